@@ -1,0 +1,1 @@
+"""Values and decisions: no disk, no clock, no environment."""

@@ -1,0 +1,175 @@
+"""What can go wrong, in words for the user.
+
+One root, `RoamkbError`. A `raise` line holds facts; the class holds the words, the
+exit status and the code that `--json` shows (design section 10).
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from roamkb.core.model import Candidate
+from roamkb.core.model import Project
+from roamkb.core.text import shown
+
+
+class RoamkbError(Exception):
+    """Something that the user should hear of, without a traceback."""
+
+    exit_code: ClassVar[int] = 2
+    code: ClassVar[str] = "io"
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class UsageError(RoamkbError):
+    """The words of the call don't fit."""
+
+    code = "usage"
+
+
+class NoKnowledgeBase(RoamkbError):
+    """There is no knowledge base on this machine, or it isn't mounted."""
+
+    code = "no_kb"
+
+    def __init__(self, kb: Path, why: str) -> None:
+        super().__init__(
+            f"no knowledge base at {shown(str(kb))}: {why}",
+            hint="go on without it and say so, or mount it; `roamkb install --kb DIR` names another folder",
+        )
+        self.kb = kb
+
+
+class BadRule(RoamkbError):
+    """The rule is missing, unreadable or malformed, so every project is unknown."""
+
+    code = "bad_rule"
+
+    def __init__(self, source: Path, why: str) -> None:
+        super().__init__(
+            f"the rule {shown(str(source))} {why}",
+            hint="`make install` (or `roamkb install`) puts it there; `roamkb doctor` says what is wrong",
+        )
+        self.source = source
+        self.why = why
+
+
+class SecretFound(RoamkbError):
+    """The text carries something that looks like a credential."""
+
+    code = "secret"
+
+    def __init__(self, kind: str, start: str) -> None:
+        super().__init__(
+            f"the text holds what looks like a secret ({kind}, beginning {start}…); nothing was written",
+            hint="write the fact without the secret; keep credentials in a password store",
+        )
+        self.kind = kind
+
+
+class NearDuplicate(RoamkbError):
+    """A node that says nearly the same is there already."""
+
+    code = "near_duplicate"
+
+    def __init__(self, candidates: Sequence[Candidate]) -> None:
+        names = "; ".join(f"{shown(c.title)} ({c.id})" for c in candidates)
+        super().__init__(
+            f"nothing was written: looks like {names}",
+            hint="read it with `roamkb show ID`; to replace an agent node use `roamkb supersede ID`; "
+            "to write this one all the same add --anyway",
+        )
+        self.candidates = tuple(candidates)
+
+
+class NotFound(RoamkbError):
+    """Nothing goes by that name."""
+
+    code = "not_found"
+
+    def __init__(self, name: str, *, what: str = "node", hint: str = "") -> None:
+        super().__init__(
+            f"no {what} {shown(name)}",
+            hint=hint or "give an id, a title, an alias or a path; `roamkb search WORDS` finds them",
+        )
+
+
+class Ambiguous(RoamkbError):
+    """Several nodes go by that name."""
+
+    code = "ambiguous"
+
+    def __init__(self, name: str, candidates: Sequence[Candidate]) -> None:
+        listed = "".join(f"\n  {c.id}  {shown(c.title)}  ({shown(str(c.path))})" for c in candidates)
+        super().__init__(f"{len(candidates)} nodes are called {shown(name)}:{listed}", hint="give one's id")
+        self.candidates = tuple(candidates)
+
+
+class DiskError(RoamkbError):
+    """The disk said no; nothing was half done."""
+
+    code = "io"
+
+    def __init__(self, path: Path, why: str, *, hint: str = "") -> None:
+        super().__init__(f"{shown(str(path))}: {why}", hint=hint)
+        self.path = path
+        self.why = why
+
+
+class Refused(RoamkbError):
+    """The project may not write to the knowledge base (design section 4)."""
+
+    exit_code = 3
+    code = "refused"
+
+    def __init__(self, project: Project, fact: str, *, written_to: Path | None = None) -> None:
+        """Take `fact` already redacted to one line."""
+        where = f"written to {shown(str(written_to))} instead" if written_to else "written nowhere"
+        super().__init__(
+            f"{project.kind.value} project ({shown(project.reason)}); not written to the knowledge base: "
+            f"{shown(fact)} ({where})",
+            hint=project.hint,
+        )
+        self.project = project
+        self.fact = fact
+        self.written_to = written_to
+
+
+class ChangedOnDisk(RoamkbError):
+    """The file changed since it was read, or somebody holds it open; nothing was changed."""
+
+    exit_code = 4
+    code = "changed"
+
+    def __init__(self, path: Path, why: str = "changed on disk since it was read") -> None:
+        super().__init__(f"{shown(str(path))}: {why}; nothing was changed", hint="look at it and try again")
+        self.path = path
+
+
+class NotDurable(RoamkbError):
+    """The file is there and whole, but the disk would not promise to keep it."""
+
+    exit_code = 5
+    code = "not_durable"
+
+    def __init__(self, path: Path, why: str) -> None:
+        super().__init__(
+            f"{shown(str(path))}: written, not known to be durable: {why}",
+            hint="the file is there; don't write it again. Check the disk",
+        )
+        self.path = path
+
+
+class Busy(RoamkbError):
+    """Another roamkb holds the lock."""
+
+    exit_code = 75
+    code = "busy"
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"{shown(str(path))} is held by another roamkb", hint="try again in a moment")
+        self.path = path

@@ -1,0 +1,145 @@
+"""The words of the product as values (design sections 2 and 10)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import field
+from enum import StrEnum
+from pathlib import Path
+
+
+class Kind(StrEnum):
+    """What a project is, the strictest first."""
+
+    WORK = "work"
+    UNKNOWN = "unknown"
+    PERSONAL = "personal"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """A project root and what the boundary says of it."""
+
+    kind: Kind
+    #: None where the root could not be resolved.
+    root: Path | None
+    #: Why it is of that kind, one clause.
+    reason: str
+    #: What would make it right, one sentence; empty for personal projects.
+    hint: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """The one configuration, as read from `knowledge-base.md`."""
+
+    source: Path
+    kb: Path
+    #: Absolute entries in gitignore syntax, `~` expanded.
+    work_roots: tuple[str, ...]
+    project_parents: tuple[str, ...]
+    #: The human's own TODO sequences, each as after `#+todo:`; empty means org's TODO and DONE.
+    todo_lines: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ref:
+    """A node's ROAM_REFS entry as org-roam stores it: `https` and `//host/page`."""
+
+    type: str
+    ref: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """A link in a node's text as org-roam stores it."""
+
+    type: str
+    dest: str
+    search: str | None
+    line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Citation:
+    """One `@key` of a `[cite:…]` in a node's text."""
+
+    key: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """An org-roam node: a file (level 0) or a heading with an `:ID:`."""
+
+    id: str
+    #: Relative to the knowledge base, with `/`.
+    file: str
+    #: 1-based line of the heading; 1 for a file node.
+    line: int
+    #: 1-based character position, as org-roam stores it.
+    pos: int
+    level: int
+    title: str
+    olp: tuple[str, ...] = ()
+    todo: str | None = None
+    #: The letter (or number) of `[#A]`.
+    priority: str | None = None
+    #: Local ISO 8601 without zone, `2024-03-10T00:00:00`.
+    scheduled: str | None = None
+    deadline: str | None = None
+    tags: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    refs: tuple[Ref, ...] = ()
+    links: tuple[Link, ...] = ()
+    citations: tuple[Citation, ...] = ()
+    #: The drawer's entries, keys in upper case.
+    properties: Mapping[str, str] = field(default_factory=dict)
+    #: Last line of the node's subtree (of the file, for a file node).
+    end_line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """One `.org` file, read."""
+
+    file: str
+    text: str
+    #: The file's own title, or its path without the ending (org-roam's fallback).
+    title: str
+    nodes: tuple[Node, ...]
+    #: Other notes whose text counts as part of this one (`#+setupfile:`), relative to the KB or absolute.
+    setupfiles: tuple[str, ...] = ()
+    #: Why org-roam would drop the whole file; its nodes are then none.
+    fault: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unreadable:
+    """A file that could not be read as a note, and why; a value, never a stop."""
+
+    path: Path
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A node by what identifies it to a reader."""
+
+    id: str
+    title: str
+    path: Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """One node that a search found, and why."""
+
+    #: None for text in a file that holds no node around it.
+    id: str | None
+    title: str
+    path: Path
+    line: int
+    tags: tuple[str, ...]
+    score: float
+    text: str
+    why: tuple[str, ...]

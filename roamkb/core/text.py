@@ -1,0 +1,45 @@
+"""Text that somebody else wrote, made fit to be shown.
+
+Whatever comes out of a note or a call is data; in a terminal, a page or a prompt it
+must not be able to move the cursor, hide characters or pass for a speaker (design
+section 13, untrusted text). Nothing here changes what is stored.
+"""
+
+import re
+import unicodedata
+
+#: C0 and C1 controls but tab and newline; bidi, zero-width and tag characters; lone surrogates.
+#: ZWJ and ZWNJ stay where they join what is visible: emoji families and Persian need them.
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f"
+    "\ufeff\ufff9-\ufffb\U000e0000-\U000e007f\ud800-\udfff]"
+)
+#: U+200C and U+200D between two visible characters are spelling; elsewhere they hide something.
+_STRAY_JOINER = re.compile("(?<![^\\s\u200c\u200d])[\u200c\u200d]+|[\u200c\u200d]+(?![^\\s\u200c\u200d])")
+
+
+def cleaned(text: str) -> str:
+    """Return `text` without characters that act instead of showing; newlines and tabs stay."""
+    while True:
+        less = _STRAY_JOINER.sub("", _HIDDEN.sub("", text.replace("\r\n", "\n")))
+        if less == text:
+            return text
+        text = less
+
+
+def shown(text: str) -> str:
+    """Return `text` cleaned, on one line."""
+    return " ".join(cleaned(text).split())
+
+
+def clipped(text: str, width: int) -> str:
+    """Return `text` cut to at most `width` characters, the cut shown by `…`."""
+    return text if len(text) <= width else text[: max(width - 1, 0)].rstrip() + "…"
+
+
+def folded(text: str) -> str:
+    """Return `text` without case and accents, for comparing words."""
+    if text.isascii():
+        return text.lower()
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    return unicodedata.normalize("NFC", "".join(c for c in decomposed if not unicodedata.combining(c)))

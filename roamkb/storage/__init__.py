@@ -1,0 +1,1 @@
+"""Disk: every file is opened here."""

@@ -1,0 +1,46 @@
+"""Text fit to be shown."""
+
+import pytest
+
+from roamkb.core.text import cleaned
+from roamkb.core.text import clipped
+from roamkb.core.text import folded
+from roamkb.core.text import shown
+
+
+@pytest.mark.parametrize(
+    ("dirty", "clean"),
+    [
+        ("\x1b[31mred\x07", "[31mred"),
+        ("a\u202eb\u2066c", "abc"),
+        ("a\u200bb\ufeff", "ab"),
+        ("tag\U000e0041s", "tags"),
+        ("half \ud83d pair", "half  pair"),
+        ("lone joiner \u200d here", "lone joiner  here"),
+    ],
+)
+def test_characters_that_act_are_removed(dirty: str, clean: str) -> None:
+    """Controls, bidi, zero-width and tag characters and lone surrogates vanish."""
+    assert clean == cleaned(dirty)
+
+
+@pytest.mark.parametrize("text", ["café — naïve “quotes” … €5", "日本語", "👩‍👩‍👧", "می‌خواهم", "a\tb\nc"])
+def test_ordinary_unicode_survives(text: str) -> None:
+    """Accents, dashes, CJK, joined emoji and Persian stay as they are."""
+    assert text == cleaned(text)
+
+
+def test_shown_is_one_line() -> None:
+    """White space of every kind becomes one blank."""
+    assert "a b c" == shown(" a\n\tb\u00a0 c ")
+
+
+def test_clipped_shows_the_cut() -> None:
+    """What is cut ends in an ellipsis and fits the width."""
+    assert "abc…" == clipped("abcdef", 4)
+    assert "abcd" == clipped("abcd", 4)
+
+
+def test_folded_drops_case_and_accents() -> None:
+    """Words meet whatever their case and accents."""
+    assert folded("Écolë STRASSE") == folded("ecole straße")
