@@ -1,0 +1,152 @@
+"""What a search asks for: words, phrases and filters; no text is a syntax error (design section 7)."""
+
+import re
+from dataclasses import dataclass
+from dataclasses import field
+from dataclasses import replace
+from datetime import date
+from datetime import timedelta
+
+from roamkb.core.tokens import STOP_WORDS
+from roamkb.core.tokens import terms_of
+from roamkb.core.tokens import words
+
+#: One piece of a query: -"a phrase", tag:x, a word.
+_PIECE = re.compile(r'(-?)"([^"]*)"|(\S+)')
+#: Only these prefixes are filters; `https:` or `std::move` are words like others.
+_FILTER = re.compile(r"(-?)(tag|is|before|after|since|id):(.+)", re.DOTALL | re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """A search, parsed. Terms are folded stems; repeats are kept, they weigh more."""
+
+    text: str
+    terms: tuple[str, ...] = ()
+    phrases: tuple[str, ...] = ()
+    #: No hit holds any of these.
+    without: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    without_tags: tuple[str, ...] = ()
+    #: True for agent nodes, False for human notes, None for both.
+    by_agent: bool | None = None
+    ids: tuple[str, ...] = ()
+    #: Inclusive and exclusive; local ISO dates as text, so that they compare as text.
+    since: str | None = None
+    before: str | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is asked for but filters, or nothing at all."""
+        return not (self.terms or self.phrases)
+
+
+@dataclass(slots=True)
+class _Pieces:
+    words: list[str] = field(default_factory=list)
+    phrases: list[str] = field(default_factory=list)
+    without: list[str] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
+    without_tags: list[str] = field(default_factory=list)
+    ids: list[str] = field(default_factory=list)
+    by_agent: bool | None = None
+    since: str | None = None
+    before: str | None = None
+
+
+def parse_query(text: str, *, today: date) -> Query:
+    """Return what `text` asks for. A filter with a value that makes no sense is a word."""
+    pieces = _Pieces()
+    for minus, phrase, word in _PIECE.findall(text):
+        if word:
+            _take_word(word, pieces, today)
+        elif phrase.strip():
+            (pieces.without if minus else pieces.phrases).append(" ".join(phrase.split()))
+    return Query(
+        text=text,
+        terms=query_terms(pieces.words),
+        phrases=tuple(pieces.phrases),
+        without=tuple(pieces.without),
+        tags=tuple(pieces.tags),
+        without_tags=tuple(pieces.without_tags),
+        by_agent=pieces.by_agent,
+        ids=tuple(pieces.ids),
+        since=pieces.since,
+        before=pieces.before,
+    )
+
+
+def _take_word(word: str, pieces: _Pieces, today: date) -> None:
+    match = _FILTER.fullmatch(word)
+    if match and _take_filter(match[1], match[2].lower(), match[3].strip('"'), pieces, today):
+        return
+    if word.startswith("-") and len(word) > 1 and word[1].isalnum():
+        pieces.without.append(word[1:])
+    else:
+        pieces.words.append(word)
+
+
+def _take_filter(minus: str, name: str, value: str, pieces: _Pieces, today: date) -> bool:
+    """Put the filter where it belongs; say whether it was one."""
+    if name == "tag" and value.strip(":"):
+        (pieces.without_tags if minus else pieces.tags).append(value.strip(":"))
+    elif name == "is" and value in ("agent", "human"):
+        pieces.by_agent = (value == "agent") != bool(minus)
+    elif name == "id" and not minus:
+        pieces.ids.append(value)
+    elif name in ("before", "after", "since") and not minus and (day := parse_day(value, today=today)):
+        if name == "before":
+            pieces.before = day
+        else:
+            pieces.since = day
+    else:
+        return False
+    return True
+
+
+def query_terms(query_words: list[str]) -> tuple[str, ...]:
+    """Return the terms of a query: stop words dropped unless nothing is left, repeats kept."""
+    found = [word for piece in query_words for word in words(piece)]
+    telling = [word for word in found if word.lower() not in STOP_WORDS] or found
+    return tuple(term for word in telling for term in terms_of(word))
+
+
+_DAY = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
+_AGO = re.compile(r"(\d{1,4})([dwmy])")
+_DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
+
+
+def parse_day(text: str, *, today: date) -> str | None:
+    """Return the ISO date that `text` names: 2026, 2026-06, 2026-06-10, today, yesterday, 7d, 2w, 3m, 1y."""
+    text = text.strip().lower()
+    if text in ("today", "yesterday"):
+        return (today - timedelta(days=text == "yesterday")).isoformat()
+    if match := _AGO.fullmatch(text):
+        try:
+            return (today - timedelta(days=int(match[1]) * _DAYS[match[2]])).isoformat()
+        except OverflowError:
+            return None
+    if match := _DAY.fullmatch(text):
+        try:
+            return date(int(match[1]), int(match[2] or 1), int(match[3] or 1)).isoformat()
+        except ValueError:
+            return None
+    return None
+
+
+def narrowed(
+    query: Query,
+    *,
+    tags: tuple[str, ...] = (),
+    by_agent: bool | None = None,
+    since: str | None = None,
+    before: str | None = None,
+) -> Query:
+    """Return `query` with the filters of the command's options added."""
+    return replace(
+        query,
+        tags=query.tags + tags,
+        by_agent=query.by_agent if by_agent is None else by_agent,
+        since=since or query.since,
+        before=before or query.before,
+    )

@@ -1,0 +1,124 @@
+"""Credentials in text: found by their prefixed formats, named, never shown.
+
+The formats are those that their issuers document (and that gitleaks names); high
+entropy alone only warns, since ordinary notes are full of digests (design section 13).
+"""
+
+import math
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from roamkb.core.text import clipped
+from roamkb.core.text import shown
+
+#: Longest redacted line; a title's worth.
+_FACT_WIDTH = 120
+
+_BEFORE = r"(?<![A-Za-z0-9])"
+_AFTER = r"(?![A-Za-z0-9])"
+
+_FORMATS: tuple[tuple[str, str], ...] = (
+    ("AWS access key", _BEFORE + r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}" + _AFTER),
+    ("GitHub token", _BEFORE + r"gh[pousr]_[A-Za-z0-9]{30,255}" + _AFTER),
+    ("GitHub token", _BEFORE + r"github_pat_[A-Za-z0-9_]{22,255}"),
+    ("GitLab token", _BEFORE + r"gl(?:pat|oas|dt|rt|ptt|ft|imt|agent|soat)-[A-Za-z0-9_-]{20,}"),
+    ("Slack token", _BEFORE + r"xox[abeoprs]-[A-Za-z0-9-]{10,}"),
+    ("Slack token", _BEFORE + r"xapp-\d-[A-Z0-9]+-\d+-[a-z0-9]+"),
+    ("Slack webhook", r"hooks\.slack\.com/(?:services|workflows|triggers)/[A-Za-z0-9+/]{20,}"),
+    ("Anthropic key", _BEFORE + r"sk-ant-[A-Za-z0-9_-]{20,}"),
+    ("OpenAI key", _BEFORE + r"sk-(?:proj|svcacct|admin|None)-[A-Za-z0-9_-]{20,}"),
+    ("OpenAI key", _BEFORE + r"sk-[A-Za-z0-9]{32,}" + _AFTER),
+    ("Google API key", _BEFORE + r"AIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])"),
+    ("Google OAuth token", _BEFORE + r"ya29\.[A-Za-z0-9_-]{20,}"),
+    ("Google OAuth secret", _BEFORE + r"GOCSPX-[A-Za-z0-9_-]{20,}"),
+    ("Stripe key", _BEFORE + r"(?:sk|rk|pk)_(?:live|test)_[A-Za-z0-9]{10,}"),
+    ("Stripe webhook secret", _BEFORE + r"whsec_[A-Za-z0-9]{20,}"),
+    ("npm token", _BEFORE + r"npm_[A-Za-z0-9]{36}" + _AFTER),
+    ("PyPI token", _BEFORE + r"pypi-AgE[A-Za-z0-9_-]{50,}"),
+    ("Hugging Face token", _BEFORE + r"hf_[A-Za-z0-9]{30,}" + _AFTER),
+    ("SendGrid key", _BEFORE + r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{30,}"),
+    ("DigitalOcean token", _BEFORE + r"do[opr]_v1_[a-f0-9]{64}"),
+    ("Twilio key", _BEFORE + r"SK[0-9a-f]{32}" + _AFTER),
+    ("Azure storage key", r"AccountKey=[A-Za-z0-9+/]{60,}={0,2}"),
+    ("age secret key", r"AGE-SECRET-KEY-1[A-Z0-9]{20,}"),
+    ("private key", r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"),
+    ("JSON web token", _BEFORE + r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
+    ("URL with a password", r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s:/@]{0,64}:[^\s/@]{3,128}@[^\s/]"),
+)
+#: One alternation, so that a text is read once; the group's name leads back to the kind.
+_SECRET = re.compile("|".join(f"(?P<f{n}>{pattern})" for n, (_, pattern) in enumerate(_FORMATS)))
+#: Passwords that documents use to say "a password".
+_PLACEHOLDER = re.compile(r":(?:\*+|x{3,}|\.{3,}|<[^>]*>|\$\{?\w+\}?|pass(?:word)?|secret|PASS(?:WORD)?)@")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Secret:
+    """Where a credential stands, what it is, and its first four characters."""
+
+    kind: str
+    start: str
+    span: tuple[int, int]
+
+
+def find_secret(text: str) -> Secret | None:
+    """Return the first credential in `text`."""
+    return next(iter(_secrets(text)), None)
+
+
+def _secrets(text: str) -> list[Secret]:
+    found = []
+    for match in _SECRET.finditer(text):
+        kind = _FORMATS[int((match.lastgroup or "f0")[1:])][0]
+        if kind == "URL with a password" and _PLACEHOLDER.search(match.group()):
+            continue
+        found.append(Secret(kind=kind, start=match.group()[:4], span=match.span()))
+    return found
+
+
+def masked(text: str) -> str:
+    """Return `text` with each credential replaced by its kind."""
+    pieces, at = [], 0
+    for secret in _secrets(text):
+        pieces += [text[at : secret.span[0]], f"[{secret.kind}]"]
+        at = secret.span[1]
+    return "".join([*pieces, text[at:]])
+
+
+_RANDOM = re.compile(r"[A-Za-z0-9+/_=-]{24,}")
+
+
+def has_high_entropy(text: str) -> bool:
+    """Say whether some word of `text` looks random: a warning, never a refusal."""
+    return any(_entropy(word) > 4.3 for word in _RANDOM.findall(text) if re.search(r"\d", word))
+
+
+def _entropy(word: str) -> float:
+    """Return Shannon's entropy of `word` in bits a character."""
+    counts = Counter(word).values()
+    return -sum(n / len(word) * math.log2(n / len(word)) for n in counts)
+
+
+#: In this order: each later pattern meets what the earlier ones left.
+_PRIVATE: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("[url]", re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}:(?://|\\\\)\S+")),
+    ("[address]", re.compile(r"[\w.+%-]{1,64}@[\w-]+(?:\.[\w-]+)*")),
+    ("[address]", re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?![\w.])")),
+    ("[address]", re.compile(r"(?<![\w:])(?:[0-9A-Fa-f]{0,4}:){3,7}[0-9A-Fa-f]{0,4}(?![\w:])")),
+    (
+        "[path]",
+        re.compile(r"(?:~|\.{1,2})?(?<![\w])(?:/[^\s/:;,\"'`)\]]+){1,}/?|~[/\\]\S*|[A-Za-z]:\\\S+|\\\\\S+"),
+    ),
+    ("[path]", re.compile(r"\b[\w.-]+(?:/[\w.@-]+)+/?")),
+    ("[host]", re.compile(r"(?<![\w.-])(?:[A-Za-z0-9-]+\.)+[A-Za-z][A-Za-z0-9-]+(?::\d+)?\b")),
+    ("[host]", re.compile(r"\b(?:localhost|[A-Za-z][\w-]*):\d{2,5}\b|\blocalhost\b")),
+    ("[host]", re.compile(r"\b[A-Za-z]+(?:-[A-Za-z0-9]+)*-\d+[a-z]?\b|\b[A-Za-z]{2,}-[A-Za-z]+\d+\b")),
+)
+
+
+def redacted(fact: str) -> str:
+    """Return one line that names `fact` without credentials, addresses, hosts and paths."""
+    line = shown(masked(fact))
+    for name, pattern in _PRIVATE:
+        line = pattern.sub(name, line)
+    return clipped(line, _FACT_WIDTH)

@@ -1,0 +1,108 @@
+"""English words cut to their stems.
+
+M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980. A test holds it
+against SQLite's own `porter` tokenizer, so that a scan and an index find the same words.
+Words of fewer than three letters, and words with other letters than a to z, stay as they are.
+"""
+
+import re
+from functools import lru_cache
+
+_C = "[^aeiou]"
+_V = "[aeiouy]"
+_CC = _C + "[^aeiouy]*"
+_VV = _V + "[aeiou]*"
+#: [C](VC)^m[V], the paper's measure, asked for m > 0, m = 1 and m > 1.
+_M_GT_0 = re.compile(f"^(?:{_CC})?{_VV}{_CC}")
+_M_EQ_1 = re.compile(f"^(?:{_CC})?{_VV}{_CC}(?:{_VV})?$")
+_M_GT_1 = re.compile(f"^(?:{_CC})?{_VV}{_CC}{_VV}{_CC}")
+_HAS_VOWEL = re.compile(f"^(?:{_CC})?{_V}")
+_CVC = re.compile(f"^{_CC}{_V}[^aeiouwxy]$")
+
+_STEP_2 = {
+    "ational": "ate", "tional": "tion", "enci": "ence", "anci": "ance", "izer": "ize", "bli": "ble",
+    "alli": "al", "entli": "ent", "eli": "e", "ousli": "ous", "ization": "ize", "ation": "ate", "ator": "ate",
+    "alism": "al", "iveness": "ive", "fulness": "ful", "ousness": "ous", "aliti": "al", "iviti": "ive",
+    "biliti": "ble", "logi": "log",
+}  # fmt: skip
+_STEP_3 = {"icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": "", "ness": ""}
+_STEP_4 = (
+    "ement", "ance", "ence", "able", "ible", "ment", "ant", "ent", "ism", "ate", "iti", "ous", "ive", "ize",
+    "ion", "al", "er", "ic", "ou",
+)  # fmt: skip
+_SUFFIX_2 = re.compile(f"^(.+?)({'|'.join(sorted(_STEP_2, key=len, reverse=True))})$")
+_SUFFIX_3 = re.compile(f"^(.+?)({'|'.join(sorted(_STEP_3, key=len, reverse=True))})$")
+_SUFFIX_4 = re.compile(f"^(.+?)({'|'.join(_STEP_4)})$")
+
+
+@lru_cache(maxsize=65536)
+def stem(word: str) -> str:
+    """Return the stem of a lower-case `word`."""
+    if len(word) < 3 or not (word.isascii() and word.isalpha()):
+        return word
+    # An initial y is a consonant; written Y it is one to every pattern here.
+    first_y = word[0] == "y"
+    if first_y:
+        word = "Y" + word[1:]
+    for step in (_plurals, _past, _final_y, _step_2, _step_3, _step_4, _final_e):
+        word = step(word)
+    return "y" + word[1:] if first_y else word
+
+
+def _plurals(word: str) -> str:
+    if word.endswith(("sses", "ies")):
+        return word[:-2]
+    if word.endswith("s") and not word.endswith("ss"):
+        return word[:-1]
+    return word
+
+
+def _past(word: str) -> str:
+    if word.endswith("eed"):
+        return word[:-1] if _M_GT_0.match(word[:-3]) else word
+    for ending in ("ed", "ing"):
+        if word.endswith(ending) and _HAS_VOWEL.match(word[: -len(ending)]):
+            return _mended(word[: -len(ending)])
+    return word
+
+
+def _mended(word: str) -> str:
+    """Return `word`, just robbed of its ed or ing, as an English word again."""
+    if word.endswith(("at", "bl", "iz")):
+        return word + "e"
+    if len(word) > 1 and word[-1] == word[-2] and word[-1] not in "aeiouylsz":
+        return word[:-1]
+    return word + "e" if _CVC.match(word) else word
+
+
+def _final_y(word: str) -> str:
+    return word[:-1] + "i" if word.endswith("y") and _HAS_VOWEL.match(word[:-1]) else word
+
+
+def _step_2(word: str) -> str:
+    match = _SUFFIX_2.match(word)
+    return match[1] + _STEP_2[match[2]] if match and _M_GT_0.match(match[1]) else word
+
+
+def _step_3(word: str) -> str:
+    match = _SUFFIX_3.match(word)
+    return match[1] + _STEP_3[match[2]] if match and _M_GT_0.match(match[1]) else word
+
+
+def _step_4(word: str) -> str:
+    match = _SUFFIX_4.match(word)
+    if not match or not _M_GT_1.match(match[1]):
+        return word
+    if match[2] == "ion" and match[1][-1] not in "st":
+        return word
+    return match[1]
+
+
+def _final_e(word: str) -> str:
+    if word.endswith("e"):
+        rest = word[:-1]
+        if _M_GT_1.match(rest) or (_M_EQ_1.match(rest) and not _CVC.match(rest)):
+            word = rest
+    if word.endswith("ll") and _M_GT_1.match(word):
+        word = word[:-1]
+    return word
