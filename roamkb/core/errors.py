@@ -120,6 +120,15 @@ class DiskError(RoamkbError):
         self.why = why
 
 
+class NameTaken(DiskError):
+    """A file of that name is there; nothing is ever overwritten."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            path, "a file of that name is there already; nothing was written", hint="move that one away first"
+        )
+
+
 class Refused(RoamkbError):
     """The project may not write to the knowledge base (design section 4)."""
 

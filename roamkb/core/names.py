@@ -1,0 +1,96 @@
+"""Which files are notes, and what a new one is called (design section 13)."""
+
+import re
+import unicodedata
+from datetime import datetime
+from pathlib import PurePosixPath
+
+#: Syncthing itself takes any name that holds this for a conflict copy.
+CONFLICT_MARK = ".sync-conflict-"
+#: File systems stop at 255 bytes; syncers and editors put some of their own before and behind.
+LONGEST_NAME = 200
+
+#: The device came with Syncthing 0.14.29; the ending is the last one only.
+_CONFLICT = re.compile(
+    r"(?P<stem>.*)\.sync-conflict-\d{8}-\d{6}(?:-[A-Z2-7]{7})?(?P<ending>\.[^.]*)?", re.ASCII | re.DOTALL
+)
+_ENCRYPTED = (".org.gpg", ".org.age")
+#: What some system or syncer refuses in a name; org-roam's slugs hold none of it.
+_UNFIT = re.compile('[/\\\\<>:"|?*\x00-\x1f\x7f\ud800-\udfff]')
+
+
+def is_note(relative: PurePosixPath | str) -> bool:
+    """Say whether a file at `relative` in a knowledge base is a note, by its name alone."""
+    *folders, name = str(relative).split("/")
+    return is_note_name(name) and all(map(is_note_folder, folders))
+
+
+def is_encrypted_note(relative: PurePosixPath | str) -> bool:
+    """Say whether a file at `relative` is a note that only its owner's key opens."""
+    *folders, name = str(relative).split("/")
+    return is_encrypted_name(name) and all(map(is_note_folder, folders))
+
+
+def is_conflict_copy(name: str) -> bool:
+    """Say whether `name` is what a syncer calls the losing side of a conflict."""
+    return CONFLICT_MARK in name
+
+
+def conflict_original(name: str) -> str | None:
+    """Return the name that the conflict copy `name` was made from; None where it can't be told."""
+    found = _CONFLICT.fullmatch(name)
+    return found["stem"] + (found["ending"] or "") if found else None
+
+
+def is_note_name(name: str) -> bool:
+    """Say whether a file called `name`, in a folder that may hold notes, is a note."""
+    return name.endswith(".org") and not name.startswith((".", "#")) and CONFLICT_MARK not in name
+
+
+def is_encrypted_name(name: str) -> bool:
+    """Say whether a file called `name` is an encrypted note."""
+    return name.endswith(_ENCRYPTED) and not name.startswith((".", "#")) and CONFLICT_MARK not in name
+
+
+def is_note_folder(name: str) -> bool:
+    """Say whether a folder called `name` may hold notes; `data` is org-attach's."""
+    return not name.startswith(".") and name != "data" and CONFLICT_MARK not in name
+
+
+def is_copied_note(name: str) -> bool:
+    """Say whether `name` is a conflict copy of a note, plain or encrypted."""
+    if CONFLICT_MARK not in name:
+        return False
+    original = conflict_original(name)
+    if original is None:
+        return name.endswith(".org") and not name.startswith((".", "#"))
+    return is_note_name(original) or is_encrypted_name(original) or is_copied_note(original)
+
+
+def note_name(when: datetime, slug: str, id: str, *, tail: bool = False) -> str:
+    """Return org-roam's file name for a new note; `tail` makes it unlike any other second's twin (D3)."""
+    stamp = when.strftime("%Y%m%d%H%M%S").zfill(14)
+    ending = f"-{id[-4:]}.org" if tail else ".org"
+    room = LONGEST_NAME - len(stamp) - len("-") - len(ending.encode())
+    return f"{stamp}-{_fitting(slug, room)}{ending}"
+
+
+def _fitting(slug: str, room: int) -> str:
+    """Return `slug` safe as a part of a file name, in at most `room` bytes of UTF-8."""
+    # Syncthing renames what isn't composed
+    safe = unicodedata.normalize("NFC", _UNFIT.sub("_", slug))
+    # the canonical queries hide what holds these words
+    safe = safe.replace("sync-conflict", "sync_conflict")
+    return _cut(safe, room) or "node"
+
+
+def _cut(text: str, room: int) -> str:
+    """Return the longest start of `text` within `room` bytes that ends after a whole, accented character."""
+    encoded = text.encode()
+    if len(encoded) <= room:
+        return text
+    kept = encoded[:room].decode(errors="ignore")
+    end = len(kept)
+    while end and unicodedata.combining(text[end]):
+        end -= 1
+    return kept[:end].rstrip("_")

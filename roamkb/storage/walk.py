@@ -1,0 +1,252 @@
+"""What lies in a knowledge base: its notes, and what only looks like one (design section 13)."""
+
+import os
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from operator import attrgetter
+from pathlib import Path
+
+from roamkb.core.errors import NoKnowledgeBase
+from roamkb.core.model import Unreadable
+from roamkb.core.names import CONFLICT_MARK
+from roamkb.core.names import is_copied_note
+from roamkb.core.names import is_encrypted_name
+from roamkb.core.names import is_note
+from roamkb.core.names import is_note_folder
+from roamkb.core.names import is_note_name
+from roamkb.storage.disk import why
+
+
+@dataclass(frozen=True, slots=True)
+class NoteFile:
+    """A note by its place and its stat, not yet read."""
+
+    #: Absolute, as a string: a `Path` for each of 100,000 files takes longer than the walk.
+    place: str
+    #: Relative to the knowledge base, with `/`.
+    file: str
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+    device: int
+
+    @property
+    def path(self) -> Path:
+        """The file's absolute path."""
+        return Path(self.place)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Walk:
+    """One look at a whole knowledge base, each list sorted."""
+
+    files: tuple[NoteFile, ...]
+    conflict_copies: tuple[Path, ...]
+    encrypted: tuple[Path, ...]
+    unreadable: tuple[Unreadable, ...]
+
+
+def walk(kb: Path) -> Walk:
+    """Return what lies in `kb`; a bad file or folder is listed and never stops the rest."""
+    walker = _Walker(kb)
+    for _ in walker.folders():
+        pass
+    return Walk(
+        files=tuple(sorted(walker.files, key=attrgetter("file"))),
+        conflict_copies=tuple(map(Path, sorted(walker.conflict_copies))),
+        encrypted=tuple(map(Path, sorted(walker.encrypted))),
+        unreadable=tuple(sorted(walker.unreadable, key=attrgetter("path"))),
+    )
+
+
+def check_kb(kb: Path) -> None:
+    """Raise `NoKnowledgeBase` unless `kb` is a folder that shows that it is mounted."""
+    try:
+        with os.scandir(kb) as entries:
+            if any(entry.name in (".stfolder", ".git") for entry in entries):
+                return
+    except OSError as error:
+        raise NoKnowledgeBase(kb, why(error)) from error
+    walker = _Walker(kb)
+    if not any(walker.files for _ in walker.folders()):
+        # an unmounted disk looks like an empty folder
+        raise NoKnowledgeBase(kb, "it holds no note and neither .stfolder nor .git, as if it weren't mounted")
+
+
+@dataclass(frozen=True, slots=True)
+class _Folder:
+    place: str
+    #: Relative to the knowledge base with a `/` behind; empty for the knowledge base itself.
+    prefix: str
+    #: Where it really is; None until a link was followed, since everything before lies where it says.
+    real: str | None = None
+
+
+class _Walker:
+    """The walk's lists while they grow."""
+
+    def __init__(self, kb: Path) -> None:
+        self.files: list[NoteFile] = []
+        self.conflict_copies: list[str] = []
+        self.encrypted: list[str] = []
+        self.unreadable: list[Unreadable] = []
+        self._root = os.path.realpath(kb)
+        self._pending = deque([_Folder(str(kb), "")])
+        self._links: list[tuple[os.DirEntry[str], str]] = []
+        #: Real paths of what was found through a link: folders, then files.
+        self._followed: set[str] = set()
+
+    def folders(self) -> Iterator[None]:
+        """Take in one folder a step; links come last, so that a note is listed under its own name."""
+        while self._pending or self._links:
+            if self._pending:
+                self._enter(self._pending.pop())
+                yield
+            else:
+                links, self._links = self._links, []
+                self._follow_all(sorted(links, key=lambda link: link[0].path))
+
+    def _enter(self, folder: _Folder) -> None:
+        try:
+            with os.scandir(folder.place) as entries:
+                for entry in entries:
+                    self._take(entry, folder)
+        except FileNotFoundError:
+            if not folder.prefix:
+                self._refuse(folder.place, "doesn't exist")
+        except OSError as error:
+            self._refuse(folder.place, why(error))
+
+    def _take(self, entry: os.DirEntry[str], folder: _Folder) -> None:
+        name = entry.name
+        if entry.is_symlink():
+            # a lock link of Emacs names no file: `.#note.org` -> user@host
+            if is_note_folder(name) and not name.startswith("#"):
+                self._links.append((entry, folder.prefix))
+        elif entry.is_dir(follow_symlinks=False):
+            if is_note_folder(name) and self._is_legible(entry.path, name):
+                real = None if folder.real is None else f"{folder.real}/{name}"
+                self._descend(_Folder(entry.path, f"{folder.prefix}{name}/", real))
+        elif name.endswith(".org") and is_note_name(name):
+            self._add_note(entry, folder.prefix)
+        else:
+            self._add_other(entry)
+
+    def _descend(self, folder: _Folder) -> None:
+        if folder.real is not None:
+            if folder.real in self._followed:
+                return
+            self._followed.add(folder.real)
+        self._pending.append(folder)
+
+    def _add_note(self, entry: os.DirEntry[str], prefix: str) -> None:
+        if not self._is_legible(entry.path, entry.name):
+            return
+        try:
+            if not entry.is_file():
+                self._refuse(entry.path, "isn't a regular file")
+                return
+            stat = entry.stat()
+        except FileNotFoundError:
+            # a syncer is replacing it; who knows the note looks again
+            return
+        except OSError as error:
+            self._refuse(entry.path, why(error))
+            return
+        self.files.append(
+            NoteFile(
+                entry.path,
+                prefix + entry.name,
+                stat.st_size,
+                stat.st_mtime_ns,
+                stat.st_ctime_ns,
+                stat.st_ino,
+                stat.st_dev,
+            )
+        )
+
+    def _add_other(self, entry: os.DirEntry[str]) -> None:
+        if CONFLICT_MARK in entry.name:
+            if is_copied_note(entry.name):
+                self.conflict_copies.append(entry.path)
+        elif is_encrypted_name(entry.name):
+            self.encrypted.append(entry.path)
+
+    def _follow_all(self, links: list[tuple[os.DirEntry[str], str]]) -> None:
+        """Follow folders first: a file that lies in one needs no link of its own."""
+        files = []
+        for entry, prefix in links:
+            if self._is_folder(entry):
+                self._follow_folder(entry, prefix)
+            elif is_note_name(entry.name):
+                files.append((entry, prefix))
+            else:
+                self._add_other(entry)
+        if self._pending:
+            self._links += files
+            return
+        for entry, prefix in files:
+            self._follow_file(entry, prefix)
+
+    @staticmethod
+    def _is_folder(entry: os.DirEntry[str]) -> bool:
+        try:
+            return entry.is_dir()
+        except OSError:
+            return False
+
+    def _follow_folder(self, entry: os.DirEntry[str], prefix: str) -> None:
+        if not self._is_legible(entry.path, entry.name):
+            return
+        real = os.path.realpath(entry.path)
+        inside = self._inside(real)
+        if inside is None:
+            self._refuse(entry.path, "links out of the knowledge base")
+        elif inside and not all(map(is_note_folder, inside.split("/"))):
+            # what lies where notes lie anyway is found there
+            self._descend(_Folder(entry.path, f"{prefix}{entry.name}/", real))
+
+    def _follow_file(self, entry: os.DirEntry[str], prefix: str) -> None:
+        real = os.path.realpath(entry.path)
+        inside = self._inside(real)
+        try:
+            entry.stat()
+        except OSError:
+            # or goes in a circle
+            self._refuse(entry.path, "links to nothing")
+            return
+        if inside is None:
+            self._refuse(entry.path, "links out of the knowledge base")
+        elif not is_note(inside) and not self._is_found(real):
+            self._followed.add(real)
+            self._add_note(entry, prefix)
+
+    def _is_found(self, real: str) -> bool:
+        folder, _, name = real.rpartition("/")
+        return real in self._followed or (folder in self._followed and is_note_name(name))
+
+    def _inside(self, real: str) -> str | None:
+        """Return `real` relative to the knowledge base, empty for the base itself; None outside."""
+        if real == self._root:
+            return ""
+        root = self._root.rstrip("/") + "/"
+        return real.removeprefix(root) if real.startswith(root) else None
+
+    def _is_legible(self, place: str, name: str) -> bool:
+        """Say whether `name` is text on one line; list it otherwise."""
+        if name.isascii():
+            if "\n" not in name and "\r" not in name:
+                return True
+            self._refuse(place, "its name holds a line break")
+            return False
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            self._refuse(place, "its name isn't UTF-8")
+            return False
+        return True
+
+    def _refuse(self, place: str, reason: str) -> None:
+        self.unreadable.append(Unreadable(path=Path(place), reason=reason))
