@@ -44,7 +44,7 @@ def conflict_original(name: str) -> str | None:
 
 def is_note_name(name: str) -> bool:
     """Say whether a file called `name`, in a folder that may hold notes, is a note."""
-    return name.endswith(".org") and not name.startswith((".", "#")) and CONFLICT_MARK not in name
+    return name.endswith(".org") and name[0] not in ".#" and CONFLICT_MARK not in name
 
 
 def is_encrypted_name(name: str) -> bool:

@@ -295,7 +295,7 @@ def move(path: Path, to: Path, *, was: str, lock: AbstractContextManager[object]
                 os.unlink(path.name, dir_fd=at)
             except (OSError, ChangedOnDisk):
                 if _exists(at, path.name):
-                    _discard(copy)
+                    discard(copy)
                 raise
         except OSError as error:
             raise disk_error(path, error) from error
@@ -311,18 +311,18 @@ def _copy(at: int, path: Path, to: Path, was: str) -> Path:
     try:
         copy = create(to.parent, to.name, data, mode=0o600)
     except NotDurable as error:
-        _discard(to)
+        discard(to)
         raise DiskError(to, "the disk would not promise to keep the copy; nothing was moved") from error
     if digest(data) != was or read_file(copy) != data:
-        _discard(copy)
+        discard(copy)
         raise ChangedOnDisk(path)
     return copy
 
 
-def _discard(copy: Path) -> None:
+def discard(leftover: Path) -> None:
     """Remove what isn't needed; where that fails it is only in the way."""
     with contextlib.suppress(OSError):
-        copy.unlink()
+        leftover.unlink()
 
 
 def _same_as_read(at: int, path: Path, was: str) -> os.stat_result:

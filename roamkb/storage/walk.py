@@ -26,16 +26,38 @@ class NoteFile:
     place: str
     #: Relative to the knowledge base, with `/`.
     file: str
-    size: int
-    mtime_ns: int
-    ctime_ns: int
-    inode: int
-    device: int
+    #: Taken apart only when asked for, for the same reason.
+    stat: os.stat_result
 
     @property
     def path(self) -> Path:
         """The file's absolute path."""
         return Path(self.place)
+
+    @property
+    def size(self) -> int:
+        """Its length in bytes."""
+        return self.stat.st_size
+
+    @property
+    def mtime_ns(self) -> int:
+        """When it was written to, as its writer says: syncers set it, and clocks go back."""
+        return self.stat.st_mtime_ns
+
+    @property
+    def ctime_ns(self) -> int:
+        """When this system last changed it in any way."""
+        return self.stat.st_ctime_ns
+
+    @property
+    def inode(self) -> int:
+        """Its number; another one after each replacement."""
+        return self.stat.st_ino
+
+    @property
+    def device(self) -> int:
+        """The file system that it lies in."""
+        return self.stat.st_dev
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +134,11 @@ class _Walker:
         try:
             with os.scandir(folder.place) as entries:
                 for entry in entries:
-                    self._take(entry, folder)
+                    # nearly all are of this kind, and need no more questions
+                    if entry.is_file(follow_symlinks=False) and is_note_name(entry.name):
+                        self._add_note(entry, folder.prefix)
+                    else:
+                        self._take(entry, folder)
         except FileNotFoundError:
             if not folder.prefix:
                 self._refuse(folder.place, "doesn't exist")
@@ -126,11 +152,11 @@ class _Walker:
             if is_note_folder(name) and not name.startswith("#"):
                 self._links.append((entry, folder.prefix))
         elif entry.is_dir(follow_symlinks=False):
-            if is_note_folder(name) and self._is_legible(entry.path, name):
+            if is_note_folder(name) and self._is_legible(entry):
                 real = None if folder.real is None else f"{folder.real}/{name}"
                 self._descend(_Folder(entry.path, f"{folder.prefix}{name}/", real))
-        elif name.endswith(".org") and is_note_name(name):
-            self._add_note(entry, folder.prefix)
+        elif is_note_name(name):
+            self._refuse(entry.path, "isn't a regular file")
         else:
             self._add_other(entry)
 
@@ -142,12 +168,9 @@ class _Walker:
         self._pending.append(folder)
 
     def _add_note(self, entry: os.DirEntry[str], prefix: str) -> None:
-        if not self._is_legible(entry.path, entry.name):
+        if not self._is_legible(entry):
             return
         try:
-            if not entry.is_file():
-                self._refuse(entry.path, "isn't a regular file")
-                return
             stat = entry.stat()
         except FileNotFoundError:
             # a syncer is replacing it; who knows the note looks again
@@ -155,17 +178,7 @@ class _Walker:
         except OSError as error:
             self._refuse(entry.path, why(error))
             return
-        self.files.append(
-            NoteFile(
-                entry.path,
-                prefix + entry.name,
-                stat.st_size,
-                stat.st_mtime_ns,
-                stat.st_ctime_ns,
-                stat.st_ino,
-                stat.st_dev,
-            )
-        )
+        self.files.append(NoteFile(entry.path, prefix + entry.name, stat))
 
     def _add_other(self, entry: os.DirEntry[str]) -> None:
         if CONFLICT_MARK in entry.name:
@@ -198,7 +211,7 @@ class _Walker:
             return False
 
     def _follow_folder(self, entry: os.DirEntry[str], prefix: str) -> None:
-        if not self._is_legible(entry.path, entry.name):
+        if not self._is_legible(entry):
             return
         real = os.path.realpath(entry.path)
         inside = self._inside(real)
@@ -221,7 +234,10 @@ class _Walker:
             self._refuse(entry.path, "links out of the knowledge base")
         elif not is_note(inside) and not self._is_found(real):
             self._followed.add(real)
-            self._add_note(entry, prefix)
+            if entry.is_file():
+                self._add_note(entry, prefix)
+            else:
+                self._refuse(entry.path, "isn't a regular file")
 
     def _is_found(self, real: str) -> bool:
         folder, _, name = real.rpartition("/")
@@ -234,18 +250,18 @@ class _Walker:
         root = self._root.rstrip("/") + "/"
         return real.removeprefix(root) if real.startswith(root) else None
 
-    def _is_legible(self, place: str, name: str) -> bool:
-        """Say whether `name` is text on one line; list it otherwise."""
-        if name.isascii():
-            if "\n" not in name and "\r" not in name:
-                return True
-            self._refuse(place, "its name holds a line break")
+    def _is_legible(self, entry: os.DirEntry[str]) -> bool:
+        """Say whether the entry's name is text on one line; list it otherwise."""
+        name = entry.name
+        if "\n" in name or "\r" in name:
+            self._refuse(entry.path, "its name holds a line break")
             return False
-        try:
-            name.encode()
-        except UnicodeEncodeError:
-            self._refuse(place, "its name isn't UTF-8")
-            return False
+        if not name.isascii():
+            try:
+                name.encode()
+            except UnicodeEncodeError:
+                self._refuse(entry.path, "its name isn't UTF-8")
+                return False
         return True
 
     def _refuse(self, place: str, reason: str) -> None:

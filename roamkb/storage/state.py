@@ -1,0 +1,94 @@
+"""What roamkb keeps for itself: locks, the trash, caches; never in the knowledge base.
+
+None of it is truth. The two folders are passed in, and what belongs to one knowledge base
+goes by its real path, so that a link to it shares its locks.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from roamkb.core.errors import Busy
+from roamkb.storage.disk import disk_error
+
+#: A write holds the lock for some milliseconds; whoever holds it for seconds is stuck.
+WAIT = 5.0
+
+_PAUSE = 0.02
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """The user's state folder and cache folder, as far as they are roamkb's."""
+
+    state: Path
+    cache: Path
+
+    def lock_file(self, kb: Path) -> Path:
+        """Return the file that stands for leave to change `kb`."""
+        return self.state / "locks" / f"{_key(kb)}.lock"
+
+    def trash_folder(self, kb: Path) -> Path:
+        """Return the folder that holds what was taken out of `kb`."""
+        return self.state / "trash" / _key(kb)
+
+    def cache_folder(self, kb: Path) -> Path:
+        """Return the folder for what a rescan of `kb` could rebuild."""
+        return self.cache / _key(kb)
+
+
+def private_folder(folder: Path) -> Path:
+    """Return `folder`, made if need be, for its owner alone."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if folder.stat().st_mode & 0o077:
+            folder.chmod(0o700)
+    except OSError as error:
+        raise disk_error(folder, error) from error
+    return folder
+
+
+@contextlib.contextmanager
+def lock(path: Path, *, wait: float = WAIT) -> Iterator[None]:
+    """Hold the lock file `path`, or raise `Busy` after `wait` seconds.
+
+    The lock is this process's descriptor: it ends with the process, and a second one in
+    the same process waits like anybody else.
+    """
+    private_folder(path.parent)
+    try:
+        fd = os.open(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise disk_error(path, error) from error
+    try:
+        _wait_for(fd, path, wait)
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            os.close(fd)
+
+
+def _wait_for(fd: int, path: Path, wait: float) -> None:
+    # the monotonic clock: the other one goes back
+    deadline = time.monotonic() + wait
+    while True:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            if time.monotonic() >= deadline:
+                raise Busy(path) from error
+        except OSError as error:
+            raise disk_error(path, error) from error
+        else:
+            return
+        time.sleep(_PAUSE)
+
+
+def _key(kb: Path) -> str:
+    """Return a name for `kb` that a link to it shares."""
+    return hashlib.sha256(os.fsencode(os.path.realpath(kb))).hexdigest()[:16]

@@ -1,0 +1,158 @@
+"""Where trashed nodes go: out of the knowledge base, and back.
+
+An entry is two files, the note as it was and a small JSON record beside it. The record is
+written first and the note moved to it, so that a crash leaves a record without a note,
+which is no entry, and never a note that nothing is known of.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from roamkb.core.errors import DiskError
+from roamkb.core.errors import NoKnowledgeBase
+from roamkb.core.errors import NotFound
+from roamkb.core.errors import RoamkbError
+from roamkb.core.model import Unreadable
+from roamkb.core.names import is_note
+from roamkb.storage import disk
+from roamkb.storage.state import lock
+from roamkb.storage.state import private_folder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrashEntry:
+    """One note in the trash."""
+
+    #: The entry's own name; the same node can be trashed again after it was restored.
+    key: str
+    #: The node's.
+    id: str
+    title: str
+    #: Where it was, relative to the knowledge base.
+    file: str
+    #: When it was trashed, local ISO 8601 without zone.
+    when: str
+    sha256: str
+    #: Its permission bits.
+    mode: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trash:
+    """The trash of one knowledge base; the clock and the source of unlikely names are passed in."""
+
+    kb: Path
+    folder: Path
+    lock_file: Path
+    now: Callable[[], datetime] = datetime.now
+    token: Callable[[], str] = disk.random_token
+
+    def put(self, path: Path, *, was: str, id: str, title: str) -> TrashEntry:
+        """Move the note `path`, whose SHA-256 is still `was`, into the trash."""
+        self._require_outside()
+        private_folder(self.folder)
+        entry = self._entry(path, was=was, id=id, title=title)
+        record = disk.create(self.folder, f"{entry.key}.json", _render(entry), mode=0o600)
+        try:
+            disk.move(path, self._note(entry), was=was, lock=lock(self.lock_file))
+        except RoamkbError:
+            if not self._note(entry).exists():
+                disk.discard(record)
+            raise
+        return entry
+
+    def entries(self) -> tuple[TrashEntry, ...]:
+        """Return what is in the trash, the latest first."""
+        try:
+            records = sorted(self.folder.glob("*.json"), reverse=True)
+        except OSError as error:
+            raise disk.disk_error(self.folder, error) from error
+        found = (_parse(record) for record in records)
+        return tuple(entry for entry in found if entry and self._note(entry).is_file())
+
+    def get(self, id: str) -> TrashEntry:
+        """Return the latest entry of the node `id`, or raise `NotFound`."""
+        for entry in self.entries():
+            if id in (entry.id, entry.key):
+                return entry
+        raise NotFound(
+            id, what="trashed node", hint="only what roamkb trashed on this machine can be restored"
+        )
+
+    def restore(self, entry: TrashEntry) -> Path:
+        """Put the note back where it was, unless there is a file of that name by now."""
+        data = disk.read_file(self._note(entry))
+        if isinstance(data, Unreadable):
+            raise DiskError(data.path, data.reason)
+        if disk.digest(data) != entry.sha256:
+            raise DiskError(
+                self._note(entry), "isn't what was trashed", hint="look at it and copy it by hand"
+            )
+        path = disk.create(self._old_folder(entry), Path(entry.file).name, data, mode=entry.mode)
+        disk.discard(self._note(entry))
+        disk.discard(self._record(entry))
+        return path
+
+    def _entry(self, path: Path, *, was: str, id: str, title: str) -> TrashEntry:
+        now = self.now()
+        try:
+            mode = path.stat().st_mode & 0o777
+            file = path.parent.resolve().relative_to(self.kb.resolve()) / path.name
+        except OSError as error:
+            raise disk.disk_error(path, error) from error
+        except ValueError as error:
+            raise DiskError(path, "isn't in the knowledge base") from error
+        return TrashEntry(
+            key=f"{now:%Y%m%d%H%M%S}-{self.token()}",
+            id=id,
+            title=title,
+            file=file.as_posix(),
+            when=now.isoformat(timespec="seconds"),
+            sha256=was,
+            mode=mode,
+        )
+
+    def _old_folder(self, entry: TrashEntry) -> Path:
+        """Return the folder that the note came from, made again if the human has removed it."""
+        folder = (self.kb / entry.file).parent
+        root = self.kb.resolve()
+        if not is_note(entry.file) or not folder.resolve().is_relative_to(root):
+            raise DiskError(self._record(entry), "names a place where no note can be")
+        if not root.is_dir():
+            raise NoKnowledgeBase(self.kb, "doesn't exist")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise disk.disk_error(folder, error) from error
+        return folder
+
+    def _require_outside(self) -> None:
+        if self.folder.resolve().is_relative_to(self.kb.resolve()):
+            raise DiskError(self.folder, "the trash may not lie in the knowledge base")
+
+    def _note(self, entry: TrashEntry) -> Path:
+        return self.folder / f"{entry.key}.org"
+
+    def _record(self, entry: TrashEntry) -> Path:
+        return self.folder / f"{entry.key}.json"
+
+
+def _render(entry: TrashEntry) -> bytes:
+    return (json.dumps(asdict(entry), indent=1) + "\n").encode()
+
+
+def _parse(record: Path) -> TrashEntry | None:
+    """Return the entry that `record` describes; None where it is torn or somebody else's."""
+    data = disk.read_file(record)
+    if isinstance(data, Unreadable):
+        return None
+    try:
+        values = json.loads(data)
+        words = {name: str(values[name]) for name in ("id", "title", "file", "when", "sha256")}
+        return TrashEntry(key=record.stem, mode=int(values["mode"]) & 0o777, **words)
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
