@@ -1,0 +1,108 @@
+"""Which folders an entry of the rule means, in gitignore's syntax.
+
+Entries are absolute and stand for folders, so that an entry means the folder itself and
+all that lies below. Components are compared, never the beginnings of strings:
+`/p/workshop` isn't under `/p/work`. Unicode is compared in NFC, since the same name
+arrives composed from one system and decomposed from another; case counts, unless the
+caller says `fold` because the file system doesn't care.
+
+Most entries are plain paths. They are decided here, without pathspec: it costs as much to
+import as the whole rest of a write.
+"""
+
+import re
+import unicodedata
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_WILD = re.compile(r"(?<!\\)(?:\\\\)*[*?\[]")
+_SET = re.compile(r"\[[!^]?[^\]\\/\[]+\]")
+
+
+def literal(path: str) -> str:
+    """Return the entry that means exactly `path`."""
+    return re.sub(r"([\\*?\[\]$#!])", r"\\\1", path)
+
+
+def literal_path(entry: str) -> str | None:
+    """Return the one path that `entry` means, or None where it has wildcards."""
+    return None if _WILD.search(entry) else "/" + "/".join(parts_of(_ESCAPE.sub(r"\1", entry)))
+
+
+def fault_of(entry: str) -> str | None:
+    """Return why gitignore couldn't match `entry`, or None where it can."""
+    for part in entry.split("/"):
+        if (len(part) - len(part.rstrip("\\"))) % 2:
+            return "ends a name in a lone backslash"
+        bare = _ESCAPE.sub("", part)
+        if "**" in bare and bare != "**":
+            return "has ** beside other characters"
+        if "[" in _SET.sub("", bare):
+            return "has a [ without its ], or a set that isn't plain"
+        if any(first > last for first, last in re.findall(r"(.)-(.)", "".join(_SET.findall(bare)))):
+            return "has a range that runs backwards"
+    return None
+
+
+def is_under(path: str, entry: str, *, fold: bool = False) -> bool:
+    """Say whether `path` is a folder that `entry` means, or lies below one."""
+    plain = literal_path(entry)
+    if plain is not None:
+        above = parts_of(plain, fold=fold)
+        return parts_of(path, fold=fold)[: len(above)] == above
+    return _matches(path, entry, fold)
+
+
+def may_contain(path: str, entry: str, *, fold: bool = False) -> bool:
+    """Say whether a folder that `entry` means could lie below `path`."""
+    parts = parts_of(path, fold=fold)
+    plain = literal_path(entry)
+    if plain is not None:
+        below = parts_of(plain, fold=fold)
+        return len(parts) < len(below) and below[: len(parts)] == parts
+    segments = parts_of(entry)
+    for n, segment in enumerate(segments[: len(parts)]):
+        if segment == "**":
+            return _matches("/".join(parts[:n]), "/".join(segments[:n]), fold)
+    return len(parts) < len(segments) and _matches("/".join(parts), "/".join(segments[: len(parts)]), fold)
+
+
+def anchor(entry: str) -> str:
+    """Return the deepest folder that all folders meant by `entry` are in (or are)."""
+    segments = parts_of(entry)
+    wild = next((n for n, segment in enumerate(segments) if _WILD.search(segment)), len(segments))
+    return "/" + "/".join(_ESCAPE.sub(r"\1", segment) for segment in segments[:wild])
+
+
+@lru_cache(maxsize=4096)
+def parts_of(path: str, *, fold: bool = False) -> tuple[str, ...]:
+    """Return the components of `path`, as they are compared."""
+    if not path.isascii():
+        path = unicodedata.normalize("NFC", path)
+    if fold:
+        path = unicodedata.normalize("NFC", path.casefold())
+    return tuple(part for part in path.split("/") if part)
+
+
+def _matches(path: str, entry: str, fold: bool) -> bool:
+    """Say whether `path` is or lies below a match of `entry`, as git would."""
+    segments = parts_of(entry)
+    if not segments:
+        return True
+    if segments[-1] == "**":
+        # git: "matches everything inside"; the folder itself isn't inside
+        segments = (*segments, "*")
+    parts = parts_of(path, fold=fold)
+    return bool(parts) and _spec("/" + "/".join(segments), fold).match_file("/".join(parts))
+
+
+@lru_cache(maxsize=256)
+def _spec(entry: str, fold: bool) -> "GitIgnoreSpec":
+    """Return pathspec's reading of `entry`."""
+    from pathspec import GitIgnoreSpec
+
+    return GitIgnoreSpec.from_lines([unicodedata.normalize("NFC", entry.casefold()) if fold else entry])
