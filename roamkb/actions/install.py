@@ -1,0 +1,336 @@
+"""Put the rule and what belongs to it in place, or take it away again.
+
+A plan is made from what is there, and only then carried out; `--dry-run` shows the plan.
+What isn't ours is reported and left alone.
+"""
+
+import re
+from collections.abc import Callable
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+from roamkb.core.installation import Absent
+from roamkb.core.installation import Folder
+from roamkb.core.installation import Found
+from roamkb.core.installation import Held
+from roamkb.core.installation import InstallReport
+from roamkb.core.installation import LinkTo
+from roamkb.core.installation import MakeFolder
+from roamkb.core.installation import MakeLink
+from roamkb.core.installation import Outcome
+from roamkb.core.installation import PutFile
+from roamkb.core.installation import Step
+from roamkb.core.installation import Wishes
+from roamkb.core.installation import left_alone
+from roamkb.core.installation import unchanged
+from roamkb.core.model import Kind
+from roamkb.core.model import Project
+from roamkb.core.model import Rule
+from roamkb.core.names import note_name
+from roamkb.core.patterns import literal
+from roamkb.core.patterns import literal_path
+from roamkb.formats.block import BadMarks
+from roamkb.formats.block import has_block
+from roamkb.formats.block import with_block
+from roamkb.formats.own_copy import OwnCopy
+from roamkb.formats.own_copy import parse_own_copy
+from roamkb.formats.own_copy import render_own_copy
+from roamkb.formats.rule import parse_rule
+from roamkb.formats.rule import render_rule
+from roamkb.formats.snippets import EMACS_NAME
+from roamkb.formats.snippets import EMACS_SETTING
+from roamkb.formats.snippets import FIRST_SLUG
+from roamkb.formats.snippets import MADE_BY
+from roamkb.formats.snippets import STIGNORE
+from roamkb.formats.snippets import STIGNORE_NAME
+from roamkb.formats.snippets import agents_block
+from roamkb.formats.snippets import first_node
+from roamkb.storage.installed import carry_out
+from roamkb.storage.installed import folders_in
+from roamkb.storage.installed import look
+from roamkb.storage.installed import real_path
+from roamkb.storage.places import classify_folder
+
+RULE_NAME = "knowledge-base.md"
+#: Shows the projects that were found, and returns the folders of those that are work.
+Ask = Callable[[tuple[Project, ...]], tuple[Path, ...]]
+
+
+def install(
+    wishes: Wishes,
+    *,
+    home: Path,
+    rules: Mapping[Path, bytes],
+    now: datetime,
+    new_id: Callable[[], str],
+    ask: Ask | None = None,
+) -> InstallReport:
+    """Put the rules and whatever else is wished for in place; a second call changes nothing.
+
+    `ask` is given on a terminal only. It is called once, before there is a rule: the work
+    roots of the rule that everybody gets are one person's.
+    """
+    place = rule_place(home)
+    if ask and not wishes.work_roots and isinstance(look(place), Absent):
+        wishes = _asked(wishes, ask, home=home, rules=rules)
+    if wishes.agents_md:
+        wishes = replace(wishes, agents_md=real_path(wishes.agents_md))
+    places = [place.with_name(path.name) for path in rules]
+    found = {path: look(path) for path in (*places, *wished_files(wishes))}
+    rule = _rule_to_be(wishes, home=home, rules=rules, found=found[place])
+    found[rule.kb] = look(real_path(rule.kb))
+    steps = plan_install(wishes, home=home, rules=rules, rule=rule, found=found, now=now, new_id=new_id)
+    if not wishes.dry_run:
+        carry_out(steps)
+    return InstallReport(steps=steps, dry_run=wishes.dry_run, warnings=_warnings(wishes))
+
+
+def rule_place(home: Path) -> Path:
+    """Return where agents and roamkb look for the rule."""
+    return home / ".claude" / "rules" / RULE_NAME
+
+
+def wished_files(wishes: Wishes) -> tuple[Path, ...]:
+    """Return the files beside the rules that `wishes` name."""
+    block = (wishes.agents_md,) if wishes.agents_md else ()
+    return block + (tuple(wishes.snippets / name for name, _, _ in SNIPPETS) if wishes.snippets else ())
+
+
+def plan_install(
+    wishes: Wishes,
+    *,
+    home: Path,
+    rules: Mapping[Path, bytes],
+    rule: Rule,
+    found: Mapping[Path, Found],
+    now: datetime,
+    new_id: Callable[[], str],
+) -> tuple[Step, ...]:
+    """Return what `install` has to do so that `rule` counts, where `found` is what is there."""
+    steps = [
+        _own_copy_step(place, data, wishes, found[place], home=home)
+        if place == rule.source and (wishes.own_copy or own_copy(found[place]))
+        else _link_step(place, shipped, data, found[place])
+        for shipped, data in rules.items()
+        for place in [rule.source.with_name(shipped.name)]
+    ]
+    if wishes.create_kb:
+        steps += _kb_steps(rule, found[rule.kb], now=now, new_id=new_id)
+    if wishes.agents_md:
+        block = agents_block(kb=_short(rule.kb, home), rule=_short(rule.source, home))
+        steps.append(_block_step(wishes.agents_md, found[wishes.agents_md], block))
+    if wishes.snippets:
+        steps += [
+            _snippet_step(path, found[path], what, text)
+            for name, what, text in SNIPPETS
+            for path in [wishes.snippets / name]
+        ]
+    else:
+        steps.append(_OFFER)
+    return tuple(steps)
+
+
+# the rule
+
+
+def is_our_link(found: Found, name: str, data: bytes) -> bool:
+    """Say whether a link at a rule's place was made by some roamkb: it ends at a shipped rule."""
+    return isinstance(found, LinkTo) and (
+        found.data == data or found.target.endswith(f"/roamkb/rules/{name}")
+    )
+
+
+def _link_step(place: Path, shipped: Path, data: bytes, found: Found) -> Step:
+    linked = Step(
+        what="rule",
+        path=place,
+        outcome=Outcome.LINKED,
+        why=f"to {shipped}",
+        change=MakeLink(target=shipped, was=found),
+    )
+    match found:
+        case Absent():
+            return linked
+        case LinkTo(target=target, dangles=False) if target == str(shipped):
+            return unchanged("rule", place, "linked already")
+        case LinkTo(dangles=True):
+            return replace(linked, why=f"to {shipped}; the link there led nowhere")
+        case LinkTo() if is_our_link(found, place.name, data):
+            return replace(linked, why=f"to {shipped}; the link led to another roamkb")
+        case Held(data=held) if held == data:
+            return unchanged("rule", place, "a file with the same text is there")
+    return left_alone("rule", place, "move it away and install again, or keep it and do without this rule")
+
+
+def own_copy(found: Found) -> OwnCopy | None:
+    """Return what is at the rule's place if it is a copy that `install` wrote for this user."""
+    return parse_own_copy(found.data) if isinstance(found, Held) else None
+
+
+def _own_copy_step(place: Path, shipped: bytes, wishes: Wishes, found: Found, *, home: Path) -> Step:
+    """Return the step that writes the user's own copy, or renews it without losing what they changed."""
+    old = own_copy(found)
+    if old is None and not isinstance(found, Absent) and not is_our_link(found, place.name, shipped):
+        return left_alone("rule", place, "move it away and install again")
+    data = _own_copy_data(place, shipped, wishes, old, home=home)
+    if old and isinstance(found, Held) and data == found.data:
+        return unchanged("rule", place, "your own copy is up to date")
+    return Step(
+        what="rule",
+        path=place,
+        outcome=Outcome.WRITTEN,
+        why="your own copy" if old is None else "your own copy, renewed",
+        change=PutFile(data=data, was=found),
+    )
+
+
+def _own_copy_data(place: Path, shipped: bytes, wishes: Wishes, old: OwnCopy | None, *, home: Path) -> bytes:
+    """Return the own copy with its mark.
+
+    Settings that aren't wished for stay as they are. The work roots of a copy are only ever
+    added to: to lift a denial takes an editor. The text follows the shipped rule until the
+    user edits it; from then on it is theirs and only the settings change.
+    """
+    present = parse_rule((old.text if old else shipped).decode(), source=place, home=home)
+    work_roots = tuple(_entry(path, home) for path in wishes.work_roots)
+    if old or not work_roots:
+        work_roots = (*_shortened(present.work_roots, home), *work_roots)
+    parents = tuple(_entry(path, home) for path in wishes.project_parents)
+    text = render_rule(
+        (shipped if old is None or old.pristine else old.text).decode(),
+        kb=_short(wishes.kb or present.kb, home),
+        work_roots=tuple(dict.fromkeys(work_roots)),
+        project_parents=parents or _shortened(present.project_parents, home),
+    )
+    return render_own_copy(OwnCopy(text.encode(), pristine=old is None or old.pristine))
+
+
+def _entry(path: Path, home: Path) -> str:
+    """Return the rule's line that means `path` alone."""
+    return _shortened((literal(str(path)),), home)[0]
+
+
+def _shortened(entries: tuple[str, ...], home: Path) -> tuple[str, ...]:
+    """Return a rule's entries as people write them: from `~` where they are below."""
+    above = re.compile(rf"^(!?){re.escape(literal(str(home)))}(?=/|$)")
+    return tuple(above.sub(r"\1~", entry) for entry in entries)
+
+
+def _rule_to_be(wishes: Wishes, *, home: Path, rules: Mapping[Path, bytes], found: Found) -> Rule:
+    """Return the rule as it will count when `wishes` have come true; `found` is at its place."""
+    place = rule_place(home)
+    shipped = next(data for path, data in rules.items() if path.name == RULE_NAME)
+    old = own_copy(found)
+    if wishes.own_copy or old:
+        shipped = _own_copy_data(place, shipped, wishes, old, home=home)
+    return parse_rule(shipped.decode(), source=place, home=home)
+
+
+def _asked(wishes: Wishes, ask: Ask, *, home: Path, rules: Mapping[Path, bytes]) -> Wishes:
+    """Return `wishes` with the folders that the user calls work among those that would be personal."""
+    rule = _rule_to_be(wishes, home=home, rules=rules, found=Absent())
+    projects = tuple(
+        classify_folder(folder, rule)
+        for parent in filter(None, map(_folder, rule.project_parents))
+        # a parent that is a repository itself, such as ~/.emacs.d, is the project
+        for folder in ([parent] if (parent / ".git").exists() else folders_in(parent))
+    )
+    work = ask(projects) if projects else ()
+    if not work:
+        return wishes
+    kept = filter(None, map(_folder, rule.work_roots))
+    return replace(wishes, work_roots=(*kept, *work))
+
+
+def _folder(entry: str) -> Path | None:
+    """Return the folder that an entry of the rule names; None for a pattern or a negation."""
+    path = None if entry.startswith("!") else literal_path(entry)
+    return Path(path) if path else None
+
+
+def _warnings(wishes: Wishes) -> tuple[str, ...]:
+    """Return what may be a slip of the pen."""
+    return tuple(
+        f"{path} is no folder here: is the work root spelt right?"
+        for path in wishes.work_roots
+        if not isinstance(look(path.resolve()), Folder)
+    )
+
+
+# what else there is
+
+
+def _kb_steps(rule: Rule, found: Found, *, now: datetime, new_id: Callable[[], str]) -> tuple[Step, ...]:
+    """Return the steps that make a knowledge base with one note where there is none."""
+    what, kb = "knowledge base", rule.kb
+    if classify_folder(kb, rule).kind is Kind.WORK:
+        return (left_alone(what, kb, "a knowledge base under a work root would be work's"),)
+    match found:
+        case Folder(names=names) if any(not name.startswith(".") for name in names):
+            return (unchanged(what, kb, "the folder is there and has files in it"),)
+        case Absent() | Folder():
+            note = kb / note_name(now, FIRST_SLUG, "")
+            made = Step(what=what, path=kb, outcome=Outcome.WRITTEN, why="a new folder", change=MakeFolder())
+            first = Step(
+                what="first note",
+                path=note,
+                outcome=Outcome.WRITTEN,
+                why="says what this folder is; it is yours",
+                change=PutFile(data=first_node(new_id(), now).encode(), was=Absent()),
+            )
+            return (made, first) if isinstance(found, Absent) else (first,)
+    return (left_alone(what, kb, "isn't a folder"),)
+
+
+def _block_step(path: Path, found: Found, block: str) -> Step:
+    what = "agents block"
+    match found:
+        case Absent():
+            old = None
+        case Held(data=old):
+            pass
+        case _:
+            return left_alone(what, path, "isn't a file that can be read")
+    try:
+        data = with_block(old, block)
+    except BadMarks as error:
+        return left_alone(what, path, f"{error}; put them right and install again")
+    if data == old:
+        return unchanged(what, path, "the block is up to date")
+    why = "a new file" if old is None else "renewed" if has_block(old) else "added; every other byte stays"
+    return Step(what=what, path=path, outcome=Outcome.WRITTEN, why=why, change=PutFile(data=data, was=found))
+
+
+#: (file name, what it is, its text)
+SNIPPETS = (
+    (EMACS_NAME, "Emacs setting", EMACS_SETTING),
+    (STIGNORE_NAME, ".stignore lines", STIGNORE),
+)
+_OFFER = Step(
+    what="snippets",
+    path=None,
+    outcome=Outcome.OFFERED,
+    why="`roamkb install --snippets DIR` writes the Emacs setting that keeps conflict copies out of "
+    "org-roam's index and makes new notes appear, and the lines for Syncthing's .stignore",
+)
+
+
+def _snippet_step(path: Path, found: Found, what: str, text: str) -> Step:
+    data = text.encode()
+    match found:
+        case Held(data=old) if old == data:
+            return unchanged(what, path, "up to date")
+        case Absent():
+            why = "load it from your init file" if what == "Emacs setting" else "add them to .stignore"
+        case Held(data=old) if MADE_BY.encode() in old:
+            why = "renewed"
+        case _:
+            return left_alone(what, path, "move it away and install again, or name another folder")
+    return Step(what=what, path=path, outcome=Outcome.WRITTEN, why=why, change=PutFile(data=data, was=found))
+
+
+def _short(path: Path, home: Path) -> str:
+    """Return `path` as people write it: from `~` where it is below."""
+    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)

@@ -1,0 +1,142 @@
+"""Installing as values: what is there, what is wished for, and the steps between them."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Absent:
+    """Nothing goes by that path."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """A regular file and its bytes."""
+
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkTo:
+    """A symbolic link, and what is at its end."""
+
+    target: str
+    #: None where the link dangles, or ends at what isn't a readable file.
+    data: bytes | None
+    dangles: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folder:
+    """A folder, and the names in it."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Odd:
+    """Something that can't be read or isn't a file, and why."""
+
+    reason: str
+
+
+Found = Absent | Held | LinkTo | Folder | Odd
+
+
+class Outcome(StrEnum):
+    """What became of a step, or, in a dry run, would."""
+
+    LINKED = "link"
+    WRITTEN = "write"
+    REMOVED = "remove"
+    UNCHANGED = "skip"
+    LEFT_ALONE = "WARN"
+    OFFERED = "offer"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MakeLink:
+    """Link the path to `target`."""
+
+    target: Path
+    was: Found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PutFile:
+    """Make `data` the path's content."""
+
+    data: bytes
+    was: Found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MakeFolder:
+    """Make the path a folder."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remove:
+    """Remove what is at the path."""
+
+    was: Found
+
+
+Change = MakeLink | PutFile | MakeFolder | Remove
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One thing that was, or wasn't, put in place or taken away."""
+
+    #: `rule`, `knowledge base`, `first note`, `agents block`, `Emacs setting`, `.stignore lines`.
+    what: str
+    path: Path | None
+    outcome: Outcome
+    #: One clause.
+    why: str
+    change: Change | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstallReport:
+    """What `install` or `uninstall` did, in order."""
+
+    steps: tuple[Step, ...]
+    dry_run: bool = False
+    #: What to look at, one sentence each.
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """2 where something of somebody else's is in the way."""
+        return 2 if any(step.outcome is Outcome.LEFT_ALONE for step in self.steps) else 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wishes:
+    """What the user asks of `install`; every path is absolute."""
+
+    kb: Path | None = None
+    work_roots: tuple[Path, ...] = ()
+    project_parents: tuple[Path, ...] = ()
+    agents_md: Path | None = None
+    snippets: Path | None = None
+    create_kb: bool = False
+    dry_run: bool = False
+
+    @property
+    def own_copy(self) -> bool:
+        """Whether the rule has to differ from the one that everybody gets."""
+        return bool(self.kb or self.work_roots or self.project_parents)
+
+
+def unchanged(what: str, path: Path, why: str) -> Step:
+    """Return the step that has nothing to do."""
+    return Step(what=what, path=path, outcome=Outcome.UNCHANGED, why=why)
+
+
+def left_alone(what: str, path: Path, why: str) -> Step:
+    """Return the step that doesn't touch what is somebody else's."""
+    return Step(what=what, path=path, outcome=Outcome.LEFT_ALONE, why=why)

@@ -1,0 +1,434 @@
+"""Putting the rule in place, and taking it away again, on real files."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from roamkb.actions.install import Ask
+from roamkb.actions.install import install
+from roamkb.actions.uninstall import uninstall
+from roamkb.core.errors import BadRule
+from roamkb.core.errors import UsageError
+from roamkb.core.installation import InstallReport
+from roamkb.core.installation import Outcome
+from roamkb.core.installation import Wishes
+from roamkb.core.model import Kind
+from roamkb.core.model import Project
+from roamkb.core.model import Rule
+from roamkb.formats.rule import parse_rule
+from roamkb.storage.installed import shipped_rules
+
+NOW = datetime(2026, 6, 10, 14, 29, 1)
+ID = "01975b7a-0000-7d10-8f2a-5b6c7d8e9f01"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """Return a HOME with nothing in it, in a folder with a blank in its name."""
+    home = tmp_path / "a home"
+    home.mkdir()
+    return home
+
+
+@pytest.fixture
+def rules() -> Mapping[Path, bytes]:
+    """Return the rules that this checkout ships."""
+    return shipped_rules()
+
+
+def put(home: Path, *, ask: Ask | None = None, rules: Mapping[Path, bytes] | None = None, **wishes: object):  # type: ignore[no-untyped-def]
+    """Install with `wishes` into `home`."""
+    return install(
+        Wishes(**wishes),  # type: ignore[arg-type]
+        home=home,
+        rules=shipped_rules() if rules is None else rules,
+        now=NOW,
+        new_id=lambda: ID,
+        ask=ask,
+    )
+
+
+def take(home: Path, **wishes: object) -> InstallReport:
+    """Uninstall with `wishes` from `home`."""
+    return uninstall(Wishes(**wishes), home=home, rules=shipped_rules())  # type: ignore[arg-type]
+
+
+def place(home: Path) -> Path:
+    """Return where the rule belongs."""
+    return home / ".claude" / "rules" / "knowledge-base.md"
+
+
+def installed(home: Path) -> Rule:
+    """Return what the rule in `home` says."""
+    return parse_rule(place(home).read_text(), source=place(home), home=home)
+
+
+def outcomes(report: InstallReport) -> dict[str, Outcome]:
+    """Return the outcome of each step by what it was about."""
+    return {step.what: step.outcome for step in report.steps}
+
+
+def everything(home: Path) -> dict[str, tuple[object, ...]]:
+    """Return each path below `home` with what it holds and when it was touched."""
+    return {
+        str(path.relative_to(home)): (
+            path.readlink() if path.is_symlink() else path.read_bytes() if path.is_file() else None,
+            path.lstat().st_mtime_ns,
+        )
+        for path in sorted(home.rglob("*"))
+    }
+
+
+# the link
+
+
+def test_the_rule_is_linked_where_agents_look(home: Path, rules: Mapping[Path, bytes]) -> None:
+    """The link leads to the rule that came with this roamkb, and it says what the rule says."""
+    report = put(home)
+    assert place(home).readlink() in rules
+    assert outcomes(report)["rule"] is Outcome.LINKED
+    assert 0 == report.exit_code
+    assert home / "sync/org/roam" == installed(home).kb
+
+
+def test_a_second_run_changes_nothing_and_says_so(home: Path) -> None:
+    """Nothing is touched, not even a time."""
+    put(home)
+    before = everything(home)
+    report = put(home)
+    assert Outcome.UNCHANGED is outcomes(report)["rule"]
+    assert before == everything(home)
+
+
+def test_a_dry_run_shows_the_plan_and_does_nothing(home: Path) -> None:
+    """Its steps are those that the real run then takes."""
+    agents = home / "AGENTS.md"
+    dry = put(home, dry_run=True, create_kb=True, agents_md=agents, snippets=home / "s")
+    assert {} == everything(home)
+    real = put(home, create_kb=True, agents_md=agents, snippets=home / "s")
+    assert dry.steps == real.steps
+
+
+def test_somebody_elses_file_is_reported_and_left_alone(home: Path) -> None:
+    """The status says that the rule isn't installed."""
+    place(home).parent.mkdir(parents=True)
+    place(home).write_text("my own notes on knowledge bases")
+    report = put(home)
+    assert Outcome.LEFT_ALONE is outcomes(report)["rule"]
+    assert 2 == report.exit_code
+    assert "my own notes on knowledge bases" == place(home).read_text()
+
+
+def test_somebody_elses_link_is_left_alone(home: Path) -> None:
+    """A link into somebody's dotfiles is theirs, with the work roots that it may hold."""
+    theirs = home / "dotfiles" / "knowledge-base.md"
+    theirs.parent.mkdir()
+    theirs.write_text("theirs")
+    place(home).parent.mkdir(parents=True)
+    place(home).symlink_to(theirs)
+    report = put(home, kb=home / "kb")
+    assert 2 == report.exit_code
+    assert theirs == place(home).readlink()
+
+
+def test_a_folder_in_the_way_is_left_alone(home: Path) -> None:
+    """It is no rule, and it isn't ours."""
+    place(home).mkdir(parents=True)
+    assert 2 == put(home).exit_code
+    assert place(home).is_dir()
+
+
+@pytest.mark.parametrize("target", ["gone/knowledge-base.md", "/gone/roamkb/rules/knowledge-base.md"])
+def test_a_link_that_leads_nowhere_is_repaired(home: Path, rules: Mapping[Path, bytes], target: str) -> None:
+    """A moved checkout or a rebuilt environment leaves such links behind."""
+    place(home).parent.mkdir(parents=True)
+    place(home).symlink_to(target)
+    assert 0 == put(home).exit_code
+    assert place(home).readlink() in rules
+
+
+def test_a_link_to_another_roamkb_is_repaired(home: Path, rules: Mapping[Path, bytes]) -> None:
+    """The roamkb that was installed last is the one that counts."""
+    other = home / "old" / "roamkb" / "rules" / "knowledge-base.md"
+    other.parent.mkdir(parents=True)
+    other.write_text("an older text")
+    place(home).parent.mkdir(parents=True)
+    place(home).symlink_to(other)
+    put(home)
+    assert place(home).readlink() in rules
+    assert "an older text" == other.read_text()
+
+
+def test_every_shipped_rule_is_linked(home: Path, tmp_path: Path) -> None:
+    """A second rule in the folder needs no change of the installer."""
+    (kb_rule, text), *_ = ((path, data) for path, data in shipped_rules().items())
+    other = tmp_path / "other.md"
+    other.write_text("# Another rule\n")
+    put(home, rules={kb_rule: text, other: other.read_bytes()})
+    assert other == (place(home).parent / "other.md").readlink()
+
+
+# the user's own copy
+
+
+def test_settings_make_an_own_copy(home: Path) -> None:
+    """The copy says what was asked for, and everything else that the shipped rule says."""
+    (home / "job").mkdir()
+    put(home, kb=home / "my notes", work_roots=(home / "job",), project_parents=(home / "src [old]",))
+    rule = installed(home)
+    assert home / "my notes" == rule.kb
+    assert (str(home / "job"),) == rule.work_roots
+    assert 1 == len(rule.project_parents)
+    assert not place(home).is_symlink()
+    assert "~/my\\ notes" in place(home).read_text()
+    assert "roamkb search" in place(home).read_text()
+
+
+def test_an_own_copy_is_written_once(home: Path) -> None:
+    """The same wishes again, or none at all, change nothing."""
+    wishes = {"kb": home / "kb", "work_roots": (home / "job",)}
+    put(home, **wishes)
+    before = everything(home)
+    assert Outcome.UNCHANGED is outcomes(put(home, **wishes))["rule"]
+    assert Outcome.UNCHANGED is outcomes(put(home))["rule"]
+    assert before == everything(home)
+
+
+def test_an_own_copy_replaces_our_link(home: Path) -> None:
+    """The shipped file isn't written through the link."""
+    put(home)
+    before = shipped_rules()
+    put(home, kb=home / "kb")
+    assert not place(home).is_symlink()
+    assert before == shipped_rules()
+    assert home / "kb" == installed(home).kb
+
+
+def test_work_roots_of_an_own_copy_are_only_added_to(home: Path) -> None:
+    """To lift a denial takes an editor."""
+    put(home, work_roots=(home / "job",))
+    put(home, work_roots=(home / "second",))
+    put(home, kb=home / "kb")
+    assert (str(home / "job"), str(home / "second")) == installed(home).work_roots
+
+
+def test_an_edited_own_copy_keeps_the_edits(home: Path) -> None:
+    """Only the settings change; and from then on it stays the user's."""
+    put(home, work_roots=(home / "job",))
+    edited = place(home).read_text().replace("# The knowledge base", "# My knowledge base")
+    place(home).write_text(edited + "\nMy own last line.\n")
+    put(home, kb=home / "kb")
+    text = place(home).read_text()
+    assert "# My knowledge base" in text
+    assert "My own last line." in text
+    assert home / "kb" == installed(home).kb
+    take(home)
+    assert text == place(home).read_text()
+
+
+def test_an_own_copy_follows_a_newer_rule(home: Path) -> None:
+    """Where the user changed nothing, the text is renewed and the settings stay."""
+    put(home, work_roots=(home / "job",))
+    newer = {path: data + b"\nA new paragraph.\n" for path, data in shipped_rules().items()}
+    put(home, rules=newer)
+    assert "A new paragraph." in place(home).read_text()
+    assert (str(home / "job"),) == installed(home).work_roots
+
+
+def test_a_broken_own_copy_is_an_error(home: Path) -> None:
+    """Nobody guesses which work roots it held."""
+    put(home, work_roots=(home / "job",))
+    text = place(home).read_text().replace("```roamkb:work-roots", "```roamkb:workroots")
+    place(home).write_text(text)
+    with pytest.raises(BadRule):
+        put(home, kb=home / "kb")
+    assert text == place(home).read_text()
+
+
+def test_a_setting_that_the_rule_refuses_writes_nothing(home: Path) -> None:
+    """An entry that would match nothing is an error at once."""
+    with pytest.raises(UsageError):
+        put(home, work_roots=(Path("relative"),))
+    assert {} == everything(home)
+
+
+def test_a_work_root_that_isnt_there_is_warned_of(home: Path) -> None:
+    """A slip in a denylist protects nothing."""
+    report = put(home, work_roots=(home / "jbo",))
+    assert "jbo" in report.warnings[0]
+
+
+# asking
+
+
+def test_a_newcomer_is_asked_which_projects_are_work(home: Path) -> None:
+    """What is named becomes a work root; what the rule denied before stays denied."""
+    for name in ("code/site", "code/client", "projects/work/secret"):
+        (home / name).mkdir(parents=True)
+    shown: list[Project] = []
+
+    def ask(projects: tuple[Project, ...]) -> tuple[Path, ...]:
+        shown.extend(projects)
+        return (home / "code/client",)
+
+    put(home, ask=ask)
+    kinds = {str(p.root.relative_to(home)): p.kind for p in shown if p.root}
+    assert Kind.PERSONAL is kinds["code/client"]
+    assert Kind.WORK is kinds["projects/work"]
+    assert {str(home / "code/client"), str(home / "projects/work")} == set(installed(home).work_roots)
+
+
+def test_who_names_nothing_gets_the_link(home: Path) -> None:
+    """An empty answer is an answer."""
+    (home / "code/site").mkdir(parents=True)
+    put(home, ask=lambda projects: ())
+    assert place(home).is_symlink()
+
+
+def test_nobody_is_asked_twice(home: Path) -> None:
+    """Where a rule is, or work roots are given, the question is answered."""
+
+    def ask(projects: tuple[Project, ...]) -> tuple[Path, ...]:
+        pytest.fail("asked again")
+
+    (home / "code/site").mkdir(parents=True)
+    put(home, work_roots=(home / "job",), ask=ask)
+    put(home, ask=ask)
+
+
+# the knowledge base
+
+
+def test_a_new_knowledge_base_begins_with_one_note(home: Path) -> None:
+    """It explains the folder, and is the human's: no `agent` tag."""
+    report = put(home, kb=home / "kb", create_kb=True)
+    (note,) = (home / "kb").iterdir()
+    assert "20260610142901-about_this_knowledge_base.org" == note.name
+    assert f":ID:       {ID}" in note.read_text()
+    assert "[2026-06-10 Wed 14:29]" in note.read_text()
+    assert "#+filetags" not in note.read_text()
+    assert Outcome.WRITTEN is outcomes(report)["first note"]
+
+
+@pytest.mark.parametrize("name", ["a.org", "daily/2026-01-01.org", "readme.txt"])
+def test_a_folder_with_files_gets_no_note(home: Path, name: str) -> None:
+    """Whatever is in it, it's somebody's already."""
+    (home / "kb" / name).parent.mkdir(parents=True)
+    (home / "kb" / name).write_text("here")
+    report = put(home, kb=home / "kb", create_kb=True)
+    assert Outcome.UNCHANGED is outcomes(report)["knowledge base"]
+    assert [name.split("/")[0]] == [path.name for path in (home / "kb").iterdir()]
+
+
+def test_a_file_isnt_made_a_knowledge_base(home: Path) -> None:
+    """It is left as it is."""
+    (home / "kb").write_text("a file")
+    assert 2 == put(home, kb=home / "kb", create_kb=True).exit_code
+
+
+def test_a_knowledge_base_is_never_made_at_work(home: Path) -> None:
+    """It would be work's, and everything in it."""
+    (home / "job").mkdir()
+    report = put(home, kb=home / "job/kb", work_roots=(home / "job",), create_kb=True)
+    assert 2 == report.exit_code
+    assert not (home / "job/kb").exists()
+
+
+def test_without_the_wish_no_folder_is_made(home: Path) -> None:
+    """A missing knowledge base may be an unmounted one."""
+    put(home, kb=home / "kb")
+    assert not (home / "kb").exists()
+
+
+# AGENTS.md
+
+
+def test_the_block_comes_and_goes_without_a_trace(home: Path) -> None:
+    """The file's own bytes, line ends and missing last newline survive."""
+    agents = home / "AGENTS.md"
+    agents.write_bytes(b"# Mine\r\n\r\nno last line end")
+    put(home, agents_md=agents)
+    assert b"roamkb search" in agents.read_bytes()
+    before = agents.read_bytes()
+    put(home, agents_md=agents)
+    assert before == agents.read_bytes()
+    take(home, agents_md=agents)
+    assert b"# Mine\r\n\r\nno last line end" == agents.read_bytes()
+
+
+def test_the_block_names_the_knowledge_base_of_the_rule(home: Path) -> None:
+    """Another folder later changes the block."""
+    put(home, agents_md=home / "AGENTS.md")
+    put(home, agents_md=home / "AGENTS.md", kb=home / "notes")
+    assert "`~/notes`" in (home / "AGENTS.md").read_text()
+    assert 1 == (home / "AGENTS.md").read_text().count("roamkb:begin")
+
+
+def test_broken_marks_are_left_alone(home: Path) -> None:
+    """What isn't one whole block is for a human to mend."""
+    agents = home / "AGENTS.md"
+    agents.write_text("<!-- roamkb:begin -->\nno end\n")
+    assert 2 == put(home, agents_md=agents).exit_code
+    assert 2 == take(home, agents_md=agents).exit_code
+    assert "<!-- roamkb:begin -->\nno end\n" == agents.read_text()
+
+
+def test_a_linked_file_is_changed_where_it_is(home: Path) -> None:
+    """CLAUDE.md is often a link to AGENTS.md; it stays one."""
+    (home / "AGENTS.md").write_text("# Mine\n")
+    (home / "CLAUDE.md").symlink_to("AGENTS.md")
+    put(home, agents_md=home / "CLAUDE.md")
+    assert (home / "CLAUDE.md").is_symlink()
+    assert "roamkb:begin" in (home / "AGENTS.md").read_text()
+
+
+# snippets
+
+
+def test_snippets_are_offered_and_written_on_demand(home: Path) -> None:
+    """Without a folder nothing is written; with one, twice is once."""
+    assert Outcome.OFFERED is outcomes(put(home))["snippets"]
+    put(home, snippets=home / "snippets")
+    assert {"roamkb.el", "roamkb.stignore"} == {path.name for path in (home / "snippets").iterdir()}
+    before = everything(home)
+    put(home, snippets=home / "snippets")
+    assert before == everything(home)
+
+
+def test_somebody_elses_roamkb_el_stays(home: Path) -> None:
+    """A file without our words in it isn't ours to renew."""
+    (home / "roamkb.el").write_text(";; mine\n")
+    assert 2 == put(home, snippets=home).exit_code
+    assert 2 == take(home, snippets=home).exit_code
+    assert ";; mine\n" == (home / "roamkb.el").read_text()
+
+
+# uninstalling
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_uninstall_takes_away_what_install_made(home: Path, own: bool) -> None:
+    """What is left is folders, and the knowledge base."""
+    wishes = {"kb": home / "kb"} if own else {}
+    put(home, create_kb=True, agents_md=home / "AGENTS.md", snippets=home / "s", **wishes)
+    take(home, agents_md=home / "AGENTS.md", snippets=home / "s")
+    left = [path for path in home.rglob("*") if not path.is_dir()]
+    assert [True] == [path.name.endswith("about_this_knowledge_base.org") for path in left]
+
+
+def test_uninstall_leaves_the_shipped_rule(home: Path) -> None:
+    """The link goes, what it led to stays."""
+    before = shipped_rules()
+    put(home)
+    take(home)
+    assert before == shipped_rules()
+    assert not place(home).is_symlink()
+
+
+def test_uninstall_twice_says_that_nothing_is_there(home: Path) -> None:
+    """It's no error."""
+    report = take(home)
+    assert Outcome.UNCHANGED is outcomes(report)["rule"]
+    assert 0 == report.exit_code
