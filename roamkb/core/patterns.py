@@ -48,13 +48,16 @@ def fault_of(entry: str) -> str | None:
     return None
 
 
+def is_within(path: str, top: str, *, fold: bool = False) -> bool:
+    """Say whether `path` is `top` or lies below it; neither is a pattern."""
+    above = parts_of(top, fold=fold)
+    return parts_of(path, fold=fold)[: len(above)] == above
+
+
 def is_under(path: str, entry: str, *, fold: bool = False) -> bool:
     """Say whether `path` is a folder that `entry` means, or lies below one."""
     plain = literal_path(entry)
-    if plain is not None:
-        above = parts_of(plain, fold=fold)
-        return parts_of(path, fold=fold)[: len(above)] == above
-    return _matches(path, entry, fold)
+    return _matches(path, entry, fold) if plain is None else is_within(path, plain, fold=fold)
 
 
 def may_contain(path: str, entry: str, *, fold: bool = False) -> bool:

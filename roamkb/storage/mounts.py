@@ -1,0 +1,87 @@
+"""Which other names a folder has because a file system is mounted more than once.
+
+A bind mount makes `~/code/x` of `~/projects/work/x`, and neither the path, the real path
+nor a link tells. The mount table does: it names for each mount the device and the folder
+of it that shows there.
+"""
+
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+_OCTAL = re.compile(rb"\\([0-7]{3})")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mount:
+    """A folder `inside` a device that shows at `point`."""
+
+    point: str
+    device: str
+    inside: str
+
+
+def read_mounts(proc: Path) -> tuple[Mount, ...]:
+    """Return the mount table; raise `OSError` where a Linux doesn't show it."""
+    try:
+        data = (proc / "self" / "mountinfo").read_bytes()
+    except FileNotFoundError:
+        if sys.platform == "linux":
+            raise
+        return ()
+    return tuple(_mounts(data))
+
+
+def other_names(path: str, mounts: tuple[Mount, ...]) -> tuple[str, ...]:
+    """Return every other path that shows what `path`, a real path, shows.
+
+    A mount that a later one hides is taken as if it were seen: that names too many, never
+    too few.
+    """
+    found: dict[str, None] = {}
+    for mount in mounts:
+        rest = below(path, mount.point)
+        if rest is None:
+            continue
+        inside = _joined(mount.inside, rest)
+        for other in mounts:
+            if other.device == mount.device and other is not mount:
+                shown = below(inside, other.inside)
+                if shown is not None:
+                    found[_joined(other.point, shown)] = None
+    found.pop(path, None)
+    return tuple(found)
+
+
+def points_below(path: str, mounts: tuple[Mount, ...]) -> tuple[str, ...]:
+    """Return the folders strictly below `path` where something is mounted."""
+    return tuple(mount.point for mount in mounts if below(mount.point, path))
+
+
+def below(path: str, top: str) -> str | None:
+    """Return the rest of `path` below `top`, empty for `top` itself, None for what is elsewhere."""
+    if path == top or top == "/":
+        return path[len(top) :]
+    return path[len(top) + 1 :] if path.startswith(top + "/") else None
+
+
+def _joined(top: str, rest: str) -> str:
+    return f"{top.rstrip('/')}/{rest}".rstrip("/") or "/"
+
+
+def _mounts(data: bytes) -> Iterator[Mount]:
+    """Yield the lines of `mountinfo`: id, parent, device, inside, point, …"""
+    for line in data.splitlines():
+        fields = line.split(b" ", 5)
+        # a deleted folder can stay mounted, and file systems without folders have no path inside
+        if len(fields) == 6 and fields[3].startswith(b"/") and fields[4].startswith(b"/"):
+            yield Mount(point=_plain(fields[4]), device=fields[2].decode(), inside=_plain(fields[3]))
+
+
+def _plain(field: bytes) -> str:
+    """Return a path of the table with its octal escapes undone."""
+    if b"\\" in field:
+        field = _OCTAL.sub(lambda match: bytes([int(match[1], 8)]), field)
+    return field.decode(sys.getfilesystemencoding(), "surrogateescape")

@@ -1,0 +1,421 @@
+"""What the disk says of a folder and of a session, gathered for `core/boundary` to judge.
+
+Nothing here decides: it finds the rule, the project's root, and every name, inode,
+repository and mount by which a folder might be work. What can't be found out becomes a
+doubt, and a doubt makes a project unknown; no exception gets out to the user.
+"""
+
+import os
+import stat
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import field
+from dataclasses import replace
+from pathlib import Path
+from posixpath import basename
+from posixpath import dirname
+from posixpath import isabs
+from posixpath import join
+from posixpath import lexists
+from posixpath import realpath
+
+from roamkb.core.boundary import Inode
+from roamkb.core.boundary import Place
+from roamkb.core.boundary import Survey
+from roamkb.core.boundary import WorkRoot
+from roamkb.core.boundary import denial
+from roamkb.core.boundary import judge
+from roamkb.core.boundary import seen_by
+from roamkb.core.boundary import strictest
+from roamkb.core.errors import BadRule
+from roamkb.core.model import Kind
+from roamkb.core.model import Project
+from roamkb.core.model import Rule
+from roamkb.core.model import Unreadable
+from roamkb.core.patterns import anchor
+from roamkb.core.patterns import is_under
+from roamkb.core.patterns import literal
+from roamkb.core.patterns import literal_path
+from roamkb.core.patterns import may_contain
+from roamkb.formats.rule import parse_rule
+from roamkb.storage.disk import Missing
+from roamkb.storage.disk import read_file
+from roamkb.storage.disk import why
+from roamkb.storage.mounts import Mount
+from roamkb.storage.mounts import other_names
+from roamkb.storage.mounts import points_below
+from roamkb.storage.mounts import read_mounts
+from roamkb.storage.processes import parents_of
+from roamkb.storage.repositories import is_marked
+from roamkb.storage.repositories import ties_of
+
+#: Where agents and roamkb look for the rule, below HOME.
+RULE_PLACE = Path(".claude", "rules", "knowledge-base.md")
+
+#: The folders in which harnesses say that the session works.
+HARNESS_VARIABLES = (
+    "CLAUDE_PROJECT_DIR",
+    "GEMINI_PROJECT_DIR",
+    "QWEN_PROJECT_DIR",
+    "CODEX_PROJECT_DIR",
+    "CURSOR_PROJECT_DIR",
+    "FACTORY_PROJECT_DIR",
+    "WINDSURF_PROJECT_DIR",
+    "KIRO_PROJECT_DIR",
+    "TRAE_PROJECT_DIR",
+    "CODEBUDDY_PROJECT_DIR",
+)
+
+_PROC = Path("/proc")
+_RULE_LIMIT = 1024 * 1024
+#: Folders that are looked through for what an entry with wildcards means: some 20 ms.
+_MOST_FOLDERS = 2000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """Where a call comes from; `app` alone reads the environment and makes one."""
+
+    #: The physical current folder, None where it was deleted.
+    cwd: Path | None
+    #: `$PWD`, which knows by which link one came.
+    pwd: str | None = None
+    #: `--project`.
+    project: Path | None = None
+    #: What the harness's variables say, by their names.
+    harness: Mapping[str, str] = field(default_factory=dict)
+    #: Our own process, None where its parents say nothing (a long-running server).
+    pid: int | None = None
+    proc: Path = _PROC
+
+
+def session_of(
+    environment: Mapping[str, str], *, cwd: Path | None, pid: int | None, project: Path | None = None
+) -> Session:
+    """Return the evidence that an environment holds."""
+    harness = {name: environment[name] for name in HARNESS_VARIABLES if environment.get(name)}
+    return Session(cwd=cwd, pwd=environment.get("PWD"), project=project, harness=harness, pid=pid)
+
+
+def load_rule(home: Path, *, account_home: Path) -> Rule:
+    """Return the rule of `home`, or raise `BadRule`.
+
+    `HOME` is the caller's to set, so the rule in the home that the password database
+    names adds its work roots; it is broken only if it's there and can't be read.
+    """
+    rule = _read_rule(home)
+    if not _is_same(home, account_home) and lexists(account_home / RULE_PLACE):
+        other = _read_rule(account_home)
+        roots = dict.fromkeys((*rule.work_roots, *other.work_roots))
+        rule = replace(rule, work_roots=tuple(roots))
+    ground = _Ground(rule)
+    try:
+        reason = denial(ground.place(str(rule.kb)), ground.work_roots)
+    except OSError as error:
+        raise BadRule(rule.source, f"names a KB that can't be looked at: {why(error)}") from None
+    if reason:
+        raise BadRule(rule.source, f"puts the knowledge base where work is: {reason}")
+    return rule
+
+
+def find_rule(home: Path, *, account_home: Path) -> Rule | BadRule:
+    """Return the rule, or what is wrong with it as a value: every project is unknown then."""
+    try:
+        return load_rule(home, account_home=account_home)
+    except BadRule as fault:
+        return fault
+
+
+def classify_folder(folder: Path, rule: Rule | BadRule) -> Project:
+    """Return what `folder` alone is; a file is judged with the folder that holds it."""
+    return _Ground(rule).project(str(folder))
+
+
+def session_project(session: Session, rule: Rule | BadRule) -> Project:
+    """Return the strictest judgement of all that says where this session works.
+
+    `$PWD` counts in full where it names the current folder. Where it doesn't, it is what
+    a parent left behind, and like a parent's folder it can only make the project work.
+    """
+    ground = _Ground(rule, session.proc)
+    return strictest((*_named(session, ground), *_inherited(session, ground)))
+
+
+def _named(session: Session, ground: "_Ground") -> Iterator[Project]:
+    """Yield the judgement of every folder that somebody says the session works in."""
+    cwd = str(session.cwd) if session.cwd is not None else None
+    if session.project is not None:
+        yield ground.project(str(session.project), base=cwd)
+    if cwd is None:
+        hint = "change into a folder that exists"
+        yield Project(kind=Kind.UNKNOWN, root=None, reason="the current folder was deleted", hint=hint)
+    else:
+        yield ground.project(cwd)
+    if session.pwd and cwd and session.pwd != cwd and _is_same(session.pwd, cwd):
+        yield seen_by(ground.project(session.pwd, base=cwd), "$PWD")
+    for name, folder in session.harness.items():
+        yield seen_by(ground.project(folder, base=cwd), f"${name}")
+
+
+def _inherited(session: Session, ground: "_Ground") -> Iterator[Project]:
+    """Yield the work projects among the folders that the session's parents run in."""
+    folders: list[tuple[str, str]] = []
+    if session.pwd and isabs(session.pwd) and session.pwd != str(session.cwd):
+        folders.append(("$PWD", session.pwd))
+    if session.pid is not None:
+        folders.extend(
+            (f"the parent process {parent.name} ({parent.pid})", parent.folder)
+            for parent in parents_of(session.pid, session.proc)
+        )
+    for label, folder in folders:
+        project = ground.project(folder)
+        if project.kind is Kind.WORK:
+            yield seen_by(project, label)
+
+
+class _Ground:
+    """A rule laid over this disk for the time of one question."""
+
+    def __init__(self, rule: Rule | BadRule, proc: Path = _PROC) -> None:
+        self.rule = rule
+        self.doubt: str | None = None
+        self._inodes: dict[str, Inode | None] = {}
+        self._projects: dict[str, Project] = {}
+        self.mounts: tuple[Mount, ...] = ()
+        try:
+            self.mounts = read_mounts(proc)
+        except OSError as error:
+            self.doubt = f"the mount table can't be read: {why(error)}"
+        self.work_roots: tuple[WorkRoot, ...] = ()
+        #: The entries that allow, each by its real path as well.
+        self.parents: tuple[str, ...] = ()
+        if isinstance(rule, Rule):
+            self.work_roots = tuple(self._work_root(entry) for entry in rule.work_roots)
+            self.parents = tuple(name for entry in rule.project_parents for name in _by_both_names(entry))
+        self._stops = (
+            *(entry.removeprefix("!") for entry in self.parents),
+            *(work.entry for work in self.work_roots),
+            *(literal(place.real) for work in self.work_roots for place in work.places),
+        )
+
+    def project(self, folder: str, *, base: str | None = None) -> Project:
+        """Return the judgement of `folder`; a relative one starts at `base`."""
+        path = join(base or "/", folder)
+        try:
+            if base is None and not isabs(folder):
+                path = join(Path.cwd(), folder)
+            path = _with_physical_dots(path)
+            if path not in self._projects:
+                self._projects[path] = judge(self._survey(path), self.rule)
+            return self._projects[path]
+        except (OSError, ValueError) as error:
+            reason = why(error) if isinstance(error, OSError) else "that isn't a path"
+            return judge(self._survey_of_name(path, f"{path!r} can't be resolved: {reason}"), self.rule)
+
+    def place(self, path: str, what: str = "") -> Place:
+        """Return `path` by every name that it goes by; it needn't exist."""
+        real = realpath(path)
+        return Place(
+            what=what,
+            path=path,
+            real=real,
+            others=other_names(real, self.mounts),
+            inode=self._inode(real),
+            above=frozenset(inode for top in _above(real) if (inode := self._inode(top))),
+        )
+
+    def _survey(self, path: str) -> Survey:
+        """Return all that the disk says of `path`, absolute and without dots."""
+        here = self.place(path)
+        if here.inode is None:
+            survey = self._survey_of_name(path, f"{path} doesn't exist")
+            return replace(survey, places=(here,))
+        if not stat.S_ISDIR(Path(path).stat().st_mode):
+            return self._survey_of_file(here)
+        places, doubt = [here], self.doubt
+        marked: dict[str, None] = {}
+        tops: dict[str, None] = {}
+        for folder in dict.fromkeys((path, here.real)):
+            found = tuple(self._marked(folder))
+            tops[found[0] if found else folder] = None
+            marked.update(dict.fromkeys(found))
+        for folder in marked:
+            ties = ties_of(folder)
+            places += (self.place(_with_physical_dots(tie), "its repository ") for tie in ties.paths)
+            doubt = doubt or ties.doubt
+        roots = tuple(self.place(top) for top in tops)
+        mounted = {point: None for root in roots for point in points_below(root.real, self.mounts)}
+        return Survey(
+            root=roots[0].path,
+            places=(*roots, *places),
+            roots=(*roots, here),
+            mounted=tuple(self.place(point) for point in mounted),
+            work_roots=self.work_roots,
+            parents=self.parents,
+            doubt=doubt,
+            fold=_folds(here.real),
+        )
+
+    def _survey_of_name(self, path: str, doubt: str) -> Survey:
+        """Return what a path says by its name alone, which is enough to deny."""
+        here = Place(path=path, real=path)
+        return Survey(root=None, places=(here,), work_roots=self.work_roots, doubt=doubt)
+
+    def _survey_of_file(self, here: Place) -> Survey:
+        """Return what is known of the folder that holds a file, and of the one that holds it really."""
+        typed, real = (self._survey(dirname(name)) for name in (here.path, here.real))
+        return replace(
+            typed,
+            places=(here, *typed.places, *real.places),
+            roots=(*typed.roots, *real.roots),
+            mounted=(*typed.mounted, *real.mounted),
+            doubt=typed.doubt or real.doubt,
+        )
+
+    def _marked(self, folder: str) -> Iterator[str]:
+        """Yield the folders from `folder` upwards where a project begins.
+
+        The climb ends at the entry of the rule that the folder lies under, so that a
+        version-controlled HOME is nobody's project. All are yielded, not only the
+        nearest: a repository inside a work repository's worktree is work as well.
+        """
+        while True:
+            if is_marked(folder):
+                yield folder
+            top = dirname(folder)
+            if top == folder or any(
+                is_under(folder, entry) and not is_under(top, entry) for entry in self._stops
+            ):
+                return
+            folder = top
+
+    def _work_root(self, entry: str) -> WorkRoot:
+        """Return what an entry of the denylist means on this disk."""
+        path = literal_path(entry)
+        try:
+            if path is not None:
+                return WorkRoot(entry=entry, places=(self.place(path),))
+            return self._wild_work_root(entry)
+        except OSError as error:
+            self.doubt = f"the work root {entry} can't be looked at: {why(error)}"
+            return WorkRoot(entry=entry, is_open=True)
+
+    def _wild_work_root(self, entry: str) -> WorkRoot:
+        """Return the folders that an entry with wildcards means, as far as they can be found."""
+        places: list[Place] = []
+        waiting = [anchor(entry)]
+        for _ in range(_MOST_FOLDERS):
+            if not waiting:
+                return WorkRoot(entry=entry, places=tuple(places))
+            try:
+                with os.scandir(waiting.pop()) as folders:
+                    for folder in folders:
+                        if not folder.is_dir():
+                            continue
+                        if is_under(folder.path, entry):
+                            places.append(self.place(folder.path))
+                        elif not folder.is_symlink() and may_contain(folder.path, entry):
+                            waiting.append(folder.path)
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+            except OSError:
+                break
+        return WorkRoot(entry=entry, places=tuple(places), is_open=True)
+
+    def _inode(self, path: str) -> Inode | None:
+        """Return what `path` is whatever its name, None where there is nothing; raises `OSError`."""
+        if path not in self._inodes:
+            try:
+                status = Path(path).stat()
+                self._inodes[path] = (status.st_dev, status.st_ino)
+            except (FileNotFoundError, NotADirectoryError):
+                self._inodes[path] = None
+        return self._inodes[path]
+
+
+def _read_rule(home: Path) -> Rule:
+    """Return the rule that is installed in `home`."""
+    source = home / RULE_PLACE
+    try:
+        real = Path(realpath(source, strict=True))
+        _check_owner(source, real, real.stat())
+        for folder in (source.parent, real.parent):
+            _check_folder(source, folder, folder.stat())
+    except FileNotFoundError:
+        raise BadRule(source, "is missing") from None
+    except (OSError, ValueError) as error:
+        reason = why(error) if isinstance(error, OSError) else "it isn't a path"
+        raise BadRule(source, f"can't be read: {reason}") from None
+    data = read_file(real, limit=_RULE_LIMIT)
+    if isinstance(data, Unreadable):
+        gone = isinstance(data, Missing)
+        raise BadRule(source, "is missing" if gone else f"can't be read: it {data.reason}")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise BadRule(source, "isn't valid UTF-8") from None
+    return parse_rule(text, source=source, home=home)
+
+
+def _check_owner(source: Path, real: Path, status: os.stat_result) -> None:
+    """Raise where somebody else could have written the rule."""
+    if not stat.S_ISREG(status.st_mode):
+        raise BadRule(source, "isn't a file")
+    if status.st_uid not in (os.geteuid(), 0):
+        raise BadRule(source, f"belongs to another user ({real}, user {status.st_uid})")
+    if status.st_mode & 0o022:
+        raise BadRule(source, f"can be written by others; `chmod go-w {real}` puts that right")
+
+
+def _check_folder(source: Path, folder: Path, status: os.stat_result) -> None:
+    """Raise where somebody else could put another file in the rule's place.
+
+    Not for a folder that only its group may write to: under umask 002, the default of
+    some systems, that is every folder of a user whose group is theirs alone.
+    """
+    if status.st_uid not in (os.geteuid(), 0):
+        raise BadRule(source, f"lies in another user's folder ({folder}, user {status.st_uid})")
+    if status.st_mode & 0o002 and not status.st_mode & stat.S_ISVTX:
+        raise BadRule(source, f"lies in a folder that everybody may write to; `chmod o-w {folder}`")
+
+
+def _with_physical_dots(path: str) -> str:
+    """Return an absolute path whose `..` were followed as the kernel does, links and all."""
+    done = "/"
+    for part in path.split("/"):
+        if part == "..":
+            done = dirname(realpath(done))
+        elif part not in ("", "."):
+            done = join(done, part)
+    return done
+
+
+def _above(path: str) -> Iterator[str]:
+    """Yield the folders above `path`, the nearest first."""
+    while (top := dirname(path)) != path:
+        yield top
+        path = top
+
+
+def _is_same(one: str | Path, other: str | Path) -> bool:
+    """Say whether two paths lead to the same folder."""
+    try:
+        return Path(one).samefile(other)
+    except (OSError, ValueError):
+        return str(one) == str(other)
+
+
+def _folds(path: str) -> bool:
+    """Say whether the file system takes a name in letters of another case for the same."""
+    while path != "/" and basename(path).swapcase() == basename(path):
+        path = dirname(path)
+    return path != "/" and _is_same(path, join(dirname(path), basename(path).swapcase()))
+
+
+def _by_both_names(entry: str) -> tuple[str, ...]:
+    """Return a project parent, and its real path where that differs and it has no wildcards."""
+    path = literal_path(entry.removeprefix("!"))
+    if path is None or (real := realpath(path)) == path:
+        return (entry,)
+    return (entry, ("!" if entry.startswith("!") else "") + literal(real))

@@ -1,0 +1,82 @@
+"""The folders that our parent processes run in.
+
+An agent that was started in a work project and runs `cd elsewhere && roamkb write` is at
+work still; its process says so.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+#: More parents than any session has; a limit only so that a forged table can't hold us.
+_MOST = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Process:
+    """A parent process and the folder that it runs in."""
+
+    pid: int
+    name: str
+    folder: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Status:
+    name: str
+    parent: int
+    session: int
+    terminal: int
+
+
+def parents_of(pid: int, proc: Path) -> Iterator[Process]:
+    """Yield the parents of `pid`, the nearest first, without daemons.
+
+    A parent of another user can't be looked into and is passed over, as is everything
+    where there is no process table: parents only ever add a denial.
+    """
+    status = _status(pid, proc)
+    for _ in range(_MOST):
+        if status is None or status.parent == 0:
+            return
+        pid = status.parent
+        status = _status(pid, proc)
+        if status is None or _is_daemon(pid, status, proc):
+            continue
+        try:
+            folder = str((proc / str(pid) / "cwd").readlink())
+        except OSError:
+            continue
+        yield Process(pid=pid, name=status.name, folder=folder.removesuffix(" (deleted)"))
+
+
+def _is_daemon(pid: int, status: _Status, proc: Path) -> bool:
+    """Say whether the process is a server without a terminal, such as tmux's or Emacs's.
+
+    Such a server leads a session of its own and was left behind by whoever started it
+    (init has adopted it, or it reads from nowhere). An agent that runs over ssh or in a
+    container has no terminal either, but somebody who listens to it: that one counts. So
+    does the first process of a container.
+    """
+    if status.terminal or status.session != pid or status.parent == 0:
+        return False
+    try:
+        return status.parent == 1 or (proc / str(pid) / "fd" / "0").readlink() == Path("/dev/null")
+    except OSError:
+        return False
+
+
+def _status(pid: int, proc: Path) -> _Status | None:
+    """Return what `/proc/PID/stat` says; the name in it may hold blanks and brackets."""
+    try:
+        line = (proc / str(pid) / "stat").read_bytes().decode("utf-8", "replace")
+        head, _, tail = line.rpartition(")")
+        fields = tail.split()
+        return _Status(
+            name=head.partition("(")[2],
+            parent=int(fields[1]),
+            session=int(fields[3]),
+            terminal=int(fields[4]),
+        )
+    except (OSError, ValueError, IndexError):
+        return None
