@@ -319,6 +319,36 @@ def _copy(at: int, path: Path, to: Path, was: str) -> Path:
     return copy
 
 
+def make_folder(folder: Path, *, mode: int = 0o777) -> Path:
+    """Return `folder`, durably there, made with its parents where they are missing."""
+    missing = []
+    place = folder
+    while is_missing(place):
+        missing.append(place)
+        place = place.parent
+    for place in reversed(missing):
+        with _opened(place.parent) as at:
+            try:
+                with contextlib.suppress(FileExistsError):
+                    os.mkdir(place.name, mode, dir_fd=at)
+                # what is kept in a folder is only as durable as the folder's own name
+                _sync(at)
+            except OSError as error:
+                raise disk_error(place, error) from error
+    return folder
+
+
+def is_missing(path: Path) -> bool:
+    """Say whether it is certain that nothing goes by that path."""
+    try:
+        path.lstat()
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
 def discard(leftover: Path) -> None:
     """Remove what isn't needed; where that fails it is only in the way."""
     with contextlib.suppress(OSError):

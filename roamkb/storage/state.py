@@ -15,6 +15,7 @@ from pathlib import Path
 
 from roamkb.core.errors import Busy
 from roamkb.storage.disk import disk_error
+from roamkb.storage.disk import make_folder
 
 #: A write holds the lock for some milliseconds; whoever holds it for seconds is stuck.
 WAIT = 5.0
@@ -44,8 +45,8 @@ class State:
 
 def private_folder(folder: Path) -> Path:
     """Return `folder`, made if need be, for its owner alone."""
+    make_folder(folder, mode=0o700)
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if folder.stat().st_mode & 0o077:
             folder.chmod(0o700)
     except OSError as error:

@@ -6,6 +6,7 @@ which is no entry, and never a note that nothing is known of.
 """
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import asdict
 from dataclasses import dataclass
@@ -60,7 +61,7 @@ class Trash:
         try:
             disk.move(path, self._note(entry), was=was, lock=lock(self.lock_file))
         except RoamkbError:
-            if not self._note(entry).exists():
+            if disk.is_missing(self._note(entry)):
                 disk.discard(record)
             raise
         return entry
@@ -72,7 +73,7 @@ class Trash:
         except OSError as error:
             raise disk.disk_error(self.folder, error) from error
         found = (_parse(record) for record in records)
-        return tuple(entry for entry in found if entry and self._note(entry).is_file())
+        return tuple(entry for entry in found if entry and not disk.is_missing(self._note(entry)))
 
     def get(self, id: str) -> TrashEntry:
         """Return the latest entry of the node `id`, or raise `NotFound`."""
@@ -99,13 +100,13 @@ class Trash:
 
     def _entry(self, path: Path, *, was: str, id: str, title: str) -> TrashEntry:
         now = self.now()
+        if not _lies_in(path.parent, self.kb):
+            raise DiskError(path, "isn't in the knowledge base")
         try:
             mode = path.stat().st_mode & 0o777
-            file = path.parent.resolve().relative_to(self.kb.resolve()) / path.name
         except OSError as error:
             raise disk.disk_error(path, error) from error
-        except ValueError as error:
-            raise DiskError(path, "isn't in the knowledge base") from error
+        file = _real(path.parent).relative_to(_real(self.kb)) / path.name
         return TrashEntry(
             key=f"{now:%Y%m%d%H%M%S}-{self.token()}",
             id=id,
@@ -119,19 +120,14 @@ class Trash:
     def _old_folder(self, entry: TrashEntry) -> Path:
         """Return the folder that the note came from, made again if the human has removed it."""
         folder = (self.kb / entry.file).parent
-        root = self.kb.resolve()
-        if not is_note(entry.file) or not folder.resolve().is_relative_to(root):
+        if not is_note(entry.file) or not _lies_in(folder, self.kb):
             raise DiskError(self._record(entry), "names a place where no note can be")
-        if not root.is_dir():
+        if disk.is_missing(self.kb):
             raise NoKnowledgeBase(self.kb, "doesn't exist")
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise disk.disk_error(folder, error) from error
-        return folder
+        return disk.make_folder(folder)
 
     def _require_outside(self) -> None:
-        if self.folder.resolve().is_relative_to(self.kb.resolve()):
+        if _lies_in(self.folder, self.kb):
             raise DiskError(self.folder, "the trash may not lie in the knowledge base")
 
     def _note(self, entry: TrashEntry) -> Path:
@@ -139,6 +135,15 @@ class Trash:
 
     def _record(self, entry: TrashEntry) -> Path:
         return self.folder / f"{entry.key}.json"
+
+
+def _real(path: Path) -> Path:
+    """Return where `path` really is, as far as that can be told; unlike `resolve` it never fails."""
+    return Path(os.path.realpath(path))
+
+
+def _lies_in(path: Path, folder: Path) -> bool:
+    return _real(path).is_relative_to(_real(folder))
 
 
 def _render(entry: TrashEntry) -> bytes:

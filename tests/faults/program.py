@@ -1,0 +1,167 @@
+"""A small real program on the disk layer, made to be killed and failed by the sweep.
+
+It reads `TASK FOLDER` lines and runs each in a fork of itself, so that Python starts once
+and not a thousand times. The fork waits until strace holds it; what it says goes to
+`FOLDER/said`, and its process id and wait status to standard output.
+"""
+
+import contextlib
+import ctypes
+import os
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from roamkb.core.errors import RoamkbError
+from roamkb.storage import disk
+from roamkb.storage.state import State
+from roamkb.storage.state import lock
+from roamkb.storage.trash import Trash
+
+#: More than one page, with an end that a part of it lacks.
+BODY = b":PROPERTIES:\n:ID: 1\n:END:\n#+title: old\n" * 200 + b"the end\n"
+NEW_BODY = BODY.replace(b"old", b"new")
+TAKEN = b"#+title: somebody else's\n"
+NOTE = "20260610142900-note.org"
+OTHER = "20260610142900-note-0001.org"
+
+_WHEN = datetime(2026, 6, 10, 14, 29)
+_ANY_TRACER = -1
+_PR_SET_PTRACER = 0x59616D61
+
+
+def trash_of(folder: Path) -> Trash:
+    """Return the trash of the knowledge base in `folder`."""
+    state = State(state=folder / "state", cache=folder / "cache")
+    kb = folder / "kb"
+    return Trash(
+        kb=kb,
+        folder=state.trash_folder(kb),
+        lock_file=state.lock_file(kb),
+        now=lambda: _WHEN,
+        token=lambda: "0001",
+    )
+
+
+def create(folder: Path) -> str:
+    """Create a note whose first name is taken."""
+    return disk.create_unique(folder / "kb", (NOTE, OTHER), BODY).name
+
+
+def create_named(folder: Path) -> str:
+    """Create one as where there are no unnamed files, macOS among them."""
+    # a fork's own `os`; nobody else sees it
+    with contextlib.suppress(AttributeError):
+        del os.O_TMPFILE
+    return create(folder)
+
+
+def swap(folder: Path) -> str:
+    """Change a note."""
+    was = disk.digest(BODY)
+    disk.swap(folder / "kb" / NOTE, NEW_BODY, was=was, lock=lock(folder / "state" / "lock"))
+    return NOTE
+
+
+def trash(folder: Path) -> str:
+    """Trash a note."""
+    trash_of(folder).put(folder / "kb" / NOTE, was=disk.digest(BODY), id="1", title="old")
+    return NOTE
+
+
+def restore(folder: Path) -> str:
+    """Bring a note back."""
+    return trash_of(folder).restore(trash_of(folder).get("1")).name
+
+
+def bad_in_place(folder: Path) -> str:
+    """Write a note under its name, as most programs do."""
+    with (folder / "kb" / OTHER).open("wb") as file:
+        file.write(BODY)
+    return OTHER
+
+
+def bad_replace(folder: Path) -> str:
+    """Write beside and rename, as most careful programs do: nothing is synced, a taken name is lost."""
+    beside = folder / "kb" / "note.tmp"
+    beside.write_bytes(BODY)
+    beside.replace(folder / "kb" / NOTE)
+    return NOTE
+
+
+def bad_deaf(folder: Path) -> str:
+    """Do everything right and don't listen to what fsync says."""
+    path = folder / "kb" / OTHER
+    beside = folder / "kb" / f"{disk.TEMPORARY}x.tmp"
+    with beside.open("xb") as file:
+        file.write(BODY)
+        file.flush()
+        with contextlib.suppress(OSError):
+            os.fsync(file.fileno())
+    os.link(beside, path)
+    beside.unlink()
+    at = os.open(path.parent, os.O_RDONLY)
+    with contextlib.suppress(OSError):
+        os.fsync(at)
+    os.close(at)
+    return OTHER
+
+
+TASKS: dict[str, Callable[[Path], str]] = {
+    task.__name__: task
+    for task in (create, create_named, swap, trash, restore, bad_in_place, bad_replace, bad_deaf)
+}
+
+
+def _run(task: Callable[[Path], str], folder: Path, said: int) -> int:
+    """Return the exit status that a door would give, having said what a door would say.
+
+    It speaks by pwrite(2): a disk that stays full for write(2) may not silence it.
+    """
+    try:
+        name = task(folder)
+    except RoamkbError as error:
+        os.pwrite(said, f"roamkb: {error}\n".encode(), 0)
+        return error.exit_code
+    except Exception:  # noqa: BLE001 - a traceback is what the sweep looks for
+        os.pwrite(said, traceback.format_exc().encode(), 0)
+        return 99
+    os.pwrite(said, f"ACK {name}\n".encode(), 0)
+    return 0
+
+
+def _wait_for_tracer() -> None:
+    """Say that strace may come, and wait for it by calls that no fault is put into."""
+    status = os.open("/proc/self/status", os.O_RDONLY)
+    os.write(1, b"%d\n" % os.getpid())
+    while b"TracerPid:\t0\n" in os.pread(status, 4096, 0):
+        time.sleep(0.001)
+    # it seizes first and stops us a moment later
+    time.sleep(0.005)
+
+
+def _child(name: str, folder: Path) -> None:
+    os.umask(0o022)
+    said = os.open(folder / "said", os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
+    ctypes.CDLL(None).prctl(_PR_SET_PTRACER, _ANY_TRACER, 0, 0, 0)
+    _wait_for_tracer()
+    os._exit(_run(TASKS[name], folder, said))
+
+
+def main() -> None:
+    """Serve until standard input ends."""
+    for line in sys.stdin:
+        name, folder = line.rstrip("\n").split(" ", 1)
+        pid = os.fork()
+        if pid == 0:
+            _child(name, Path(folder))
+        print(os.waitpid(pid, 0)[1], flush=True)
+
+
+if __name__ == "__main__":
+    main()
