@@ -44,7 +44,7 @@ _FORMATS: tuple[tuple[str, str], ...] = (
     ("age secret key", r"AGE-SECRET-KEY-1[A-Z0-9]{20,}"),
     ("private key", r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"),
     ("JSON web token", _BEFORE + r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
-    ("URL with a password", r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s:/@]{0,64}:[^\s/@]{3,128}@[^\s/]"),
+    ("URL with a login", r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s:/@]{0,64}:[^\s/@]{3,128}@\S+"),
 )
 #: One alternation, so that a text is read once; the group's name leads back to the kind.
 _SECRET = re.compile("|".join(f"(?P<f{n}>{pattern})" for n, (_, pattern) in enumerate(_FORMATS)))
@@ -70,7 +70,7 @@ def _secrets(text: str) -> list[Secret]:
     found = []
     for match in _SECRET.finditer(text):
         kind = _FORMATS[int((match.lastgroup or "f0")[1:])][0]
-        if kind == "URL with a password" and _PLACEHOLDER.search(match.group()):
+        if kind == "URL with a login" and _PLACEHOLDER.search(match.group()):
             continue
         found.append(Secret(kind=kind, start=match.group()[:4], span=match.span()))
     return found
@@ -101,6 +101,13 @@ def _entropy(word: str) -> float:
 
 #: In this order: each later pattern meets what the earlier ones left.
 _PRIVATE: tuple[tuple[str, re.Pattern[str]], ...] = (
+    (
+        r"\1 [secret]",
+        re.compile(
+            r"(?i)\b(pass(?:word|wd|phrase|code)?|pin|token|secret|credentials?|api[ _-]?key)\b"
+            r"(?:\s+(?:is|was|to|uses?)\b|\s*[:=])*\s*[\"'`]?[^\s\"'`]+"
+        ),
+    ),
     ("[url]", re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}:(?://|\\\\)\S+")),
     ("[address]", re.compile(r"[\w.+%-]{1,64}@[\w-]+(?:\.[\w-]+)*")),
     ("[address]", re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?![\w.])")),

@@ -112,21 +112,22 @@ def likeness(one: Shape, other: Shape, *, limit: float) -> Likeness:
 def guarded(one: Shape, other: Shape) -> bool:
     """Say whether the texts may claim different things although their words are alike."""
     only_one, only_other = one.all_words - other.all_words, other.all_words - one.all_words
+    stems_one, stems_other = {stem(word) for word in one.all_words}, {stem(word) for word in other.all_words}
     return (
         sorted(_NUMBER.findall(one.text)) != sorted(_NUMBER.findall(other.text))
         or bool(one.all_words & _NEGATIONS) != bool(other.all_words & _NEGATIONS)
         or any(pair & only_one and pair & only_other for pair in _OPPOSITES)
-        or bool(_names(one.text, only_one) and _names(other.text, only_other))
+        or (_names(one.text, stems_one - stems_other) and _names(other.text, stems_other - stems_one))
     )
 
 
 def _names(text: str, only_here: Set[str]) -> bool:
-    """Say whether `text` names something that the other side lacks."""
+    """Say whether `text` names something whose stem only this side has."""
     for match in _NAMED.finditer(text):
         name = next(group for group in match.groups() if group)
         # A capital at the start of the text is spelling, not a name.
         if match.start() == 0 and name[1:].islower() and match[4]:
             continue
-        if any(word in only_here for word in _plain_words(name)):
+        if any(stem(word) in only_here for word in _plain_words(name)):
             return True
     return False

@@ -50,7 +50,8 @@ def stem(word: str) -> str:
 
 
 def _plurals(word: str) -> str:
-    if word.endswith(("sses", "ies")):
+    # a word that is nothing but its ending keeps it, as in SQLite
+    if word.endswith(("sses", "ies")) and word not in ("sses", "ies"):
         return word[:-2]
     if word.endswith("s") and not word.endswith("ss"):
         return word[:-1]
@@ -58,7 +59,7 @@ def _plurals(word: str) -> str:
 
 
 def _past(word: str) -> str:
-    if word.endswith("eed"):
+    if word.endswith("eed") and word != "eed":
         return word[:-1] if _M_GT_0.match(word[:-3]) else word
     for ending in ("ed", "ing"):
         if word.endswith(ending) and _HAS_VOWEL.match(word[: -len(ending)]):

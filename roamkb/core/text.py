@@ -10,7 +10,7 @@ import unicodedata
 
 #: C0 and C1 controls but tab and newline; bidi, zero-width and tag characters; lone surrogates.
 #: ZWJ and ZWNJ stay where they join what is visible: emoji families and Persian need them.
-_HIDDEN = re.compile(
+HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f"
     "\ufeff\ufff9-\ufffb\U000e0000-\U000e007f\ud800-\udfff]"
 )
@@ -21,7 +21,7 @@ _STRAY_JOINER = re.compile("(?<![^\\s\u200c\u200d])[\u200c\u200d]+|[\u200c\u200d
 def cleaned(text: str) -> str:
     """Return `text` without characters that act instead of showing; newlines and tabs stay."""
     while True:
-        less = _STRAY_JOINER.sub("", _HIDDEN.sub("", text.replace("\r\n", "\n")))
+        less = _STRAY_JOINER.sub("", HIDDEN.sub("", text.replace("\r\n", "\n")))
         if less == text:
             return text
         text = less
@@ -37,9 +37,13 @@ def clipped(text: str, width: int) -> str:
     return text if len(text) <= width else text[: max(width - 1, 0)].rstrip() + "…"
 
 
+#: The accents of Latin, Greek and Cyrillic; the marks of other scripts are letters.
+_ACCENT = re.compile("[\u0300-\u036f]")
+
+
 def folded(text: str) -> str:
     """Return `text` without case and accents, for comparing words."""
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", text.casefold())
-    return unicodedata.normalize("NFC", "".join(c for c in decomposed if not unicodedata.combining(c)))
+    return unicodedata.normalize("NFC", _ACCENT.sub("", decomposed))

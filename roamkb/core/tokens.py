@@ -13,13 +13,14 @@ from roamkb.core.text import folded
 
 #: Scripts without blanks between words: Thai, Lao, Khmer, kana, Han and Hangul.
 _UNSPACED = (
-    "\u0e00-\u0eff\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff "
+    "\u0e00-\u0eff\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
 )
 UNSPACED = re.compile(f"[{_UNSPACED}]+")
 _WORD = re.compile(f"[{_UNSPACED}]+|(?:(?![{_UNSPACED}])\\w)+")
 #: Where an identifier falls into parts: fooBar, HTTPServer, snake_case, v2.
-_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_FOREIGN_PART = re.compile(r"[^\W\d_]+|\d+")
 
 #: The words that carry no topic of their own (van Rijsbergen's shortest, plus the words of questions).
 STOP_WORDS = frozenset(
@@ -58,7 +59,7 @@ def identifier_parts(word: str) -> list[str]:
     """Return the parts of `word` if it is an identifier of several, else nothing."""
     if word.islower() and "_" not in word and word.isalpha():
         return []
-    parts: list[str] = _PART.findall(word)
+    parts: list[str] = (_PART if word.isascii() else _FOREIGN_PART).findall(word)
     return parts if len(parts) > 1 else []
 
 

@@ -1,0 +1,141 @@
+"""Find nodes by words, phrases and filters, or lines by a regular expression."""
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from roamkb.core.errors import UsageError
+from roamkb.core.model import Hit
+from roamkb.core.model import Unreadable
+from roamkb.core.passages import Passage
+from roamkb.core.passages import passage_at
+from roamkb.core.passages import passages
+from roamkb.core.query import Query
+from roamkb.storage.grep import Grep
+from roamkb.storage.grep import Matches
+from roamkb.storage.nodes import Notes
+from roamkb.storage.scan import Answer
+from roamkb.storage.scan import Answers
+from roamkb.storage.scan import passes_filters
+
+#: Ranked hits that are worth an agent's reading; grep has no such limit.
+DEFAULT_LIMIT = 20
+
+
+class Finder(Protocol):
+    """What ranks: the scan of the files, or an index over them."""
+
+    def find(self, query: Query) -> Answers: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchResult:
+    """What was found, best first, and what could not be read."""
+
+    query: str
+    hits: tuple[Hit, ...]
+    skipped: tuple[Unreadable, ...]
+    #: Syncers' conflict copies that lie in the knowledge base and were not searched.
+    conflict_copies: int
+    #: Whether only the files were asked for.
+    only_files: bool = False
+
+
+def search(
+    finder: Finder,
+    notes: Notes,
+    query: Query,
+    *,
+    pattern: str | None = None,
+    every_line: bool = False,
+    one_per_file: bool = False,
+    limit: int | None = None,
+) -> SearchResult:
+    """Return the hits of `query`; with `pattern`, of that regular expression under the query's filters.
+
+    Raises:
+        UsageError: an empty search, a bad pattern or a limit below 1.
+        NoKnowledgeBase: there is nothing to search.
+    """
+    if limit is not None and limit < 1:
+        raise UsageError(f"--limit {limit} shows nothing", hint="give 1 or more")
+    if pattern is None:
+        if not query.text.strip() and not _has_filter(query):
+            raise UsageError("search for what?", hint="roamkb search WORDS, or a filter such as --tag T")
+        answers = finder.find(query)
+        hits = _ranked_hits(answers.answers, notes.kb, every_line=every_line)
+        skipped, copies = answers.skipped, answers.conflict_copies
+        # a bare --lines or --files is grep's: all of them
+        limit = limit or (None if every_line or one_per_file else DEFAULT_LIMIT)
+    else:
+        grep = Grep(notes, pattern)
+        hits = _matching_hits(grep.find(), notes.kb, query, every_line=every_line)
+        skipped, copies = tuple(grep.skipped), len(notes.walk.conflict_copies)
+    if one_per_file:
+        hits = _first_of_each_file(hits)
+    return SearchResult(
+        query=query.text if pattern is None else pattern,
+        hits=_first(hits, limit),
+        skipped=skipped,
+        conflict_copies=copies,
+        only_files=one_per_file,
+    )
+
+
+def _has_filter(query: Query) -> bool:
+    return bool(
+        query.tags
+        or query.without_tags
+        or query.ids
+        or query.since
+        or query.before
+        or query.by_agent is not None
+    )
+
+
+def _ranked_hits(answers: Iterable[Answer], kb: Path, *, every_line: bool) -> Iterator[Hit]:
+    for answer in answers:
+        title_line = (answer.passage.first_line(), answer.passage.title)
+        lines = answer.lines if every_line else answer.lines[:1]
+        for number, text in sorted(lines) or (title_line,):
+            yield _hit(answer.passage, kb, number, text, answer.score, answer.found.why)
+
+
+def _matching_hits(matches: Iterable[Matches], kb: Path, query: Query, *, every_line: bool) -> Iterator[Hit]:
+    for match in matches:
+        pieces = tuple(passages(match.note))
+        seen: set[int] = set()
+        for number, text in match.lines:
+            passage = passage_at(pieces, number)
+            if not passes_filters(passage, query) or (not every_line and id(passage) in seen):
+                continue
+            seen.add(id(passage))
+            yield _hit(passage, kb, number, text, 1.0, ("match",))
+
+
+def _hit(passage: Passage, kb: Path, number: int, text: str, score: float, why: tuple[str, ...]) -> Hit:
+    return Hit(
+        id=passage.node.id if passage.node else None,
+        title=passage.title,
+        path=kb / passage.note.file,
+        line=number,
+        tags=passage.tags,
+        score=score,
+        text=text.strip(),
+        why=why,
+    )
+
+
+def _first_of_each_file(hits: Iterable[Hit]) -> Iterator[Hit]:
+    seen: set[Path] = set()
+    for hit in hits:
+        if hit.path not in seen:
+            seen.add(hit.path)
+            yield hit
+
+
+def _first(hits: Iterable[Hit], limit: int | None) -> tuple[Hit, ...]:
+    found = tuple(hits)
+    return found if limit is None else found[:limit]

@@ -1,0 +1,136 @@
+"""Take agent nodes out of the knowledge base, list them, put them back."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from roamkb.actions.agent_nodes import get_agent_node
+from roamkb.core.boundary import WritePermit
+from roamkb.core.errors import DiskError
+from roamkb.core.errors import UsageError
+from roamkb.core.model import Candidate
+from roamkb.core.model import Node
+from roamkb.core.model import Note
+from roamkb.core.model import Unreadable
+from roamkb.core.passages import created
+from roamkb.core.passages import is_agent_node
+from roamkb.core.text import shown
+from roamkb.storage.disk import digest
+from roamkb.storage.disk import read_file
+from roamkb.storage.lookup import candidate
+from roamkb.storage.nodes import Notes
+from roamkb.storage.trash import Trash
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trashed:
+    """What went to the trash, or would go."""
+
+    nodes: tuple[Candidate, ...]
+    done: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restored:
+    """What came back, or what is in the trash."""
+
+    nodes: tuple[Candidate, ...]
+    done: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inventory:
+    """Every node that agents wrote, newest first."""
+
+    kb: Path
+    nodes: tuple[Node, ...]
+    skipped: tuple[Unreadable, ...]
+
+
+def inventory(notes: Notes) -> Inventory:
+    """Return the agent nodes."""
+    contents = notes.read_all()
+    found = [(created(note, node), node) for note, node in contents.nodes() if is_agent_node(node)]
+    found.sort(key=lambda pair: pair[0], reverse=True)
+    return Inventory(kb=notes.kb, nodes=tuple(node for _, node in found), skipped=contents.skipped)
+
+
+def trash(
+    notes: Notes, _permit: WritePermit, bin: Trash, name: str, *, folder: Path | None = None
+) -> Trashed:
+    """Move the agent node called `name` to the trash.
+
+    Raises:
+        UsageError: it is the human's, or its file holds other nodes.
+        ChangedOnDisk: it changed meanwhile or is open in Emacs.
+    """
+    note, node, data = get_agent_node(notes, name, folder=folder)
+    _require_alone(note)
+    bin.put(notes.path(note), was=digest(data), id=node.id, title=node.title)
+    return Trashed(nodes=(candidate(notes, note, node),), done=True)
+
+
+def sweep(
+    notes: Notes,
+    _permit: WritePermit,
+    bin: Trash,
+    *,
+    since: str | None,
+    projects: frozenset[str],
+    yes: bool,
+) -> Trashed:
+    """Move all agent nodes to the trash that were made since a day and written from one of `projects`.
+
+    Without `yes` nothing moves: the result says what would. A node that can't be moved
+    stops the sweep with its error; what went before is in the trash and can be restored.
+    """
+    found = [
+        (note, node)
+        for note, node in notes.read_all().nodes()
+        if is_agent_node(node)
+        and (since is None or created(note, node) >= since)
+        and (not projects or node.properties.get("PROJECT", "").rstrip("/") in projects)
+        and len(note.nodes) == 1
+    ]
+    if yes:
+        for note, node in found:
+            data = read_file(notes.path(note))
+            if isinstance(data, Unreadable):
+                raise DiskError(data.path, data.reason)
+            bin.put(notes.path(note), was=digest(data), id=node.id, title=node.title)
+    return Trashed(nodes=tuple(candidate(notes, note, node) for note, node in found), done=yes)
+
+
+def restore(notes: Notes, _permit: WritePermit, bin: Trash, id: str) -> Restored:
+    """Put the trashed node `id` back where it was.
+
+    Raises:
+        NotFound: it isn't in the trash.
+        NameTaken: another file has its name by now.
+    """
+    entry = bin.get(id)
+    for note, node in notes.read_all().nodes():
+        if node.id == entry.id:
+            raise UsageError(
+                f"{shown(node.title)} ({shown(node.id)}) is in the knowledge base already: "
+                f"{shown(str(notes.path(note)))}",
+                hint="two nodes with one id would fight in Emacs",
+            )
+    return Restored(nodes=(Candidate(id=entry.id, title=entry.title, path=bin.restore(entry)),), done=True)
+
+
+def trashed(bin: Trash, kb: Path) -> Restored:
+    """Return what is in the trash, the latest first."""
+    entries: Iterable[Candidate] = (
+        Candidate(id=entry.id, title=entry.title, path=kb / entry.file) for entry in bin.entries()
+    )
+    return Restored(nodes=tuple(entries), done=False)
+
+
+def _require_alone(note: Note) -> None:
+    if len(note.nodes) > 1:
+        others = ", ".join(shown(node.title) for node in note.nodes[1:])
+        raise UsageError(
+            f"{shown(note.file)} holds other nodes as well: {others}",
+            hint="move them to a note of their own in Emacs (org-roam-extract-subtree) first",
+        )

@@ -1,0 +1,216 @@
+"""Write one fact as one new agent node: permitted, free of secrets, new, valid, durable."""
+
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from roamkb.core.boundary import WritePermit
+from roamkb.core.errors import DiskError
+from roamkb.core.errors import NearDuplicate
+from roamkb.core.errors import SecretFound
+from roamkb.core.errors import UsageError
+from roamkb.core.model import Candidate
+from roamkb.core.model import Node
+from roamkb.core.model import Note
+from roamkb.core.model import Project
+from roamkb.core.model import Unreadable
+from roamkb.core.names import note_name
+from roamkb.core.secrets import find_secret
+from roamkb.core.secrets import has_high_entropy
+from roamkb.core.similarity import Likeness
+from roamkb.core.similarity import Shape
+from roamkb.core.similarity import likeness
+from roamkb.core.similarity import shape
+from roamkb.core.text import shown
+from roamkb.formats.org.body import body_of
+from roamkb.formats.org.note import parse_note
+from roamkb.formats.org.slug import slug
+from roamkb.formats.org.write import Draft
+from roamkb.formats.org.write import check_written
+from roamkb.formats.org.write import render_node
+from roamkb.storage.disk import read_file
+from roamkb.storage.lookup import candidate
+from roamkb.storage.lookup import get_node
+from roamkb.storage.nodes import Notes
+
+SOURCES = ("user-stated", "observed", "inferred", "external")
+#: As on `learn` (design section 9): a person would call these the same.
+ALIKE = 0.80
+#: Shorter bodies say too little to be compared with others.
+_COMPARABLE = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """What is to be written, as the caller gave it."""
+
+    title: str
+    body: str = ""
+    markdown: bool = False
+    tags: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    refs: tuple[str, ...] = ()
+    #: Related nodes, by id, title, alias or path.
+    links: tuple[str, ...] = ()
+    source: str = "observed"
+    by: str = "agent"
+
+    def texts(self) -> Iterator[str]:
+        """Yield every text that the caller gave."""
+        yield from (self.title, self.body, self.source, self.by)
+        yield from (*self.tags, *self.aliases, *self.refs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """The node that was written, or would be."""
+
+    id: str
+    path: Path
+    title: str
+    tags: tuple[str, ...]
+    project: Project
+    warnings: tuple[str, ...]
+    #: The file's text.
+    text: str
+    dry_run: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stamp:
+    """What makes a node unlike all others: its id and its time."""
+
+    new_id: Callable[[], str]
+    now: datetime
+
+
+def write(
+    notes: Notes,
+    permit: WritePermit,
+    fact: Fact,
+    stamp: Stamp,
+    *,
+    project_name: str,
+    anyway: bool = False,
+    dry_run: bool = False,
+    folder: Path | None = None,
+    supersedes: Node | None = None,
+) -> Written:
+    """Write `fact` and return what is now on the disk.
+
+    Raises:
+        SecretFound, UsageError, NotFound, Ambiguous, NearDuplicate: nothing was written.
+        DiskError: nothing was written. NotDurable: it was, but see there.
+    """
+    refuse_secrets(fact)
+    if fact.source not in SOURCES:
+        raise UsageError(f"no source {shown(fact.source)}", hint=f"one of {', '.join(SOURCES)}")
+    related = [get_node(notes, name, folder=folder)[1] for name in fact.links]
+    if supersedes:
+        related.insert(0, supersedes)
+    draft = Draft(
+        id=stamp.new_id(),
+        created=stamp.now,
+        agent=fact.by,
+        project=project_name,
+        source=fact.source,
+        title=fact.title,
+        body=_org(fact),
+        tags=fact.tags,
+        aliases=fact.aliases,
+        refs=fact.refs,
+        related=tuple((node.id, node.title) for node in related),
+    )
+    text = render_node(draft)
+    node = _checked(draft, text)
+    warnings = list(_warnings(fact))
+    near = _near(notes, node.title, draft.body, besides=supersedes)
+    alike = [one for one, how in near if how is not Likeness.MAY_CONTRADICT]
+    if alike and not anyway:
+        raise NearDuplicate(alike)
+    for one, how in near:
+        says = "may contradict" if how is Likeness.MAY_CONTRADICT else "looks like"
+        warnings.append(f"{says} {shown(one.title)} ({one.id})")
+    names = [note_name(stamp.now, slug(node.title), draft.id, tail=tail) for tail in (False, True)]
+    path = notes.kb / names[0] if dry_run else notes.add(permit, names, text)
+    if not dry_run:
+        _read_back(path, text)
+    return Written(
+        id=node.id,
+        path=path,
+        title=node.title,
+        tags=node.tags,
+        project=permit.project,
+        warnings=tuple(warnings),
+        text=text,
+        dry_run=dry_run,
+    )
+
+
+def refuse_secrets(fact: Fact) -> None:
+    """Raise `SecretFound` for the first credential in any of the texts."""
+    for text in fact.texts():
+        if secret := find_secret(text):
+            raise SecretFound(secret.kind, secret.start)
+
+
+def _org(fact: Fact) -> str:
+    if not fact.markdown:
+        return fact.body
+    from roamkb.formats.markdown import org_from_markdown
+
+    return org_from_markdown(fact.body)
+
+
+def _checked(draft: Draft, text: str) -> Node:
+    """Return the node that our own reader finds in `text`, which must be the one that was meant."""
+    note = parse_note(text, file="new.org")
+    check_written(draft, note)
+    return note.nodes[0]
+
+
+def _warnings(fact: Fact) -> Iterator[str]:
+    if any(has_high_entropy(text) for text in (fact.title, fact.body)):
+        yield "a word in it looks random; if it is a secret, trash the node now"
+
+
+def _read_back(path: Path, text: str) -> None:
+    """Believe the disk, not ourselves."""
+    data = read_file(path, patience=1.0)
+    if isinstance(data, Unreadable):
+        raise DiskError(path, f"was written and can't be read back: {data.reason}")
+    if data != text.encode():
+        raise DiskError(path, "isn't what was written", hint="another program changed it at once; look at it")
+
+
+def _near(
+    notes: Notes, title: str, body: str, *, besides: Node | None
+) -> Sequence[tuple[Candidate, Likeness]]:
+    """Return the nodes whose title or text is like the new one's, the likest first."""
+    new_title, new_body = shape(title), shape(body)
+    found: list[tuple[Candidate, Likeness]] = []
+    for note, node in notes.read_all().nodes():
+        if besides and node.id == besides.id:
+            continue
+        how = _likeness(new_title, new_body, note, node)
+        if how is not Likeness.DIFFERENT:
+            found.append((candidate(notes, note, node), how))
+    order = (Likeness.SAME, Likeness.SIMILAR, Likeness.MAY_CONTRADICT)
+    return sorted(found, key=lambda pair: order.index(pair[1]))
+
+
+def _likeness(new_title: Shape, new_body: Shape, note: Note, node: Node) -> Likeness:
+    for name in (node.title, *node.aliases):
+        how = likeness(new_title, shape(name), limit=ALIKE)
+        if how is not Likeness.DIFFERENT:
+            return how
+    if len(new_body.normal) < _COMPARABLE:
+        return Likeness.DIFFERENT
+    body = body_of(note, node)
+    # texts of very different length can't be alike: their words are no more than the shorter one's
+    if not 0.5 <= len(body) / len(new_body.text) <= 2.0:
+        return Likeness.DIFFERENT
+    return likeness(new_body, shape(body), limit=ALIKE)

@@ -1,0 +1,235 @@
+"""The command line: parse, call, render. The one place where an error becomes a message and a status."""
+
+import os
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from roamkb.core.errors import RoamkbError
+from roamkb.core.errors import UsageError
+from roamkb.interfaces import render
+from roamkb.interfaces.operations import OPERATIONS
+from roamkb.interfaces.operations import Arguments
+from roamkb.interfaces.operations import Operation
+from roamkb.interfaces.operations import Parameter
+from roamkb.interfaces.operations import Shape
+from roamkb.interfaces.words import JSON_FLAG
+from roamkb.interfaces.words import Call
+from roamkb.interfaces.words import parse_words
+
+if TYPE_CHECKING:
+    import typer
+
+#: Ctrl-C, as shells count it.
+_INTERRUPTED = 130
+
+
+def run(words: list[str]) -> int:
+    """Do what `words` ask for; return the exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    try:
+        call = parse_words(words)
+        status = execute(call) if call else _run_typer(words)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # the reader has what it wanted; Python would complain again when it closes the stream
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 0
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    return status
+
+
+def execute(call: Call) -> int:
+    """Carry out one call and print its result or its error; return the exit status."""
+    from roamkb.app import KnowledgeBase
+
+    try:
+        kb = KnowledgeBase.open(project=call.project, ask=_ask if _is_dialogue() else None)
+        arguments = dict(call.arguments)
+        if arguments.get("body") == "-":
+            arguments["body"] = _standard_input()
+        result: object = getattr(kb, call.operation.name)(**arguments)
+    except RoamkbError as error:
+        return _report(error, as_json=call.as_json)
+    except OSError as error:
+        # what storage did not expect: still one line, never a traceback for a bad disk
+        return _report(RoamkbError(f"{error.filename or 'disk'}: {error.strerror}"), as_json=call.as_json)
+    printed = render.render(call.operation.name, result)
+    text = render.dumps(printed.json) if call.as_json else printed.text(sys.stdout.isatty() and _has_colour())
+    if text:
+        print(text)
+    for warning in () if call.as_json else printed.warnings:
+        print(f"roamkb: {warning}", file=sys.stderr)
+    return printed.status
+
+
+def _report(error: RoamkbError, *, as_json: bool) -> int:
+    if as_json:
+        print(render.dumps(render.error_json(error)))
+    else:
+        print(render.error_text(error), file=sys.stderr)
+    return error.exit_code
+
+
+def _standard_input() -> str:
+    data = sys.stdin.buffer.read()
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise UsageError(
+            "standard input isn't UTF-8 text", hint="convert it first, e.g. with iconv"
+        ) from error
+
+
+def _is_dialogue() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _ask(question: str) -> str:
+    """Return what the human at the terminal answers."""
+    print(question, end=" ", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip()
+
+
+def _has_colour() -> bool:
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _run_typer(words: list[str]) -> int:
+    """Let Typer explain: help, completion, and what is wrong with the words."""
+    import typer
+
+    try:
+        status = _typer_app()(args=words, prog_name="roamkb", standalone_mode=False)
+    except typer.TyperException as error:
+        return _report(
+            UsageError(str(error) or "give a command", hint=f"see `roamkb {_topic(words)}--help`"),
+            as_json=JSON_FLAG in words,
+        )
+    except typer.Abort:
+        return _INTERRUPTED
+    return status if isinstance(status, int) else 0
+
+
+def _topic(words: list[str]) -> str:
+    known = {operation.name for operation in OPERATIONS}
+    return f"{words[0]} " if words and words[0] in known else ""
+
+
+def _typer_app() -> "typer.Typer":
+    import typer
+
+    app = typer.Typer(
+        name="roamkb",
+        help="A knowledge base that coding agents share with their human, kept as plain org-roam files.",
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        epilog="Exit status: 0 found or done, 1 nothing found, 2 error, 3 refused, 4 changed on disk, "
+        "5 written but not known to be durable, 75 busy.",
+    )
+    app.callback()(_main_options())
+    for operation in OPERATIONS:
+        help = f"{operation.summary}\n\nExample: {operation.example}"
+        app.command(operation.name, help=help, short_help=operation.summary)(_command(operation))
+    return app
+
+
+def _main_options() -> Callable[..., None]:
+    import typer
+
+    def show_version(wanted: bool) -> None:
+        if wanted:
+            from roamkb import __version__
+
+            print(f"roamkb {__version__}")
+            raise typer.Exit
+
+    def main(
+        version: bool = typer.Option(
+            False, "--version", callback=show_version, is_eager=True, help="The version."
+        ),
+    ) -> None:
+        pass
+
+    return main
+
+
+def _command(operation: Operation) -> Callable[..., int]:
+    """Return a function whose signature tells Typer what the operation takes."""
+    import inspect
+    from typing import Annotated
+
+    import typer
+
+    def command(**given: object) -> int:
+        as_json, project = bool(given.pop("as_json")), given.pop("project")
+        arguments: Arguments = {}
+        for parameter in operation.parameters:
+            arguments[parameter.name] = _from_typer(given[parameter.name])
+        return execute(
+            Call(
+                operation=operation,
+                arguments=arguments,
+                as_json=as_json,
+                project=project if isinstance(project, str) else None,
+            )
+        )
+
+    hints: dict[str, object] = {parameter.name: _hint(parameter) for parameter in operation.parameters}
+    hints["as_json"] = Annotated[bool, typer.Option(JSON_FLAG, help="One JSON object.")]
+    hints["project"] = Annotated[
+        str | None, typer.Option("--project", metavar="DIR", help="The project (the current folder).")
+    ]
+    defaults = {parameter.name: _default(parameter) for parameter in operation.parameters}
+    parameters = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            annotation=hint,
+            default=defaults.get(name, False if name == "as_json" else None),
+        )
+        for name, hint in hints.items()
+    ]
+    command.__annotations__ = hints
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return command
+
+
+def _from_typer(value: object) -> str | int | bool | tuple[str, ...] | None:
+    if isinstance(value, list):
+        return tuple(map(str, value))
+    return getattr(value, "value", value)
+
+
+def _default(parameter: Parameter) -> object:
+    import inspect
+
+    if parameter.required:
+        return inspect.Parameter.empty
+    return False if parameter.shape is Shape.FLAG else None
+
+
+def _hint(parameter: Parameter) -> object:
+    from enum import Enum
+    from typing import Annotated
+
+    import typer
+
+    kinds: dict[Shape, object] = {
+        Shape.TEXT: str | None,
+        Shape.TEXTS: list[str] | None,
+        Shape.COUNT: int | None,
+        Shape.FLAG: bool,
+    }
+    kind = kinds[parameter.shape]
+    if parameter.choices:
+        kind = Enum("Choice", {choice: choice for choice in parameter.choices}) | None  # type: ignore[operator]
+    if parameter.required:
+        kind = str
+    if parameter.flags:
+        return Annotated[kind, typer.Option(*parameter.flags, help=parameter.help, metavar=parameter.metavar)]
+    return Annotated[kind, typer.Argument(help=parameter.help, metavar=parameter.metavar)]

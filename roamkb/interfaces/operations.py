@@ -1,0 +1,234 @@
+"""What every door offers, once: the operations, their parameters, and the words for them.
+
+The command line, and later MCP and HTTP, are made from this table, so that a name means
+the same everywhere. A parameter's name is the keyword of the method of `KnowledgeBase`
+that the operation calls; a contract test compares the two.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from enum import auto
+
+
+class Shape(Enum):
+    """What a parameter takes."""
+
+    TEXT = auto()
+    #: Repeatable option, or all the words that are left.
+    TEXTS = auto()
+    COUNT = auto()
+    FLAG = auto()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parameter:
+    """One parameter of an operation."""
+
+    name: str
+    help: str
+    shape: Shape = Shape.TEXT
+    #: Its option names; none for a positional argument.
+    flags: tuple[str, ...] = ()
+    required: bool = False
+    metavar: str | None = None
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """One thing that a user can ask for."""
+
+    name: str
+    summary: str
+    example: str
+    parameters: tuple[Parameter, ...] = ()
+    #: Whether the project decides anything about it.
+    panel: str = "Knowledge base"
+
+
+#: Values of what `parameters` names: text, several texts, a number, a switch, or nothing.
+Arguments = dict[str, str | int | bool | tuple[str, ...] | None]
+
+
+def _argument(name: str, help: str, *, required: bool = True, metavar: str | None = None) -> Parameter:
+    return Parameter(name=name, help=help, required=required, metavar=metavar)
+
+
+def _rest(name: str, help: str, *, metavar: str) -> Parameter:
+    return Parameter(name=name, help=help, shape=Shape.TEXTS, metavar=metavar)
+
+
+def _option(flag: str, help: str, *, metavar: str | None = None, choices: Sequence[str] = ()) -> Parameter:
+    name = flag.lstrip("-").replace("-", "_")
+    return Parameter(name=name, help=help, flags=(flag,), metavar=metavar, choices=tuple(choices))
+
+
+def _options(flag: str, name: str, help: str, *, metavar: str | None = None) -> Parameter:
+    return Parameter(name=name, help=help, flags=(flag,), shape=Shape.TEXTS, metavar=metavar)
+
+
+def _switch(flag: str, help: str) -> Parameter:
+    name = flag.lstrip("-").replace("-", "_")
+    return Parameter(name=name, help=help, flags=(flag,), shape=Shape.FLAG)
+
+
+def _count(flag: str, help: str) -> Parameter:
+    return Parameter(name=flag.lstrip("-"), help=help, flags=(flag,), shape=Shape.COUNT, metavar="N")
+
+
+_SOURCES = ("user-stated", "observed", "inferred", "external")
+
+_NODE = _argument("name", "Id, title, alias or path of the node.", metavar="ID|TITLE|PATH")
+
+_CONTENT = (
+    _option("--body", "The text, in org; - reads standard input.", metavar="TEXT|-"),
+    _switch("--markdown", "The body is Markdown; it is converted to org."),
+    _options("--tag", "tags", "A tag beside :agent:.", metavar="T"),
+    _options("--alias", "aliases", "Another name of the node.", metavar="A"),
+    _options("--ref", "refs", "What it is about: a URL or @citekey.", metavar="R"),
+    _options("--link", "links", "A related node, by id, title, alias or path.", metavar="ID"),
+    _option("--source", "Where the fact comes from (observed).", metavar="S", choices=_SOURCES),
+    _option("--by", "Who writes (the agent that is running).", metavar="AGENT"),
+    _switch("--anyway", "Write it although a node like it is there."),
+    _switch("--dry-run", "Show the file; write nothing."),
+)
+
+OPERATIONS: tuple[Operation, ...] = (
+    Operation(
+        name="search",
+        summary="Find nodes by words, phrases and filters, best first.",
+        example="roamkb search oauth redirect --tag auth",
+        parameters=(
+            _rest("words", 'Words, "a phrase", -word, tag:T, is:agent, is:human, before:D, after:D, id:ID.',
+                  metavar="WORDS..."),
+            _options("--tag", "tags", "Only nodes with this tag (again for more).", metavar="T"),
+            _switch("--agent", "Only nodes that agents wrote."),
+            _switch("--human", "Only the human's notes."),
+            _option("--since", "Only nodes made on or after this day: 2026, 2026-06, 2026-06-10, 7d.", metavar="D"),
+            _option("--before", "Only nodes made before this day.", metavar="D"),
+            _count("--limit", "At most so many hits (20; --regex, --lines and --files: all)."),
+            _switch("--regex", "The words are one regular expression, matched line by line."),
+            _switch("--lines", "Every matching line, not the best of each node."),
+            _switch("--files", "Only the paths of the files."),
+        ),
+    ),
+    Operation(
+        name="show",
+        summary="Show one node: its fields and its text.",
+        example='roamkb show "Token refresh"',
+        parameters=(_NODE,),
+    ),
+    Operation(
+        name="links",
+        summary="Show a node's links, its backlinks, and links to nothing.",
+        example='roamkb links "Token refresh"',
+        parameters=(_NODE,),
+    ),
+    Operation(
+        name="nodes",
+        summary="List every node with all its fields, as org-roam sees them.",
+        example="roamkb nodes --json",
+    ),
+    Operation(
+        name="write",
+        summary="Write one fact as one new agent node, unless the project may not.",
+        example='roamkb write "OAuth redirect URIs must match exactly" --tag oauth --body "No trailing slash."',
+        parameters=(_argument("title", "The fact in one line.", metavar="TITLE"), *_CONTENT),
+    ),
+    Operation(
+        name="supersede",
+        summary="Replace an agent node by a new one that the old one points to.",
+        example='roamkb supersede ID "Redirect URIs are matched by prefix since v2"',
+        parameters=(
+            _argument("name", "The agent node to replace.", metavar="ID"),
+            _argument("title", "The fact in one line.", metavar="TITLE"),
+            *_CONTENT,
+        ),
+    ),
+    Operation(
+        name="trash",
+        summary="Move agent nodes out of the knowledge base into a trash of your own machine.",
+        example="roamkb trash ID",
+        parameters=(
+            _argument("name", "The agent node.", required=False, metavar="ID"),
+            _switch("--all-agent", "All agent nodes that the filters let through."),
+            _option("--since", "With --all-agent: made on or after this day.", metavar="D"),
+            Parameter(name="from_project", help="With --all-agent: written from this project.",
+                      flags=("--from",), metavar="PROJECT"),
+            _switch("--yes", "With --all-agent: do it, don't only list them."),
+        ),
+    ),
+    Operation(
+        name="restore",
+        summary="Put a node back from the trash; without ID, list the trash.",
+        example="roamkb restore ID",
+        parameters=(_argument("name", "The trashed node's id.", required=False, metavar="ID"),),
+    ),
+    Operation(
+        name="inventory",
+        summary="List every node that agents wrote, newest first.",
+        example="roamkb inventory",
+    ),
+    Operation(
+        name="classify",
+        summary="Say whether a folder's project is work, personal or unknown, and why.",
+        example="roamkb classify ~/code/site",
+        parameters=(_argument("folder", "The folder (the current one).", required=False, metavar="DIR"),),
+        panel="Boundary and rule",
+    ),
+    Operation(
+        name="hygiene",
+        summary="List what a human may want to tidy: orphans, duplicates, broken links. Changes nothing.",
+        example="roamkb hygiene --org > ~/report.org",
+        parameters=(_switch("--org", "As an org file to open in Emacs."),),
+        panel="Looking after it",
+    ),
+    Operation(
+        name="conflicts",
+        summary="List syncers' conflict copies and how they differ from their originals.",
+        example="roamkb conflicts",
+        parameters=(
+            _argument("file", "Only copies of this file.", required=False, metavar="FILE"),
+            _switch("--adopt", "Give copies with an id of their own a proper name."),
+        ),
+        panel="Looking after it",
+    ),
+    Operation(
+        name="doctor",
+        summary="Say what is wrong with this installation, and what to do about it.",
+        example="roamkb doctor",
+        panel="Looking after it",
+    ),
+    Operation(
+        name="install",
+        summary="Put the rule where agents read it; describe your own KB and projects in it.",
+        example="roamkb install --kb ~/org/roam --work-root ~/work --project-parent ~/code",
+        parameters=(
+            _option("--kb", "Your knowledge base.", metavar="DIR"),
+            _options("--work-root", "work_roots", "A folder under which everything is work.", metavar="DIR"),
+            _options("--project-parent", "project_parents", "A folder of personal projects.", metavar="DIR"),
+            _option("--agents-md", "Keep a block with the rule's gist in this file (Codex and others).",
+                    metavar="FILE"),
+            _switch("--create-kb", "Make the folder and a first node that documents it."),
+            _option("--snippets", "Write the Emacs setting and the .stignore lines here.", metavar="DIR"),
+            _switch("--dry-run", "Say what would be done; do nothing."),
+        ),
+        panel="Boundary and rule",
+    ),
+    Operation(
+        name="uninstall",
+        summary="Take away what install made, and nothing else.",
+        example="roamkb uninstall",
+        parameters=(
+            _option("--agents-md", "Take the block out of this file.", metavar="FILE"),
+            _switch("--dry-run", "Say what would be done; do nothing."),
+        ),
+        panel="Boundary and rule",
+    ),
+)  # fmt: skip
+
+
+def find_operation(name: str) -> Operation | None:
+    """Return the operation called `name`."""
+    return next((operation for operation in OPERATIONS if operation.name == name), None)

@@ -1,0 +1,408 @@
+"""Results as text and as JSON (design section 10). What is shown is cleaned; what is stored never is."""
+
+import json
+import re
+from collections.abc import Callable
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from roamkb.core.errors import Ambiguous
+from roamkb.core.errors import NearDuplicate
+from roamkb.core.errors import Refused
+from roamkb.core.errors import RoamkbError
+from roamkb.core.model import Candidate
+from roamkb.core.model import Node
+from roamkb.core.model import Project
+from roamkb.core.model import Unreadable
+from roamkb.core.text import HIDDEN
+from roamkb.core.text import cleaned
+from roamkb.core.text import clipped
+from roamkb.core.text import shown
+
+if TYPE_CHECKING:
+    from roamkb.actions.links import Links
+    from roamkb.actions.nodes import NodeList
+    from roamkb.actions.search import SearchResult
+    from roamkb.actions.show import Shown
+    from roamkb.actions.supersede import Superseded
+    from roamkb.actions.trash import Inventory
+    from roamkb.actions.trash import Restored
+    from roamkb.actions.trash import Trashed
+    from roamkb.actions.write import Written
+
+SCHEMA = 1
+#: A line of a minified page would fill the screen; JSON has the whole of it.
+_LINE_WIDTH = 240
+
+Json = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Printed:
+    """A result, ready to be printed one way or the other."""
+
+    json: Json
+    #: The text, for a terminal (True) or a pipe (False).
+    text: Callable[[bool], str]
+    status: int = 0
+    #: Said on standard error beside the text.
+    warnings: tuple[str, ...] = ()
+
+
+def dumps(value: Json) -> str:
+    """Return one JSON object in which no character can act on a terminal; nothing is lost."""
+    text = json.dumps(value, ensure_ascii=False)
+    return HIDDEN.sub(lambda match: json.dumps(match.group())[1:-1], text)
+
+
+def error_json(error: RoamkbError) -> Json:
+    """Return the error as the contract has it."""
+    if isinstance(error, Refused):
+        return {
+            "schema": SCHEMA,
+            "refused": {
+                "kind": error.project.kind.value,
+                "root": _text(error.project.root),
+                "reason": error.project.reason,
+                "fact": error.fact,
+                "written_to": _text(error.written_to),
+                "hint": error.hint,
+            },
+        }
+    body: Json = {"code": error.code, "message": error.message, "hint": error.hint}
+    if isinstance(error, (NearDuplicate, Ambiguous)):
+        body["candidates"] = [_candidate(candidate) for candidate in error.candidates]
+    return {"schema": SCHEMA, "error": body}
+
+
+def error_text(error: RoamkbError) -> str:
+    """Return the error for standard error: what happened, then what to do."""
+    return f"roamkb: {error.message}" + (f"\n  {error.hint}" if error.hint else "")
+
+
+def render(name: str, result: object) -> Printed:
+    """Return the result of the operation called `name`, ready to be printed."""
+    return _RENDERERS[name](result)
+
+
+def _text(path: Path | None) -> str | None:
+    return None if path is None else str(path)
+
+
+def _candidate(candidate: Candidate) -> Json:
+    return {"id": candidate.id, "title": candidate.title, "path": str(candidate.path)}
+
+
+def _skipped(skipped: Iterable[Unreadable]) -> list[Json]:
+    return [{"path": str(entry.path), "reason": entry.reason} for entry in skipped]
+
+
+def _warnings(skipped: Iterable[Unreadable]) -> tuple[str, ...]:
+    return tuple(f"skipped {shown(str(entry.path))}: {shown(entry.reason)}" for entry in skipped)
+
+
+class _Style:
+    """Colours for a terminal, nothing for a pipe."""
+
+    def __init__(self, terminal: bool) -> None:
+        self._terminal = terminal
+
+    def _paint(self, code: int, text: str) -> str:
+        return f"\x1b[{code}m{text}\x1b[0m" if self._terminal and text else text
+
+    def bold(self, text: str) -> str:
+        return self._paint(1, text)
+
+    def dim(self, text: str) -> str:
+        return self._paint(2, text)
+
+    def green(self, text: str) -> str:
+        return self._paint(32, text)
+
+    def cyan(self, text: str) -> str:
+        return self._paint(36, text)
+
+
+def _search(result: "SearchResult") -> Printed:
+    hits = [
+        {
+            "id": hit.id,
+            "title": hit.title,
+            "path": str(hit.path),
+            "line": hit.line,
+            "tags": list(hit.tags),
+            "score": hit.score,
+            "text": hit.text,
+            "why": list(hit.why),
+        }
+        for hit in result.hits
+    ]
+
+    def text(terminal: bool) -> str:
+        if result.only_files:
+            return "\n".join(shown(str(hit.path)) for hit in result.hits)
+        if not terminal:
+            lines = (
+                f"{shown(str(h.path))}:{h.line}: {clipped(shown(h.text), _LINE_WIDTH)}" for h in result.hits
+            )
+            return "\n".join(lines)
+        style = _Style(terminal)
+        return "\n".join(
+            f"{style.bold(shown(hit.title))}  {style.dim(_tags(hit.tags) + ' ' + ', '.join(hit.why))}\n"
+            f"  {style.cyan(f'{shown(str(hit.path))}:{hit.line}')}\n"
+            f"  {clipped(shown(hit.text), _LINE_WIDTH)}"
+            for hit in result.hits
+        )
+
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "query": result.query,
+            "hits": hits,
+            "skipped": _skipped(result.skipped),
+            "conflict_copies": result.conflict_copies,
+        },
+        text=text,
+        status=0 if result.hits else 1,
+        warnings=_warnings(result.skipped),
+    )
+
+
+def _tags(tags: Iterable[str]) -> str:
+    joined = ":".join(shown(tag) for tag in tags)
+    return f":{joined}:" if joined else ""
+
+
+def node_json(node: Node) -> Json:
+    """Return a node with all its fields."""
+    return {
+        "id": node.id,
+        "file": node.file,
+        "line": node.line,
+        "level": node.level,
+        "title": node.title,
+        "olp": list(node.olp),
+        "todo": node.todo,
+        "priority": node.priority,
+        "scheduled": node.scheduled,
+        "deadline": node.deadline,
+        "tags": list(node.tags),
+        "aliases": list(node.aliases),
+        "refs": [{"type": ref.type, "ref": ref.ref} for ref in node.refs],
+        "links": [
+            {"type": link.type, "dest": link.dest, "search": link.search, "line": link.line}
+            for link in node.links
+        ],
+        "citations": [{"key": citation.key, "line": citation.line} for citation in node.citations],
+        "properties": dict(node.properties),
+    }
+
+
+def _show(result: "Shown") -> Printed:
+    node = result.node
+
+    def text(terminal: bool) -> str:
+        style = _Style(terminal)
+        state = " ".join(filter(None, (node.todo, f"[#{node.priority}]" if node.priority else "")))
+        head = [
+            style.bold(" ".join(filter(None, (state, shown(node.title))))),
+            style.cyan(_place(result.path, node.line)),
+        ]
+        facts = (
+            ("id", node.id),
+            ("in", " / ".join(node.olp)),
+            ("tags", _tags(node.tags)),
+            ("aliases", "; ".join(node.aliases)),
+            ("refs", " ".join(f"@{r.ref}" if r.type == "cite" else f"{r.type}:{r.ref}" for r in node.refs)),
+            ("scheduled", node.scheduled or ""),
+            ("deadline", node.deadline or ""),
+            *((key.lower(), node.properties.get(key, "")) for key in _PROVENANCE),
+        )
+        head += [f"{style.dim(name + ':')} {shown(value)}" for name, value in facts if value]
+        return "\n".join([*head, "", cleaned(result.body).rstrip("\n")]).rstrip("\n")
+
+    return Printed(
+        json={"schema": SCHEMA, "node": {**node_json(node), "path": str(result.path), "body": result.body}},
+        text=text,
+    )
+
+
+_PROVENANCE = ("CREATED", "AGENT", "PROJECT", "SOURCE", "SUPERSEDED_BY")
+
+
+def _place(path: Path, line: int) -> str:
+    return f"{shown(str(path))}:{line}"
+
+
+def _links(result: "Links") -> Printed:
+    def end(id: str, title: str, path: Path, line: int) -> Json:
+        return {"id": id, "title": title, "path": str(path), "line": line}
+
+    def text(terminal: bool) -> str:
+        style = _Style(terminal)
+        lines: list[str] = []
+        for mark, ends in (("->", result.forward), ("<-", result.back)):
+            for node in ends:
+                lines.append(
+                    f"{mark} {_place(node.path, node.line)}: {style.bold(shown(node.title))} ({shown(node.id)})"
+                )
+        for dead in result.dangling:
+            lines.append(f"!! {_place(dead.path, dead.line)}: links to {shown(dead.id)}, which is no node")
+        lines += [f"=> {shown(link.type)}:{shown(link.dest)}" for link in result.external]
+        return "\n".join(lines)
+
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "id": result.id,
+            "forward": [end(n.id, n.title, n.path, n.line) for n in result.forward],
+            "back": [end(n.id, n.title, n.path, n.line) for n in result.back],
+            "dangling": [end(n.id, n.title, n.path, n.line) for n in result.dangling],
+            "external": [
+                {"type": link.type, "dest": link.dest, "line": link.line} for link in result.external
+            ],
+        },
+        text=text,
+        status=0 if result.forward or result.back or result.dangling or result.external else 1,
+    )
+
+
+def _nodes(result: "NodeList") -> Printed:
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "kb": str(result.kb),
+            "nodes": [node_json(node) for node in result.nodes],
+            "skipped": _skipped(result.skipped),
+        },
+        text=lambda _: "\n".join(_node_line(result.kb, node) for node in result.nodes),
+        status=0 if result.nodes else 1,
+        warnings=_warnings(result.skipped),
+    )
+
+
+def _node_line(kb: Path, node: Node) -> str:
+    return f"{_place(kb / node.file, node.line)}: {shown(node.title)} {_tags(node.tags)}".rstrip()
+
+
+def _written(result: "Written") -> Json:
+    return {
+        "schema": SCHEMA,
+        "id": result.id,
+        "path": str(result.path),
+        "title": result.title,
+        "tags": list(result.tags),
+        "project": {"kind": result.project.kind.value, "root": _text(result.project.root)},
+        "warnings": list(result.warnings),
+        **({"dry_run": True, "text": result.text} if result.dry_run else {}),
+    }
+
+
+def _write(result: "Written") -> Printed:
+    def text(terminal: bool) -> str:
+        if result.dry_run:
+            return f"{shown(str(result.path))} (not written)\n\n{cleaned(result.text)}".rstrip("\n")
+        style = _Style(terminal)
+        return f"{style.cyan(shown(str(result.path)))}: {style.bold(shown(result.title))} ({result.id})"
+
+    return Printed(json=_written(result), text=text, warnings=result.warnings)
+
+
+def _supersede(result: "Superseded") -> Printed:
+    new = _write(result.written)
+    old = _candidate(result.old)
+
+    def text(terminal: bool) -> str:
+        return f"{new.text(terminal)}\n  supersedes {shown(result.old.title)} ({result.old.id})"
+
+    return Printed(json={**new.json, "supersedes": old}, text=text, warnings=new.warnings)
+
+
+def _trash(result: "Trashed") -> Printed:
+    verb = "moved to the trash" if result.done else "would be moved to the trash; add --yes to do it"
+
+    def text(terminal: bool) -> str:
+        lines = [f"{shown(str(node.path))}: {shown(node.title)} ({node.id})" for node in result.nodes]
+        return "\n".join([*lines, f"{len(lines)} {'node' if len(lines) == 1 else 'nodes'} {verb}"])
+
+    return Printed(
+        json={"schema": SCHEMA, "trashed": [_candidate(node) for node in result.nodes], "done": result.done},
+        text=text,
+        status=0 if result.nodes else 1,
+    )
+
+
+def _restore(result: "Restored") -> Printed:
+    key = "restored" if result.done else "trash"
+    return Printed(
+        json={"schema": SCHEMA, key: [_candidate(node) for node in result.nodes]},
+        text=lambda _: "\n".join(f"{shown(str(n.path))}: {shown(n.title)} ({n.id})" for n in result.nodes),
+        status=0 if result.nodes else 1,
+    )
+
+
+def _inventory(result: "Inventory") -> Printed:
+    def text(terminal: bool) -> str:
+        return "\n".join(_node_line(result.kb, node) for node in result.nodes)
+
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "nodes": [{**node_json(node), "path": str(result.kb / node.file)} for node in result.nodes],
+            "skipped": _skipped(result.skipped),
+        },
+        text=text,
+        status=0 if result.nodes else 1,
+        warnings=_warnings(result.skipped),
+    )
+
+
+def _classify(result: Project) -> Printed:
+    def text(terminal: bool) -> str:
+        style = _Style(terminal)
+        root = shown(str(result.root)) if result.root else "no project root"
+        return f"{style.bold(result.kind.value)}: {root} ({shown(result.reason)})"
+
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "kind": result.kind.value,
+            "root": _text(result.root),
+            "reason": result.reason,
+            "hint": result.hint,
+        },
+        text=text,
+    )
+
+
+def _report(name: str) -> Callable[[object], Printed]:
+    """Return a renderer of the reports, which few calls need."""
+
+    def render_report(result: object) -> Printed:
+        from roamkb.interfaces import reports
+
+        renderer: Callable[[object], Printed] = getattr(reports, name)
+        return renderer(result)
+
+    return render_report
+
+
+_RENDERERS: dict[str, Callable[..., Printed]] = {
+    "search": _search,
+    "show": _show,
+    "links": _links,
+    "nodes": _nodes,
+    "write": _write,
+    "supersede": _supersede,
+    "trash": _trash,
+    "restore": _restore,
+    "inventory": _inventory,
+    "classify": _classify,
+    "hygiene": _report("hygiene"),
+    "conflicts": _report("conflicts"),
+    "doctor": _report("doctor"),
+    "install": _report("install"),
+    "uninstall": _report("uninstall"),
+}

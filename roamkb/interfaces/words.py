@@ -1,0 +1,95 @@
+"""The command line's words without Typer: an agent calls `search` hundreds of times a day.
+
+Typer takes several times as long to import as a search takes to run. This reads only what
+it is sure of; anything else, `--help` and mistakes included, is left to Typer, which knows
+the same table and finds the words for it. A test compares the two.
+"""
+
+from dataclasses import dataclass
+
+from roamkb.interfaces.operations import Arguments
+from roamkb.interfaces.operations import Operation
+from roamkb.interfaces.operations import Parameter
+from roamkb.interfaces.operations import Shape
+from roamkb.interfaces.operations import find_operation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One call of one operation."""
+
+    operation: Operation
+    arguments: Arguments
+    as_json: bool
+    project: str | None
+
+
+#: Every command takes these.
+JSON_FLAG = "--json"
+PROJECT_FLAG = "--project"
+
+
+def parse_words(words: list[str]) -> Call | None:
+    """Return the call that `words` spell, or None where Typer should say more."""
+    operation = find_operation(words[0]) if words else None
+    if operation is None:
+        return None
+    by_flag = {flag: parameter for parameter in operation.parameters for flag in parameter.flags}
+    values: dict[str, list[str]] = {}
+    positional: list[str] = []
+    rest = iter(words[1:])
+    for word in rest:
+        if word == "--":
+            positional += rest
+        elif not word.startswith("-") or word == "-":
+            positional.append(word)
+        elif word == JSON_FLAG or ((known := by_flag.get(word)) and known.shape is Shape.FLAG):
+            values.setdefault(word, []).append("")
+        else:
+            flag, equals, value = word.partition("=")
+            if flag != PROJECT_FLAG and (flag not in by_flag or by_flag[flag].shape is Shape.FLAG):
+                return None
+            following = value if equals else next(rest, None)
+            if following is None:
+                return None
+            values.setdefault(flag, []).append(following)
+    arguments = _arguments(operation, values, positional)
+    if arguments is None:
+        return None
+    project = values.get(PROJECT_FLAG, [None])[-1]
+    return Call(operation=operation, arguments=arguments, as_json=JSON_FLAG in values, project=project)
+
+
+def _arguments(operation: Operation, values: dict[str, list[str]], positional: list[str]) -> Arguments | None:
+    arguments: Arguments = {}
+    for parameter in operation.parameters:
+        if parameter.flags:
+            given = [value for flag in parameter.flags for value in values.get(flag, ())]
+        elif parameter.shape is Shape.TEXTS:
+            given, positional = positional, []
+        else:
+            given, positional = positional[:1], positional[1:]
+        if not _fits(parameter, given):
+            return None
+        arguments[parameter.name] = _value(parameter, given)
+    return None if positional else arguments
+
+
+def _fits(parameter: Parameter, given: list[str]) -> bool:
+    if parameter.required and not given:
+        return False
+    if parameter.shape is Shape.COUNT:
+        return all(value.isascii() and value.isdigit() for value in given)
+    return not parameter.choices or all(value in parameter.choices for value in given)
+
+
+def _value(parameter: Parameter, given: list[str]) -> str | int | bool | tuple[str, ...] | None:
+    match parameter.shape:
+        case Shape.FLAG:
+            return bool(given)
+        case Shape.TEXTS:
+            return tuple(given)
+        case Shape.COUNT:
+            return int(given[-1]) if given else None
+        case Shape.TEXT:
+            return given[-1] if given else None

@@ -1,0 +1,108 @@
+"""Grep over the notes: a regular expression against each line of the files themselves."""
+
+import re
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import FrameType
+from typing import Protocol
+
+from roamkb.core.errors import UsageError
+from roamkb.core.model import Note
+from roamkb.core.model import Unreadable
+from roamkb.storage.nodes import Notes
+
+#: Seconds that Python's backtracking `re` may take for a whole search; RE2 needs no limit.
+_PATIENCE = 10.0
+
+
+class _Matcher(Protocol):
+    def search(self, string: str, /) -> object | None: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matches:
+    """A note with the lines that a pattern matches."""
+
+    note: Note
+    lines: tuple[tuple[int, str], ...]
+
+
+class Grep:
+    """The lines of all notes that match, in the order of files and lines."""
+
+    def __init__(self, notes: Notes, pattern: str) -> None:
+        """Compile `pattern`.
+
+        Raises:
+            UsageError: it is no regular expression.
+        """
+        self._notes = notes
+        self._matcher, self._is_linear = _compiled(pattern)
+        self.skipped: list[Unreadable] = []
+
+    def find(self) -> tuple[Matches, ...]:
+        """Return the notes with matching lines.
+
+        Raises:
+            UsageError: the pattern took too long.
+        """
+        if self._is_linear:
+            return tuple(self._matches())
+        with _time_limit():
+            return tuple(self._matches())
+
+    def _matches(self) -> Iterator[Matches]:
+        self.skipped += self._notes.walk.unreadable
+        for file in self._notes.walk.files:
+            text = self._notes.text(file)
+            if isinstance(text, Unreadable):
+                self.skipped.append(text)
+                continue
+            numbered = enumerate(text.removesuffix("\n").split("\n") if text else (), start=1)
+            lines = tuple((number, line) for number, line in numbered if self._matcher.search(line))
+            if lines:
+                yield Matches(note=self._notes.parse(file, text), lines=lines)
+
+
+def _compiled(pattern: str) -> tuple[_Matcher, bool]:
+    """Return the compiled pattern, and whether its time is linear in the text."""
+    try:
+        import re2
+    except ImportError:
+        pass
+    else:
+        try:
+            return re2.compile(pattern), True
+        except re2.error:
+            # what RE2 has not (look-around, back references) `re` may have, in its time limit
+            pass
+    try:
+        return re.compile(pattern), False
+    except (re.error, RecursionError, OverflowError) as error:
+        raise UsageError(
+            f"no regular expression: {error}", hint="quote it, or search without --regex"
+        ) from error
+
+
+@contextmanager
+def _time_limit() -> Iterator[None]:
+    """Bound what `re`, which can take exponential time, may take: an error, never a hang."""
+    if threading.current_thread() is not threading.main_thread():
+        raise UsageError("regular expressions need google-re2 here", hint="pip install google-re2")
+
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        raise UsageError(
+            f"the pattern took more than {_PATIENCE:.0f} s",
+            hint="make it simpler, or `pip install google-re2`, whose time is linear",
+        )
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, _PATIENCE)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -1,0 +1,141 @@
+"""The knowledge base's notes on disk: read forgivingly, written only with a permit."""
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+from roamkb.core.boundary import WritePermit
+from roamkb.core.model import Node
+from roamkb.core.model import Note
+from roamkb.core.model import Unreadable
+from roamkb.formats.org.decode import decode_note
+from roamkb.formats.org.note import parse_note
+from roamkb.storage import disk
+from roamkb.storage.walk import NoteFile
+from roamkb.storage.walk import Walk
+from roamkb.storage.walk import check_kb
+from roamkb.storage.walk import walk
+
+#: A note beyond this is somebody's data, not a note; it is listed as skipped.
+LARGEST = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contents:
+    """Everything that a knowledge base holds, as read once."""
+
+    notes: tuple[Note, ...]
+    skipped: tuple[Unreadable, ...]
+    walk: Walk
+
+    def nodes(self) -> Iterator[tuple[Note, Node]]:
+        """Yield each node with its note, in the order of files and lines; equal ids all come."""
+        for note in self.notes:
+            for node in note.nodes:
+                yield note, node
+
+
+class Notes:
+    """The notes below one folder. Opens files only here; keeps nothing between calls but what it read."""
+
+    def __init__(self, kb: Path, *, todo_lines: Sequence[str] = ()) -> None:
+        self.kb = kb
+        self._todo_lines = tuple(todo_lines)
+        self._setups: dict[str, str | None] = {}
+
+    @cached_property
+    def walk(self) -> Walk:
+        """The files of the knowledge base, found once.
+
+        Raises:
+            NoKnowledgeBase: if it isn't there or not mounted.
+        """
+        check_kb(self.kb)
+        return walk(self.kb)
+
+    def text(self, file: NoteFile) -> str | Unreadable:
+        """Return the note's text as Emacs would see it."""
+        data = disk.read_file(file.path, limit=LARGEST)
+        return data if isinstance(data, Unreadable) else decode_note(data)[0]
+
+    def parse(self, file: NoteFile, text: str) -> Note:
+        """Return the note that `text`, read from `file`, is."""
+        folder = file.path.parent
+        return parse_note(
+            text, file=file.file, setup=lambda path: self._setup(folder, path), todo_lines=self._todo_lines
+        )
+
+    def read(self, file: NoteFile) -> Note | Unreadable:
+        """Return the note, or why it could not be read."""
+        text = self.text(file)
+        return text if isinstance(text, Unreadable) else self.parse(file, text)
+
+    def read_all(self) -> Contents:
+        """Read every note. One bad file never stops the rest; what could not be read is listed."""
+        notes: list[Note] = []
+        skipped = list(self.walk.unreadable)
+        for file in self.walk.files:
+            data = disk.read_file(file.path, limit=LARGEST)
+            if isinstance(data, Unreadable):
+                skipped.append(data)
+                continue
+            text, clean = decode_note(data)
+            note = self.parse(file, text)
+            notes.append(note)
+            if not clean:
+                skipped.append(
+                    Unreadable(path=file.path, reason="not valid UTF-8; read with replacement characters")
+                )
+            if note.fault:
+                skipped.append(Unreadable(path=file.path, reason=note.fault))
+        return Contents(notes=tuple(notes), skipped=tuple(skipped), walk=self.walk)
+
+    def _setup(self, folder: Path, written: str) -> str | None:
+        """Return the text of a setup file, wherever it lies, as org does; None where there is none."""
+        path = str(folder / Path(written).expanduser())
+        if path not in self._setups:
+            data = disk.read_file(Path(path), limit=LARGEST)
+            self._setups[path] = None if isinstance(data, Unreadable) else decode_note(data)[0]
+        return self._setups[path]
+
+    def path(self, note: Note) -> Path:
+        """Return where `note` lies."""
+        return self.kb / note.file
+
+    def add(self, permit: WritePermit, names: Iterable[str], text: str) -> Path:
+        """Create a note durably under the first free name; return its path.
+
+        Raises:
+            DiskError: nothing was written.
+            NotDurable: it was written, and the disk would not promise to keep it.
+        """
+        check_kb(permit.kb)
+        return disk.create_unique(permit.kb, names, text.encode())
+
+
+def merged(contents: Contents) -> tuple[Node, ...]:
+    """Return the nodes as org-roam's database has them: of equal ids the first in path order wins.
+
+    The loser's tags, aliases, refs, links and citations are added to the winner, as
+    org-roam-db does (org-roam-truth 37); `hygiene` reports the pair.
+    """
+    winners: dict[str, Node] = {}
+    for _, node in contents.nodes():
+        first = winners.get(node.id)
+        winners[node.id] = node if first is None else _joined(first, node)
+    return tuple(winners.values())
+
+
+def _joined(winner: Node, loser: Node) -> Node:
+    return replace(
+        winner,
+        tags=winner.tags + loser.tags,
+        aliases=winner.aliases + loser.aliases,
+        refs=winner.refs + loser.refs,
+        links=winner.links + loser.links,
+        citations=winner.citations + loser.citations,
+    )

@@ -1,0 +1,113 @@
+"""Credentials are found by their formats, named, and never shown."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamkb.core.secrets import find_secret
+from roamkb.core.secrets import has_high_entropy
+from roamkb.core.secrets import masked
+from roamkb.core.secrets import redacted
+
+#: Built from parts, so that no scanner takes this file for a leak.
+FAKES = [
+    ("AWS access key", "AKIA" + "IOSFODNN7EXAMPLE"),
+    ("AWS access key", "ASIA" + "Y34FZKBOKMUTVV7A"),
+    ("GitHub token", "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"),
+    ("GitHub token", "ghs_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"),
+    ("GitHub token", "github_pat_" + "11ABCDEFG0" + "x" * 60),
+    ("GitLab token", "glpat-" + "x9K2mQ7vB4nL8pR3tY6w"),
+    ("Slack token", "xoxb-" + "123456789012-abcdefghijkl"),
+    ("Slack token", "xapp-1-" + "A012BCD-3456789-abcdef0123456789"),
+    ("Slack webhook", "https://hooks.slack.com/services/" + "T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX"),
+    ("Anthropic key", "sk-ant-" + "api03-" + "Zk9" * 15),
+    ("OpenAI key", "sk-proj-" + "Ab3" * 15),
+    ("OpenAI key", "sk-" + "A1b2C3d4" * 6),
+    ("Google API key", "AIza" + "SyA1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q"),
+    ("Google OAuth token", "ya29." + "a0AfH6SMBx-1234567890abc"),
+    ("Google OAuth secret", "GOCSPX-" + "1234567890abcdefghij_-k"),
+    ("Stripe key", "sk_live_" + "4eC39HqLyjWDarjtT1zdp7dc"),
+    ("Stripe webhook secret", "whsec_" + "1234567890abcdef1234567890"),
+    ("npm token", "npm_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"),
+    ("PyPI token", "pypi-AgE" + "IcHlwaS5vcmc" * 5),
+    ("Hugging Face token", "hf_" + "AbCdEfGhIjKlMnOpQrStUvWxYz012345"),
+    ("SendGrid key", "SG." + "abcdefghijklmnopqrstuv" + "." + "A1b2" * 10),
+    ("DigitalOcean token", "dop_v1_" + "0123456789abcdef" * 4),
+    ("Twilio key", "SK" + "0123456789abcdef" * 2),
+    ("Azure storage key", "AccountKey=" + "A1b2C3d4" * 10 + "=="),
+    ("age secret key", "AGE-SECRET-KEY-1" + "QQPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L"),
+    ("private key", "-----BEGIN OPENSSH " + "PRIVATE KEY-----"),
+    ("private key", "-----BEGIN PGP " + "PRIVATE KEY BLOCK-----"),
+    ("JSON web token", "eyJhbGciOiJIUzI1NiJ9" + ".eyJzdWIiOiIxMjM0NSJ9." + "dozjgNryP4J3jVmNHl0w5N"),
+    ("URL with a login", "postgres://" + "app:s3cr3tpw@db.example.org/app"),
+]
+
+
+@pytest.mark.parametrize(("kind", "secret"), FAKES)
+def test_a_credential_is_found_in_a_sentence(kind: str, secret: str) -> None:
+    """Each format is recognised within prose, and the report shows four characters."""
+    found = find_secret(f"The deploy uses {secret} since June.")
+    assert found is not None
+    assert kind == found.kind
+    assert 4 == len(found.start)
+
+
+@pytest.mark.parametrize(("kind", "secret"), FAKES)
+def test_masking_leaves_nothing_of_a_credential(kind: str, secret: str) -> None:
+    """Neither the masked nor the redacted text holds the credential's tail."""
+    for text in (masked(f"use {secret} here"), redacted(f"use {secret} here")):
+        assert secret[6:] not in text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sk-learn is a library; sk-ip this",
+        "the commit 3f786850e387550fdab836ed7e6dc881de23001b broke it",
+        "postgres://user:password@localhost is the placeholder of the docs",
+        "https://example.org:8080/a@b is a URL without a login",
+        "01939b7a-5f3c-7d2e-9a1b-2c3d4e5f6a7b",
+        "AKIA is how AWS access keys begin",
+        "-----BEGIN CERTIFICATE-----",
+        "ghp_ is the prefix of GitHub's tokens",
+        "use ${TOKEN} from the environment",
+    ],
+)
+def test_what_only_speaks_of_credentials_is_no_secret(text: str) -> None:
+    """Prefixes, digests, ids and placeholders may be written down."""
+    assert find_secret(text) is None
+
+
+@pytest.mark.parametrize(
+    ("fact", "line"),
+    [
+        ("staging deploys on Tuesdays", "staging deploys on Tuesdays"),
+        ("mail bob@acme.com about it", "mail [address] about it"),
+        ("the db is db-prod-01.acme.internal:5432", "the db is [host]"),
+        ("see /etc/acme/secrets.yml and ~/x/y", "see [path] and [path]"),
+        ("src/auth/login.py checks it", "[path] checks it"),
+        ("10.1.2.3:8080 answers", "[address] answers"),
+        ("the password is hunter2!", "the password [secret]"),
+        ("token: abc123", "token [secret]"),
+        ("see https://wiki.acme.com/x?y=z now", "see [url] now"),
+        ("two\nlines \x1b[31m", "two lines [31m"),
+        (r"\\server\share and C:\Users\bob", "[path] and [path]"),
+    ],
+)
+def test_a_redacted_line_names_the_fact_without_places(fact: str, line: str) -> None:
+    """Secrets, addresses, hosts and paths are masked; the rest tells what was lost."""
+    assert line == redacted(fact)
+
+
+@given(st.text(max_size=400))
+def test_redaction_gives_one_short_line_of_any_text(text: str) -> None:
+    """Whatever comes in, one line of bounded length comes out."""
+    line = redacted(text)
+    assert "\n" not in line
+    assert len(line) <= 120
+
+
+def test_entropy_tells_random_words_from_prose() -> None:
+    """A random word is noticed, an ordinary one isn't."""
+    assert has_high_entropy("x " + "9fK2mQ7vB4nL8pR3tY6wZ1cX5sD0gH")
+    assert not has_high_entropy("internationalization-of-the-whole-thing-2024")

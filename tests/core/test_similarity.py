@@ -1,0 +1,58 @@
+"""Alike, the same, or another claim in nearly the same words."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamkb.core.similarity import Likeness
+from roamkb.core.similarity import likeness
+from roamkb.core.similarity import shape
+from roamkb.core.similarity import similarity
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "how"),
+    [
+        ("OAuth redirect URI must match", "oauth redirect uri must match!", Likeness.SAME),
+        ("OAuth redirect URIs must match exactly", "OAuth redirect URI must match exactly", Likeness.SIMILAR),
+        ("Enable the cache for static files", "Disable the cache for static files", Likeness.MAY_CONTRADICT),
+        ("The timeout is 30 seconds here", "The timeout is 300 seconds here", Likeness.MAY_CONTRADICT),
+        ("The build needs the network", "The build doesn't need the network", Likeness.MAY_CONTRADICT),
+        (
+            "Ask `alice_team` about the deploy key",
+            "Ask `bob_team` about the deploy key",
+            Likeness.MAY_CONTRADICT,
+        ),
+        ("Ask Alice about the deploy keys", "Ask Robert about the deploy keys", Likeness.MAY_CONTRADICT),
+        (
+            "Set FOO_BAR before starting the server",
+            "Set BAZ_QUX before starting the server",
+            Likeness.MAY_CONTRADICT,
+        ),
+        ("Postgres needs a vacuum", "Redirects must match", Likeness.DIFFERENT),
+        ("日本語の文章です", "日本語の文章です。", Likeness.SAME),
+    ],
+)
+def test_likeness(one: str, other: str, how: Likeness) -> None:
+    """What differs in a number, a negation, an opposite or a name is never the same."""
+    assert how is likeness(shape(one), shape(other), limit=0.6)
+
+
+def test_the_limit_is_inclusive() -> None:
+    """Exactly the limit counts."""
+    one, other = shape("alpha beta gamma delta"), shape("alpha beta gamma epsilon")
+    exactly = similarity(one, other)
+    assert Likeness.DIFFERENT is not likeness(one, other, limit=exactly)
+    assert Likeness.DIFFERENT is likeness(one, other, limit=exactly + 1e-9)
+
+
+@given(st.text(max_size=80), st.text(max_size=80))
+def test_likeness_is_symmetric(one: str, other: str) -> None:
+    """Neither text is the first."""
+    assert likeness(shape(one), shape(other), limit=0.5) is likeness(shape(other), shape(one), limit=0.5)
+
+
+@given(st.text(max_size=80))
+def test_a_text_is_the_same_as_itself(text: str) -> None:
+    """Similarity is reflexive."""
+    assert Likeness.SAME is likeness(shape(text), shape(text), limit=0.85)
