@@ -1,25 +1,69 @@
 # roamkb: `make demo` shows it, `make test` proves it, `make install` sets it up.
+#
+# Everything is made from Python >= 3.11 and PyPI alone; nothing outside of this folder is
+# touched but by `install` and `uninstall`.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint bench install uninstall clean
+
 PYTHON ?= python3
 VENV := .venv
-# pip's own folder of wheels is the only thing shared between machines and runs
-PIP := $(VENV)/bin/pip --disable-pip-version-check --quiet
+PIP := $(VENV)/bin/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: help test lint
+# where `make install` puts things
+DATA := $(or $(XDG_DATA_HOME),$(HOME)/.local/share)/roamkb
+BIN := $(HOME)/.local/bin
+
 help:
-	@echo "make demo       see roamkb work on an example knowledge base, in a temporary HOME"
-	@echo "make test       run the whole suite"
+	@echo 'make demo       see roamkb work on an example knowledge base, in a temporary HOME'
+	@echo 'make test       run the whole suite'
+	@echo 'make install    the `roamkb` command and the rule that agents read, for this user'
+	@echo 'make uninstall  take both away; your notes stay'
+	@echo 'make lint       format, style, types, layers'
+	@echo 'make bench      figures: reading, searching, starting'
+	@echo 'make clean      remove what the others made in this folder'
+	@echo
+	@echo 'PYTHON=/path/to/python3.12 chooses another Python (3.11 or newer).'
 
-$(VENV)/.ready: pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(PIP) install --upgrade 'pip>=25.1'
-	$(PIP) install --editable . --group test --group lint
-	@touch $@
+# the environments
 
-test: $(VENV)/.ready
+$(VENV)/.ready: pyproject.toml scripts/venv
+	@scripts/venv '$(PYTHON)' '$(VENV)'
+	@$(PIP) install --editable .
+	@touch '$@'
+
+# `--group` needs pip 25.1, and a new environment has the pip of its Python
+$(VENV)/.ready-test: $(VENV)/.ready
+	@$(PIP) install --upgrade 'pip>=25.1'
+	@$(PIP) install --group test --group lint
+	@touch '$@'
+
+# what they do
+
+demo: $(VENV)/.ready
+	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" fixtures/demo.sh
+
+test: $(VENV)/.ready-test
+	@scripts/programs
 	$(VENV)/bin/python -m pytest -n auto
 
-lint: $(VENV)/.ready
+lint: $(VENV)/.ready-test
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
+	@if command -v shellcheck >/dev/null; then shellcheck .ci/run scripts/* fixtures/*.sh; fi
+
+bench: $(VENV)/.ready-test
+	$(VENV)/bin/python -m pytest tests/benchmarks -p no:xdist -s
+
+install:
+	@scripts/install '$(PYTHON)' "$(DATA)" "$(BIN)"
+
+uninstall:
+	@scripts/uninstall "$(DATA)" "$(BIN)"
+
+clean:
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -11,6 +11,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
+from roamkb.core.errors import BadRule
 from roamkb.core.installation import Absent
 from roamkb.core.installation import Folder
 from roamkb.core.installation import Found
@@ -52,6 +53,7 @@ from roamkb.storage.installed import folders_in
 from roamkb.storage.installed import look
 from roamkb.storage.installed import real_path
 from roamkb.storage.places import classify_folder
+from roamkb.storage.places import find_rule
 
 RULE_NAME = "knowledge-base.md"
 #: Shows the projects that were found, and returns the folders of those that are work.
@@ -82,9 +84,12 @@ def install(
     rule = _rule_to_be(wishes, home=home, rules=rules, found=found[place])
     found[rule.kb] = look(real_path(rule.kb))
     steps = plan_install(wishes, home=home, rules=rules, rule=rule, found=found, now=now, new_id=new_id)
+    warnings = _slips(wishes)
     if not wishes.dry_run:
         carry_out(steps)
-    return InstallReport(steps=steps, dry_run=wishes.dry_run, warnings=_warnings(wishes))
+        counts = find_rule(home, account_home=home)
+        warnings += (str(counts),) if isinstance(counts, BadRule) else ()
+    return InstallReport(steps=steps, dry_run=wishes.dry_run, warnings=warnings)
 
 
 def rule_place(home: Path) -> Path:
@@ -250,7 +255,7 @@ def _folder(entry: str) -> Path | None:
     return Path(path) if path else None
 
 
-def _warnings(wishes: Wishes) -> tuple[str, ...]:
+def _slips(wishes: Wishes) -> tuple[str, ...]:
     """Return what may be a slip of the pen."""
     return tuple(
         f"{path} is no folder here: is the work root spelt right?"

@@ -95,6 +95,7 @@ def make_folder(path: Path) -> None:
 def make_link(path: Path, target: Path, *, was: Found) -> None:
     """Make `path` a link to `target`, in place of the link or file `was`, never of anything else."""
     make_folder(path.parent)
+    _keep_others_out(target)
     try:
         if isinstance(was, Absent):
             path.symlink_to(target)
@@ -110,6 +111,15 @@ def make_link(path: Path, target: Path, *, was: Found) -> None:
         raise ChangedOnDisk(path, "appeared meanwhile") from error
     except OSError as error:
         raise disk_error(path, error) from error
+
+
+def _keep_others_out(rule: Path) -> None:
+    """Let nobody else write to a shipped rule: under umask 002 git and pip do, and then it doesn't count."""
+    # not ours, or read-only: what matters is whether the rule counts, and that is looked at later
+    with contextlib.suppress(OSError):
+        mode = rule.stat().st_mode
+        if mode & 0o022:
+            rule.chmod(stat.S_IMODE(mode) & ~0o022)
 
 
 def put_file(path: Path, data: bytes, *, was: Found) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,6 +20,7 @@ from roamkb.core.model import Project
 from roamkb.core.model import Rule
 from roamkb.formats.rule import parse_rule
 from roamkb.storage.installed import shipped_rules
+from roamkb.storage.places import find_rule
 
 NOW = datetime(2026, 6, 10, 14, 29, 1)
 ID = "01975b7a-0000-7d10-8f2a-5b6c7d8e9f01"
@@ -38,10 +40,12 @@ def rules() -> Mapping[Path, bytes]:
     return shipped_rules()
 
 
-def put(home: Path, *, ask: Ask | None = None, rules: Mapping[Path, bytes] | None = None, **wishes: object):  # type: ignore[no-untyped-def]
+def put(
+    home: Path, *, ask: Ask | None = None, rules: Mapping[Path, bytes] | None = None, **wishes: Any
+) -> InstallReport:
     """Install with `wishes` into `home`."""
     return install(
-        Wishes(**wishes),  # type: ignore[arg-type]
+        Wishes(**wishes),
         home=home,
         rules=shipped_rules() if rules is None else rules,
         now=NOW,
@@ -50,9 +54,9 @@ def put(home: Path, *, ask: Ask | None = None, rules: Mapping[Path, bytes] | Non
     )
 
 
-def take(home: Path, **wishes: object) -> InstallReport:
+def take(home: Path, **wishes: Any) -> InstallReport:
     """Uninstall with `wishes` from `home`."""
-    return uninstall(Wishes(**wishes), home=home, rules=shipped_rules())  # type: ignore[arg-type]
+    return uninstall(Wishes(**wishes), home=home, rules=shipped_rules())
 
 
 def place(home: Path) -> Path:
@@ -170,6 +174,24 @@ def test_every_shipped_rule_is_linked(home: Path, tmp_path: Path) -> None:
     assert other == (place(home).parent / "other.md").readlink()
 
 
+def test_the_linked_rule_counts_under_any_umask(home: Path, tmp_path: Path) -> None:
+    """What others may write to is no rule; pip and git leave such files under umask 002."""
+    loose = tmp_path / "knowledge-base.md"
+    (text,) = shipped_rules().values()
+    loose.write_bytes(text)
+    loose.chmod(0o664)
+    report = put(home, rules={loose: text})
+    assert not report.warnings
+    assert isinstance(find_rule(home, account_home=home), Rule)
+
+
+def test_a_rule_that_would_not_count_is_warned_of(home: Path) -> None:
+    """Installing isn't done while every project is unknown."""
+    place(home).parent.mkdir(parents=True)
+    place(home).write_text("my own notes on knowledge bases")
+    assert any("roamkb:kb" in warning for warning in put(home).warnings)
+
+
 # the user's own copy
 
 
@@ -188,7 +210,7 @@ def test_settings_make_an_own_copy(home: Path) -> None:
 
 def test_an_own_copy_is_written_once(home: Path) -> None:
     """The same wishes again, or none at all, change nothing."""
-    wishes = {"kb": home / "kb", "work_roots": (home / "job",)}
+    wishes: dict[str, Any] = {"kb": home / "kb", "work_roots": (home / "job",)}
     put(home, **wishes)
     before = everything(home)
     assert Outcome.UNCHANGED is outcomes(put(home, **wishes))["rule"]
@@ -411,7 +433,7 @@ def test_somebody_elses_roamkb_el_stays(home: Path) -> None:
 @pytest.mark.parametrize("own", [False, True])
 def test_uninstall_takes_away_what_install_made(home: Path, own: bool) -> None:
     """What is left is folders, and the knowledge base."""
-    wishes = {"kb": home / "kb"} if own else {}
+    wishes: dict[str, Any] = {"kb": home / "kb"} if own else {}
     put(home, create_kb=True, agents_md=home / "AGENTS.md", snippets=home / "s", **wishes)
     take(home, agents_md=home / "AGENTS.md", snippets=home / "s")
     left = [path for path in home.rglob("*") if not path.is_dir()]
