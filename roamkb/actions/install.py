@@ -12,6 +12,7 @@ from datetime import datetime
 from pathlib import Path
 
 from roamkb.core.errors import BadRule
+from roamkb.core.errors import UsageError
 from roamkb.core.installation import Absent
 from roamkb.core.installation import Folder
 from roamkb.core.installation import Found
@@ -38,6 +39,8 @@ from roamkb.formats.block import with_block
 from roamkb.formats.own_copy import OwnCopy
 from roamkb.formats.own_copy import parse_own_copy
 from roamkb.formats.own_copy import render_own_copy
+from roamkb.formats.question import parse_answer
+from roamkb.formats.question import render_question
 from roamkb.formats.rule import parse_rule
 from roamkb.formats.rule import render_rule
 from roamkb.formats.snippets import EMACS_NAME
@@ -56,8 +59,10 @@ from roamkb.storage.places import classify_folder
 from roamkb.storage.places import find_rule
 
 RULE_NAME = "knowledge-base.md"
-#: Shows the projects that were found, and returns the folders of those that are work.
-Ask = Callable[[tuple[Project, ...]], tuple[Path, ...]]
+#: Puts a question to the human at the terminal and returns the line that they type.
+Ask = Callable[[str], str]
+#: Who answers nonsense three times doesn't want to be asked.
+_TRIES = 3
 
 
 def install(
@@ -242,11 +247,22 @@ def _asked(wishes: Wishes, ask: Ask, *, home: Path, rules: Mapping[Path, bytes])
         # a parent that is a repository itself, such as ~/.emacs.d, is the project
         for folder in ([parent] if (parent / ".git").exists() else folders_in(parent))
     )
-    work = ask(projects) if projects else ()
+    work = _answered(projects, ask, home=home) if projects else ()
     if not work:
         return wishes
     kept = filter(None, map(_folder, rule.work_roots))
     return replace(wishes, work_roots=(*kept, *work))
+
+
+def _answered(projects: tuple[Project, ...], ask: Ask, *, home: Path) -> tuple[Path, ...]:
+    """Return the folders that the user calls work."""
+    question = render_question(projects, home=home)
+    for _ in range(_TRIES):
+        chosen = parse_answer(ask(question), projects)
+        if chosen is not None:
+            return tuple(project.root for project in chosen if project.root)
+        question = f"Only numbers from 1 to {len(projects)}, or Enter for none:"
+    raise UsageError("no answer that can be used; nothing was installed", hint="say it with --work-root DIR")
 
 
 def _folder(entry: str) -> Path | None:

@@ -15,8 +15,6 @@ from roamkb.core.errors import UsageError
 from roamkb.core.installation import InstallReport
 from roamkb.core.installation import Outcome
 from roamkb.core.installation import Wishes
-from roamkb.core.model import Kind
-from roamkb.core.model import Project
 from roamkb.core.model import Rule
 from roamkb.formats.rule import parse_rule
 from roamkb.storage.installed import shipped_rules
@@ -289,30 +287,42 @@ def test_a_newcomer_is_asked_which_projects_are_work(home: Path) -> None:
     """What is named becomes a work root; what the rule denied before stays denied."""
     for name in ("code/site", "code/client", "projects/work/secret"):
         (home / name).mkdir(parents=True)
-    shown: list[Project] = []
+    questions: list[str] = []
 
-    def ask(projects: tuple[Project, ...]) -> tuple[Path, ...]:
-        shown.extend(projects)
-        return (home / "code/client",)
+    def ask(question: str) -> str:
+        questions.append(question)
+        return "1"
 
     put(home, ask=ask)
-    kinds = {str(p.root.relative_to(home)): p.kind for p in shown if p.root}
-    assert Kind.PERSONAL is kinds["code/client"]
-    assert Kind.WORK is kinds["projects/work"]
+    assert "1  personal  ~/code/client" in questions[0]
+    assert "work      ~/projects/work" in questions[0]
     assert {str(home / "code/client"), str(home / "projects/work")} == set(installed(home).work_roots)
+
+
+def test_an_answer_that_is_none_is_asked_for_again(home: Path) -> None:
+    """After the third nothing is installed: a guess could let work out."""
+    (home / "code/site").mkdir(parents=True)
+    answers = iter(["all of them", "7", "1"])
+    put(home, ask=lambda question: next(answers))
+    assert str(home / "code/site") in installed(home).work_roots
+    other = home / "other"
+    (other / "code/site").mkdir(parents=True)
+    with pytest.raises(UsageError):
+        put(other, ask=lambda question: "yes")
+    assert not place(other).exists()
 
 
 def test_who_names_nothing_gets_the_link(home: Path) -> None:
     """An empty answer is an answer."""
     (home / "code/site").mkdir(parents=True)
-    put(home, ask=lambda projects: ())
+    put(home, ask=lambda question: "")
     assert place(home).is_symlink()
 
 
 def test_nobody_is_asked_twice(home: Path) -> None:
     """Where a rule is, or work roots are given, the question is answered."""
 
-    def ask(projects: tuple[Project, ...]) -> tuple[Path, ...]:
+    def ask(question: str) -> str:
         pytest.fail("asked again")
 
     (home / "code/site").mkdir(parents=True)
