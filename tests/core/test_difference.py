@@ -1,0 +1,46 @@
+"""How far two texts are apart."""
+
+import difflib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamkb.core.difference import line_changes
+
+_LINES = st.lists(st.sampled_from("abcde"), max_size=12)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "changes"),
+    [
+        ("", "", (0, 0)),
+        ("a\nb\n", "a\nb\n", (0, 0)),
+        ("a\nb\n", "a\nb", (0, 0)),
+        ("", "a\nb\n", (2, 0)),
+        ("a\nb\n", "", (0, 2)),
+        ("a\nb\nc\n", "a\nx\nc\n", (1, 1)),
+        ("a\nb\nc\n", "c\na\nb\n", (1, 1)),
+        ("a\na\n", "a\na\na\n", (1, 0)),
+    ],
+)
+def test_lines_are_counted_as_diff_counts_them(old: str, new: str, changes: tuple[int, int]) -> None:
+    """Added lines come first; a moved line is one added and one removed."""
+    assert changes == line_changes(old, new)
+
+
+@given(old=_LINES, new=_LINES)
+def test_the_counts_add_up_and_are_never_more_than_difflib_finds(old: list[str], new: list[str]) -> None:
+    """The distance is the least there is, and explains both lengths."""
+    added, removed = line_changes("".join(f"{x}\n" for x in old), "".join(f"{x}\n" for x in new))
+    kept = sum(block.size for block in difflib.SequenceMatcher(None, old, new, False).get_matching_blocks())
+    assert len(old) + added - removed == len(new)
+    assert added <= len(new) - kept
+    assert removed <= len(old) - kept
+
+
+def test_texts_without_a_common_line_are_compared_at_once() -> None:
+    """Two long texts that differ everywhere are counted as heaps of lines."""
+    old = "".join(f"old {n}\n" for n in range(30_000)) + "same\n" + "tail of old\n"
+    new = "".join(f"new {n}\n" for n in range(40_000)) + "same\n" + "tail of new\n"
+    assert (40_001, 30_001) == line_changes(old, new)
