@@ -1,0 +1,317 @@
+"""An agent's node as the text of a file, and the two lines that a later node adds to it.
+
+What real org-roam makes of the text is what was meant: one node at level 0 with this id,
+title, tags, aliases, refs and links, whatever the words hold (design sections 5 and 13).
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import field
+from datetime import datetime
+
+from roamkb.core.errors import RoamkbError
+from roamkb.core.errors import UsageError
+from roamkb.core.model import Note
+from roamkb.core.model import Ref
+from roamkb.core.text import clipped
+from roamkb.core.text import shown
+from roamkb.formats.org.body import AGENT_TAG
+from roamkb.formats.org.body import body_of
+from roamkb.formats.org.body import is_agent_node
+from roamkb.formats.org.escape import BREAK
+from roamkb.formats.org.escape import defused
+from roamkb.formats.org.escape import escaped
+
+#: Longer than any sentence; a list of titles stays a list that a person or a prompt can hold.
+TITLE_LIMIT = 300
+
+#: A node is one thing worth knowing. The reader's promise of milliseconds holds up to here.
+BODY_LIMIT = 64 * 1024
+
+#: The days as org's own English stamps have them, in any locale.
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+
+#: C0 controls but tab and newline, DEL, lone surrogates: Emacs would take a file with one of them for
+#: another encoding, or could not read it at all.
+_UNSTORABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+
+#: A bracket link, as org-roam reduces it in titles. One with a backslash isn't reduced but broken.
+_LINK = re.compile(r"\[\[([^\]\[\\]+)\](?:\[(.+?)\])?\]")
+
+_URL_CHARACTER = r'[^\s\[\]()<>"\\]'
+_PARENTHESIS = rf"\((?:{_URL_CHARACTER}|\({_URL_CHARACTER}*\))*\)"
+#: What org takes whole as a plain link; a last character that is punctuation would be cut off.
+_REF = re.compile(
+    rf"(https?|ftp|doi|mailto):((?:{_URL_CHARACTER}|{_PARENTHESIS})*(?:\w(?<!_)|/|{_PARENTHESIS}))"
+)
+_WRAPPED_REF = re.compile(r"<(.*)>|\[\[(.*?)\](?:\[.*\])?\]|\[cite:(@[^;\s]+)\]")
+_CITATION = re.compile(r"@([\w.:?!'/*+|&^$#%~-]+)")
+
+_KEY = re.compile(r"[A-Z][A-Z_]*")
+_OWN_KEYS = frozenset(
+    ("ID", "CREATED", "AGENT", "PROJECT", "SOURCE", "ROAM_ALIASES", "ROAM_REFS", "ROAM_EXCLUDE")
+)
+
+#: Link types that a written note may hold.
+_LINK_TYPES = frozenset(("id", "http", "https", "doi", "file"))
+
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_LIST_LINK = re.compile(r"- [^\n]* :: \[\[id:")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A node that is about to be written, in the words it was given."""
+
+    id: str
+    #: Local time, naive.
+    created: datetime
+    agent: str
+    project: str
+    source: str
+    title: str
+    body: str
+    tags: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    refs: tuple[str, ...] = ()
+    #: Ids and titles of nodes to link to.
+    related: tuple[tuple[str, str], ...] = ()
+    #: Further entries of the drawer, such as SUPERSEDES.
+    properties: Mapping[str, str] = field(default_factory=dict)
+
+
+def render_node(draft: Draft) -> str:
+    """Return the whole file; `UsageError` where a field can't be stored."""
+    body = normalised(draft.body)
+    size = len(body.encode())
+    if size > BODY_LIMIT:
+        raise UsageError(
+            f"the body has {size} bytes; a node holds {BODY_LIMIT}",
+            hint="a node is one fact: write several and link them, or link to the source",
+        )
+    title = normalised_title(draft.title)
+    blocks = [*_head(draft, title), *(["", escaped(body)] if body else [])]
+    links = [link_line("related", id, title) for id, title in draft.related]
+    return "\n".join([*blocks, *(["", *links] if links else []), ""])
+
+
+def normalised(text: str) -> str:
+    """Return `text` as a note can keep it: the one thing that writing changes.
+
+    Line ends become newlines; control characters other than tab and newline, DEL and lone
+    surrogates go; so do newlines at the end, since a file ends with one anyway.
+    """
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _UNSTORABLE.sub("", lines).rstrip("\n")
+
+
+def normalised_title(title: str) -> str:
+    """Return `title` as both org-roam and we shall show it: one line, links reduced to their words."""
+    if len(title) > 10 * TITLE_LIMIT:
+        raise _too_long(title)
+    line = _one_line(title)
+    if not shown(line):
+        raise UsageError("a node needs a title", hint="say in one sentence what is worth knowing")
+    if len(line) > TITLE_LIMIT:
+        raise _too_long(line)
+    return line
+
+
+def normalised_tag(tag: str) -> str:
+    """Return `tag` in the characters that org allows in one; empty where none of them is left."""
+    plain = "".join(
+        c if _is_tag_character(c) else "_" for c in unicodedata.normalize("NFC", normalised(tag).strip())
+    )
+    return plain if plain.strip("_") else ""
+
+
+def normalised_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    """Return the tags to store: `agent` first, each once."""
+    return tuple(dict.fromkeys((AGENT_TAG, *filter(None, map(normalised_tag, tags)))))
+
+
+def normalised_ref(ref: str) -> Ref:
+    """Return `ref` as org-roam will store it; `UsageError` where it would store something else."""
+    line = " ".join(normalised(ref).split())
+    if wrapped := _WRAPPED_REF.fullmatch(line):
+        line = wrapped[1] or wrapped[2] or wrapped[3] or ""
+    if citation := _CITATION.fullmatch(line):
+        return Ref(type="cite", ref=citation[1])
+    if link := _REF.fullmatch(line):
+        return Ref(type=link[1], ref=link[2])
+    raise UsageError(
+        f"{shown(clipped(ref, 80))!r} can't be stored as a ref",
+        hint="give an http, https, ftp, doi or mailto address (blanks, brackets and a punctuation mark at the "
+        "end encoded with %), or a citation key as @key",
+    )
+
+
+def link_line(label: str, id: str, title: str) -> str:
+    """Return the list item that links to a node."""
+    if re.search(r"[\[\]\\%\n]", id) or not id.strip():
+        raise UsageError(f"the id {shown(clipped(id, 80))!r} can't be linked to")
+    # as org itself does: the first `]]` would end the link
+    words = re.sub(r"\](?=\]|$)", f"]{BREAK}", _one_line(title)) or id
+    return f"- {label} :: [[id:{id}][{words}]]"
+
+
+def insert_property(text: str, key: str, value: str) -> str:
+    """Return `text` with one more line in the drawer at its top; every other byte is as it was."""
+    lines = _lines(text)
+    start = next((n for n, line in enumerate(lines) if not line.startswith("#")), 0)
+    end = next((n for n in range(start, len(lines)) if lines[n].strip().upper() == ":END:"), None)
+    if end is None or lines[start].removeprefix("\ufeff").strip().upper() != ":PROPERTIES:":
+        raise UsageError("the note has no drawer at its top")
+    if any(line.strip().upper().startswith(f":{key}:") for line in lines[start:end]):
+        raise UsageError(f"the note has a :{key}: already")
+    return "".join((*lines[:end], _property(key, value), _line_end(text), *lines[end:]))
+
+
+def append_link(text: str, label: str, *, id: str, title: str) -> str:
+    """Return `text` with one more link in a list at its end; every other byte is as it was."""
+    end = _line_end(text)
+    lines = _lines(text)
+    last = lines[-1] if lines else end
+    gap = "" if _LINE_END.search(last) else end
+    if not _LIST_LINK.match(last):
+        gap += end
+    return f"{text}{gap}{link_line(label, id, title)}{end}"
+
+
+def check_written(draft: Draft, note: Note) -> None:
+    """Raise where the note that was read back isn't the one that was meant."""
+    wrong = list(_differences(draft, note))
+    if wrong:
+        raise RoamkbError(
+            f"the note would not read back as it was meant: {'; '.join(wrong)}",
+            hint="nothing was written; please report the words that led to this",
+        )
+
+
+def _head(draft: Draft, title: str) -> Iterator[str]:
+    """Yield the drawer and the two keyword lines."""
+    aliases = dict.fromkeys(filter(shown, map(normalised_alias, draft.aliases)))
+    refs = dict.fromkeys(map(normalised_ref, draft.refs))
+    yield ":PROPERTIES:"
+    yield _property("ID", draft.id)
+    yield _property("CREATED", _stamp(draft.created))
+    for key, value in (("AGENT", draft.agent), ("PROJECT", draft.project), ("SOURCE", draft.source)):
+        if _one_line(value):
+            yield _property(key, value)
+    for key, value in draft.properties.items():
+        if not _KEY.fullmatch(key) or key in _OWN_KEYS:
+            raise UsageError(f"{shown(key)!r} is no key for an agent's drawer")
+        yield _property(key, value)
+    if aliases:
+        yield f":ROAM_ALIASES: {' '.join(map(_quoted, aliases))}"
+    if refs:
+        yield f":ROAM_REFS: {' '.join(_quoted(_ref_text(ref)) for ref in refs)}"
+    yield ":END:"
+    yield f"#+title: {title}"
+    yield f"#+filetags: :{':'.join(normalised_tags(draft.tags))}:"
+
+
+def normalised_alias(alias: str) -> str:
+    """Return `alias` as org-roam shall store it, by the rules of titles."""
+    if len(alias) > 10 * TITLE_LIMIT or len(line := _one_line(alias)) > TITLE_LIMIT:
+        raise UsageError(f"the alias {shown(clipped(alias, 60))!r} is longer than {TITLE_LIMIT} characters")
+    return line
+
+
+def _differences(draft: Draft, note: Note) -> Iterator[str]:
+    """Yield each thing that is not as it was meant, one clause each."""
+    if note.fault is not None or len(note.nodes) != 1:
+        yield note.fault or f"{len(note.nodes)} nodes instead of one"
+        return
+    node = note.nodes[0]
+    aliases = dict.fromkeys(filter(shown, map(normalised_alias, draft.aliases)))
+    meant = {
+        "id": (draft.id, node.id),
+        "level": (0, node.level),
+        "title": (normalised_title(draft.title), node.title),
+        "tags": (normalised_tags(draft.tags), node.tags),
+        "aliases": (sorted(aliases), sorted(node.aliases)),
+        "refs": (
+            sorted(_ref_text(r) for r in {normalised_ref(r) for r in draft.refs}),
+            sorted(map(_ref_text, node.refs)),
+        ),
+        "text": (_meant_text(draft), body_of(note, node)),
+        "agent": (True, is_agent_node(note, node)),
+        "set-up files": ((), note.setupfiles),
+    }
+    yield from (
+        f"{what} {shown(clipped(str(read), 80))}" for what, (wanted, read) in meant.items() if wanted != read
+    )
+    linked = [link.dest for link in node.links if link.type == "id"]
+    yield from (f"no link to {shown(id)}" for id, _ in draft.related if id not in linked)
+    live = {link.type for link in node.links if link.type.islower()} - _LINK_TYPES
+    yield from (f"a live link of type {shown(type)}" for type in sorted(live))
+
+
+def _meant_text(draft: Draft) -> str:
+    """Return what `body_of` shall say: the body, then the links."""
+    links = "\n".join(link_line("related", id, title) for id, title in draft.related)
+    body = normalised(draft.body)
+    return f"{body}\n\n{links}" if body and links else body or links
+
+
+def _one_line(text: str) -> str:
+    """Return `text` as one line with nothing active in it, links reduced to what they show."""
+    line = " ".join(_UNSTORABLE.sub("", " ".join(text.split())).split())
+    while (less := " ".join(_LINK.sub(_shown_link, line).split())) != line:
+        line = less
+    return defused(line.replace("[[", f"[{BREAK}["))
+
+
+def _shown_link(link: re.Match[str]) -> str:
+    """Return what a link shows: its description, else its target."""
+    return link[2] or link[1]
+
+
+def _too_long(title: str) -> UsageError:
+    """Return the error for a title that is no title."""
+    return UsageError(
+        f"the title has {len(title)} characters; at most {TITLE_LIMIT}",
+        hint="say it in one sentence, and give the rest as the body",
+    )
+
+
+def _is_tag_character(character: str) -> bool:
+    """Say whether org allows the character in a tag."""
+    return character in "_@#%" or unicodedata.category(character)[0] in "LM" or character.isdigit()
+
+
+def _property(key: str, value: str) -> str:
+    """Return a line of the drawer, its value in org-roam's own column."""
+    return f"{f':{key}:':<10} {_one_line(value)}"
+
+
+def _ref_text(ref: Ref) -> str:
+    """Return a ref as it stands in the drawer."""
+    return f"@{ref.ref}" if ref.type == "cite" else f"{ref.type}:{ref.ref}"
+
+
+def _quoted(text: str) -> str:
+    """Return `text` as Lisp reads a string."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _stamp(moment: datetime) -> str:
+    """Return an inactive org timestamp."""
+    return f"[{moment:%Y-%m-%d} {_DAYS[moment.weekday()]} {moment:%H:%M}]"
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines of `text` with their ends, whichever of the three kinds they have."""
+    ends = [found.end() for found in _LINE_END.finditer(text)]
+    return [text[a:b] for a, b in zip([0, *ends], [*ends, len(text)], strict=True) if a < b]
+
+
+def _line_end(text: str) -> str:
+    """Return what ends the first line of `text`."""
+    found = _LINE_END.search(text)
+    return found[0] if found else "\n"
