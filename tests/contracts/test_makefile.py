@@ -1,0 +1,168 @@
+"""What `make` does for a newcomer, run for real in a copy of this checkout."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+_ROOT = Path(__file__).parents[2]
+#: What the installation is made from; the demo and the tests aren't part of it.
+_PARTS = ("Makefile", "pyproject.toml", "README.md", "LICENSE", "roamkb", "rules", "scripts", "fixtures")
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """Return a copy of the checkout, in a path with a blank, that nobody may write to."""
+    clone = tmp_path / "a clone"
+    clone.mkdir()
+    for part in _PARTS:
+        copy = shutil.copytree if (_ROOT / part).is_dir() else shutil.copy
+        copy(_ROOT / part, clone / part)
+    for path in [clone, *clone.rglob("*")]:
+        path.chmod(path.stat().st_mode & ~0o222)
+    return clone
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """Return an empty HOME, in a path with a blank."""
+    home = tmp_path / "a home"
+    home.mkdir()
+    return home
+
+
+def run(*words: str, cwd: Path, home: Path, path: str | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a command as somebody whose HOME is `home`."""
+    foreign = ("XDG_", "MAKE", "MFLAGS", "CLAUDE", "PYTHON", "VIRTUAL_ENV")
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(foreign)}
+    cache = os.environ.get("PIP_CACHE_DIR") or str(Path.home() / ".cache" / "pip")
+    return subprocess.run(
+        words,
+        cwd=cwd,
+        env=kept | {"HOME": str(home), "PIP_CACHE_DIR": cache, "PATH": path or os.environ["PATH"]},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+
+
+def script(folder: Path, name: str, text: str) -> Path:
+    """Return an executable script."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / name
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
+
+
+def bare_path(folder: Path) -> str:
+    """Return a PATH with the shell's tools and no Python."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for tool in ("bash", "env", "cat", "mkdir", "dirname", "basename"):
+        where = shutil.which(tool)
+        assert where is not None
+        (folder / tool).symlink_to(where)
+    return str(folder)
+
+
+def test_make_alone_lists_what_it_can_do(home: Path) -> None:
+    """A newcomer who types `make` gets help, and nothing happens."""
+    done = run("make", cwd=_ROOT, home=home)
+    assert done.returncode == 0
+    for target in ("demo", "test", "install", "uninstall", "lint", "bench", "clean"):
+        assert f"make {target}" in done.stdout
+
+
+def test_an_old_python_is_told_what_to_do(home: Path, tmp_path: Path) -> None:
+    """Without Python 3.11 the message says which one there is and how to get another."""
+    old = script(
+        tmp_path / "old",
+        "python3",
+        '#!/bin/sh\ncase "$*" in *"3, 11"*) exit 1;; *) echo "is Python 3.9";; esac\n',
+    )
+    done = run(
+        str(_ROOT / "scripts/venv"), str(old), str(tmp_path / "v"), cwd=home, home=home,
+        path=bare_path(tmp_path / "bin"),
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert "needs Python 3.11 or newer" in done.stderr
+    assert "is Python 3.9" in done.stderr
+    assert not (tmp_path / "v").exists()
+
+
+def test_a_newer_python_beside_an_old_one_is_found(home: Path, tmp_path: Path) -> None:
+    """`python3` may be old where `python3.12` isn't."""
+    tools = bare_path(tmp_path / "bin")
+    old = script(tmp_path / "old", "python3", "#!/bin/sh\nexit 1\n")
+    script(
+        tmp_path / "bin",
+        "python3.12",
+        '#!/bin/sh\ncase "$*" in *--clear*) echo "made by 3.12";; --version) echo Python 3.12.9;; esac\n',
+    )
+    done = run(str(_ROOT / "scripts/venv"), str(old), str(tmp_path / "v"), cwd=home, home=home, path=tools)
+    assert done.returncode == 0
+    assert "made by 3.12" in done.stdout
+
+
+def test_a_python_without_venv_is_told_what_to_do(home: Path, tmp_path: Path) -> None:
+    """Debian packages the venv module on its own."""
+    bare = script(
+        tmp_path / "bare",
+        "python3",
+        '#!/bin/sh\ncase "$*" in *ensurepip*) exit 1;; *print*) echo 3.11;; esac\n',
+    )
+    done = run(str(_ROOT / "scripts/venv"), str(bare), str(tmp_path / "v"), cwd=home, home=home)
+    assert done.returncode == 2
+    assert "apt install python3-venv" in done.stderr
+    assert "python3.11-venv" in done.stderr
+
+
+def test_install_again_and_uninstall(clone: Path, home: Path) -> None:
+    """The command and the rule come with the first run, the second touches nothing, the last takes them."""
+    rule = home / ".claude/rules/knowledge-base.md"
+    command = home / ".local/bin/roamkb"
+    theirs = home / ".claude/rules/mine.md"
+    theirs.parent.mkdir(parents=True)
+    theirs.write_text("mine")
+
+    first = run("make", "install", cwd=clone, home=home)
+    assert first.returncode == 0, first.stdout + first.stderr
+    assert f"link  {command}" in first.stdout
+    assert f"link  {rule}" in first.stdout
+    assert "isn't on your PATH" in first.stdout
+    assert rule.is_symlink()
+    # the clone may go: nothing leads into it
+    assert home in rule.resolve().parents
+    assert home in command.resolve().parents
+    assert run(str(command), "--version", cwd=home, home=home).stdout.startswith("roamkb ")
+
+    before = {path: path.lstat().st_mtime_ns for path in home.rglob("*") if "__pycache__" not in path.parts}
+    second = run("make", "install", cwd=clone, home=home, path=f"{command.parent}:{os.environ['PATH']}")
+    assert second.returncode == 0
+    assert "link  " not in second.stdout
+    assert 3 == second.stdout.count("skip  ")
+    assert "isn't on your PATH" not in second.stdout
+    assert before == {
+        path: path.lstat().st_mtime_ns for path in home.rglob("*") if "__pycache__" not in path.parts
+    }
+
+    last = run("make", "uninstall", cwd=clone, home=home)
+    assert last.returncode == 0, last.stderr
+    assert [theirs] == [path for path in home.rglob("*") if not path.is_dir()]
+
+
+def test_somebody_elses_command_is_left_alone(home: Path, tmp_path: Path) -> None:
+    """What lies at the command's place and isn't ours stays; the status says so."""
+    data, bin = home / ".local/share/roamkb", home / ".local/bin"
+    script(data / "venv/bin", "python", "#!/bin/sh\nexit 0\n")
+    ours = script(data / "venv/bin", "roamkb", "#!/bin/sh\nexit 0\n")
+    command = script(bin, "roamkb", "#!/bin/sh\necho theirs\n")
+    done = run(str(_ROOT / "scripts/install"), "python3", str(data), str(bin), cwd=home, home=home)
+    assert done.returncode == 2
+    assert "WARN" in done.stderr
+    assert "theirs" in command.read_text()
+    assert ours.exists()
