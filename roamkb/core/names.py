@@ -68,9 +68,25 @@ def is_copied_note(name: str) -> bool:
 
 
 def note_name(when: datetime, slug: str, id: str, *, tail: bool = False) -> str:
-    """Return org-roam's file name for a new note; `tail` makes it unlike any other second's twin (D3)."""
+    """Return org-roam's file name for a new note; `tail` adds the end of its id (D3)."""
+    return _named(when, slug, f"-{id[-4:]}.org" if tail else ".org")
+
+
+def note_names(when: datetime, slug: str, id: str) -> tuple[str, str, str]:
+    """Return what a new note may be called, best first: each is for where the ones before are taken.
+
+    Of 300 notes of one second and title two share their ids' last four characters; the
+    last name has twelve.
+    """
+    return (
+        note_name(when, slug, id),
+        note_name(when, slug, id, tail=True),
+        _named(when, slug, f"-{id[-12:]}.org"),
+    )
+
+
+def _named(when: datetime, slug: str, ending: str) -> str:
     stamp = when.strftime("%Y%m%d%H%M%S").zfill(14)
-    ending = f"-{id[-4:]}.org" if tail else ".org"
     room = LONGEST_NAME - len(stamp) - len("-") - len(ending.encode())
     return f"{stamp}-{_fitting(slug, room)}{ending}"
 

@@ -342,7 +342,7 @@ def is_missing(path: Path) -> bool:
     """Say whether it is certain that nothing goes by that path."""
     try:
         path.lstat()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return True
     except OSError:
         return False

@@ -14,6 +14,7 @@ from roamkb.core.names import is_copied_note
 from roamkb.core.names import is_encrypted_note
 from roamkb.core.names import is_note
 from roamkb.core.names import note_name
+from roamkb.core.names import note_names
 
 WHEN = datetime(2026, 6, 10, 14, 29, 5)
 ID = "01939b7a-1c2d-4e5f-8a9b-0c1d2e3f4a5b"
@@ -178,7 +179,16 @@ def test_any_slug_makes_a_note_that_every_system_can_hold(slug: str, tail: bool)
     assert name == unicodedata.normalize("NFC", name)
 
 
+def test_twins_of_one_second_have_names_enough() -> None:
+    """Where the tail is taken as well, more of the id follows."""
+    assert note_names(WHEN, "x", ID) == (
+        "20260610142905-x.org",
+        "20260610142905-x-4a5b.org",
+        "20260610142905-x-0c1d2e3f4a5b.org",
+    )
+
+
 @given(slug=st.text(max_size=300))
 def test_a_tail_makes_another_name(slug: str) -> None:
-    """Where a name is taken, the one with the tail is always another."""
-    assert note_name(WHEN, slug, ID) != note_name(WHEN, slug, ID, tail=True)
+    """Where a name is taken, the next is always another."""
+    assert len(set(note_names(WHEN, slug, ID))) == 3
