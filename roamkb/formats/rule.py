@@ -23,8 +23,8 @@ error, and an error makes every project unknown:
   project parents it narrows, and always wins, wherever it stands.
 * A project parent that begins with a wildcard: every folder would be personal.
 
-An empty list of project parents is allowed: nothing is personal then. A trailing `/*`
-or `/**` of a work root is dropped, since who denies a folder's content denies the folder.
+An empty list of project parents is allowed: nothing is personal then. A work root that
+ends in `/*` or `/**` means the folder itself as well: who denies all that is in it denies it.
 """
 
 import re
@@ -207,7 +207,7 @@ def _work_roots(block: _Block, source: Path, home: Path) -> tuple[str, ...]:
     if entries == [NONE]:
         return ()
     _check(block, source)
-    return tuple(_whole(_expanded(entry, home)) for entry in entries)
+    return tuple(dict.fromkeys(part for entry in entries for part in _whole(_expanded(entry, home))))
 
 
 def _parents(block: _Block, source: Path, home: Path) -> tuple[str, ...]:
@@ -233,9 +233,11 @@ def _expanded(entry: str, home: Path) -> str:
     return re.sub(r"/{2,}", "/", entry).rstrip("/") or "/"
 
 
-def _whole(entry: str) -> str:
-    """Return a denied entry without a trailing `/*` or `/**`."""
-    return re.sub(r"(?:/\*{1,2})+$", "", entry) or "/"
+def _whole(entry: str) -> tuple[str, ...]:
+    """Return a denied entry; one that ends in `/*` or `/**` denies the folder itself, too."""
+    top = re.sub(r"(?:/\*{1,2})+$", "", entry) or "/"
+    # each folder that `/*` means may be a link to somewhere else
+    return (top, entry) if entry.endswith("/*") else (top,)
 
 
 def _path_fault(path: str) -> str | None:

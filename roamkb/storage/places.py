@@ -181,6 +181,7 @@ class _Ground:
         self.rule = rule
         self.doubt: str | None = None
         self._inodes: dict[str, Inode | None] = {}
+        self._places: dict[tuple[str, str], Place] = {}
         self._projects: dict[str, Project] = {}
         self.mounts: tuple[Mount, ...] = ()
         try:
@@ -215,15 +216,17 @@ class _Ground:
 
     def place(self, path: str, what: str = "") -> Place:
         """Return `path` by every name that it goes by; it needn't exist."""
-        real = realpath(path)
-        return Place(
-            what=what,
-            path=path,
-            real=real,
-            others=other_names(real, self.mounts),
-            inode=self._inode(real),
-            above=frozenset(inode for top in _above(real) if (inode := self._inode(top))),
-        )
+        if (what, path) not in self._places:
+            real = realpath(path)
+            self._places[what, path] = Place(
+                what=what,
+                path=path,
+                real=real,
+                others=other_names(real, self.mounts),
+                inode=self._inode(real),
+                above=frozenset(inode for top in _above(real) if (inode := self._inode(top))),
+            )
+        return self._places[what, path]
 
     def _survey(self, path: str) -> Survey:
         """Return all that the disk says of `path`, absolute and without dots."""
@@ -245,7 +248,10 @@ class _Ground:
             places += (self.place(_with_physical_dots(tie), "its repository ") for tie in ties.paths)
             doubt = doubt or ties.doubt
         roots = tuple(self.place(top) for top in tops)
+        # a root that holds a mount is rare, and "/" holds them all: nobody is personal there
         mounted = {point: None for root in roots for point in points_below(root.real, self.mounts)}
+        if "/" in tops:
+            mounted.clear()
         return Survey(
             root=roots[0].path,
             places=(*roots, *places),
@@ -324,10 +330,10 @@ class _Ground:
         return WorkRoot(entry=entry, places=tuple(places), is_open=True)
 
     def _inode(self, path: str) -> Inode | None:
-        """Return what `path` is whatever its name, None where there is nothing; raises `OSError`."""
+        """Return what the real `path` is whatever its name, None where there is nothing; raises `OSError`."""
         if path not in self._inodes:
             try:
-                status = Path(path).stat()
+                status = os.lstat(path)
                 self._inodes[path] = (status.st_dev, status.st_ino)
             except (FileNotFoundError, NotADirectoryError):
                 self._inodes[path] = None
