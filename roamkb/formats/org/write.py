@@ -17,11 +17,11 @@ from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Note
 from roamkb.core.model import Ref
+from roamkb.core.passages import AGENT_TAG
+from roamkb.core.passages import is_agent_node
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
-from roamkb.formats.org.body import AGENT_TAG
 from roamkb.formats.org.body import body_of
-from roamkb.formats.org.body import is_agent_node
 from roamkb.formats.org.escape import BREAK
 from roamkb.formats.org.escape import defused
 from roamkb.formats.org.escape import escaped
@@ -145,8 +145,8 @@ def normalised_ref(ref: str) -> Ref:
         return Ref(type=link[1], ref=link[2])
     raise UsageError(
         f"{shown(clipped(ref, 80))!r} can't be stored as a ref",
-        hint="give an http, https, ftp, doi or mailto address (blanks, brackets and a punctuation mark at the "
-        "end encoded with %), or a citation key as @key",
+        hint="give an http, https, ftp, doi or mailto address (blanks, brackets and a last punctuation "
+        "mark encoded with %), or a citation key as @key",
     )
 
 
@@ -171,7 +171,7 @@ def insert_property(text: str, key: str, value: str) -> str:
     return "".join((*lines[:end], _property(key, value), _line_end(text), *lines[end:]))
 
 
-def append_link(text: str, label: str, *, id: str, title: str) -> str:
+def append_link(text: str, label: str, id: str, title: str) -> str:
     """Return `text` with one more link in a list at its end; every other byte is as it was."""
     end = _line_end(text)
     lines = _lines(text)

@@ -1,0 +1,210 @@
+"""Markdown as org: markdown-it-py parses, we render.
+
+A node is one file without headings, so headings become bold lines. What Markdown took as
+text stays text: a line that org would read as a list, a table or a keyword gets a
+zero-width space in front. The result is a body like any other, escaped when it's written.
+"""
+
+import re
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from roamkb.formats.org.escape import BREAK
+from roamkb.formats.org.escape import LANGUAGES
+
+if TYPE_CHECKING:
+    from markdown_it.tree import SyntaxTreeNode
+
+#: What Markdown's writers call a language that org calls otherwise.
+_LANGUAGE_NAMES = {
+    "asm": "asm",
+    "golang": "go",
+    "jsonc": "json",
+    "jsx": "js",
+    "md": "markdown",
+    "patch": "diff",
+    "ps1": "powershell",
+    "py": "python",
+    "python3": "python",
+    "rb": "ruby",
+    "rs": "rust",
+    "tf": "terraform",
+    "yml": "yaml",
+    "zshrc": "zsh",
+}
+
+_MARKERS = {"em": "/", "strong": "*", "s": "+"}
+
+#: What may stand directly before and after a marked stretch in org.
+_BEFORE = re.compile(r"[-\s('\"{" + BREAK + r"]\Z")
+_AFTER = re.compile(r"[-\s.,:!?;'\")}\\\[" + BREAK + "]")
+
+#: What org would take for the start of something else than a paragraph.
+_NOT_PROSE = re.compile(
+    r"\s*(?:(?:[-+*]|[0-9]+[.)]|[A-Za-z][.)])(?:\s|$)|\||#\+|#(?:\s|$)|:|-{5,}\s*$|\\begin\{|%%\()|\*+\s|\[fn:"
+)
+_BLOCK_END = re.compile(r"\s*#\+end_(\w+)", re.IGNORECASE)
+_GOOD_TARGET = re.compile(r"(?:id|https?|doi):")
+_ORG_FILE = re.compile(r"(?:\./)?[\w+,=@ -][\w.+,=@ /-]*\.org")
+_TASK = re.compile(r"\[x\](?=\s)")
+
+
+def org_from_markdown(text: str) -> str:
+    """Return CommonMark with tables and strikethrough as the body of an org node."""
+    # imported here: no other command needs it, and it isn't quick to load
+    from markdown_it import MarkdownIt
+    from markdown_it.tree import SyntaxTreeNode
+
+    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    return "\n".join(_blocks(SyntaxTreeNode(parser.parse(text)).children))
+
+
+def _blocks(nodes: Sequence["SyntaxTreeNode"], *, quoted: bool = False) -> list[str]:
+    """Return the lines of `nodes`, an empty line between two of them unless the list is tight."""
+    out: list[str] = []
+    for number, node in enumerate(nodes):
+        tight = node.hidden or nodes[number - 1].hidden
+        if number and not tight:
+            out.append("")
+        out.extend(_block(node, quoted=quoted))
+    return out
+
+
+def _block(node: "SyntaxTreeNode", *, quoted: bool) -> Iterable[str]:
+    """Return the lines of one block."""
+    match node.type:
+        case "heading":
+            return [_prose(_marked("*", " ".join(_inline(node).split())))]
+        case "bullet_list" | "ordered_list":
+            return _list(node, quoted=quoted)
+        case "blockquote":
+            # org can't nest quotes: the inner one's text stays in the outer one
+            inner = _blocks(node.children, quoted=True)
+            return inner if quoted else ["#+begin_quote", *inner, "#+end_quote"]
+        case "fence" | "code_block":
+            return _code(node.content, node.info, quoted=quoted)
+        case "table":
+            return _table(node)
+        case "hr":
+            return ["-----"]
+        case "html_block":
+            return [_prose(line) for line in node.content.rstrip("\n").split("\n")]
+        case _:
+            return [_prose(line) for line in _inline(node).split("\n")]
+
+
+def _list(node: "SyntaxTreeNode", *, quoted: bool) -> Iterator[str]:
+    """Yield the lines of a list, each item's indented below its bullet."""
+    first = int(node.attrs.get("start", 1))
+    loose = any(
+        not child.hidden for item in node.children for child in item.children if child.type == "paragraph"
+    )
+    for number, item in enumerate(node.children, start=first):
+        if loose and number > first:
+            yield ""
+        bullet = "-" if node.type == "bullet_list" else f"{number}."
+        if node.type == "ordered_list" and number == first != 1:
+            bullet += f" [@{number}]"
+        lines = _blocks(item.children, quoted=quoted)
+        indent = " " * (2 if node.type == "bullet_list" else len(str(number)) + 2)
+        if lines and item.children[0].type in ("paragraph", "heading"):
+            yield f"{bullet} {_TASK.sub('[X]', lines.pop(0).removeprefix(BREAK), count=1)}"
+        else:
+            # org takes what follows a bullet for text, whatever it looks like
+            yield bullet
+        yield from (indent + line if line else "" for line in lines)
+
+
+def _code(content: str, info: str, *, quoted: bool) -> list[str]:
+    """Return code as a block that it can't close itself, or else as fixed-width lines."""
+    lines = content.removesuffix("\n").split("\n") if content else []
+    ends = {end[1].lower() for line in lines if (end := _BLOCK_END.match(line))}
+    word = (info.split() or [""])[0].strip("{}.")
+    names = (word, word.lower(), _LANGUAGE_NAMES.get(word.lower(), ""))
+    language = next((name for name in names if name in LANGUAGES), None)
+    cut = (quoted and "quote" in ends) or any(line.startswith("[fn:") for line in lines)
+    if language and "src" not in ends and not cut:
+        return [f"#+begin_src {language}", *lines, "#+end_src"]
+    if "example" not in ends and not cut:
+        return ["#+begin_example", *lines, "#+end_example"]
+    return [f": {line}".rstrip() for line in lines]
+
+
+def _table(node: "SyntaxTreeNode") -> Iterator[str]:
+    """Yield a table's lines, a rule below its head."""
+    for part in node.children:
+        for row in part.children:
+            cells = [" ".join(_inline(cell).split()).replace("|", r"\vert{}") for cell in row.children]
+            yield f"| {' | '.join(cells)} |"
+        if part.type == "thead":
+            yield f"|{'+'.join('---' for _ in part.children[0].children)}|"
+
+
+def _inline(node: "SyntaxTreeNode") -> str:
+    """Return the text of a block that holds no other blocks."""
+    return _run(node.children[0].children if node.children else ())
+
+
+def _run(nodes: Iterable["SyntaxTreeNode"]) -> str:
+    """Return running text, marked stretches set apart from letters that touch them."""
+    out = ""
+    after_marked = False
+    for node in nodes:
+        piece = _piece(node)
+        is_marked = node.type in (*_MARKERS, "code_inline") and piece[:1] in tuple("/*+~=")
+        touches_before = is_marked and out and not _BEFORE.search(out)
+        touches_after = after_marked and piece and not _AFTER.match(piece)
+        out += f"{BREAK if touches_before or touches_after else ''}{piece}"
+        after_marked = is_marked if piece else after_marked
+    return out
+
+
+def _piece(node: "SyntaxTreeNode") -> str:
+    """Return one stretch of running text."""
+    match node.type:
+        case "softbreak":
+            return "\n"
+        case "hardbreak":
+            return "\\\\\n"
+        case "em" | "strong" | "s":
+            return _marked(_MARKERS[node.type], " ".join(_run(node.children).split()))
+        case "code_inline":
+            return _verbatim(node.content)
+        case "link":
+            return _link(str(node.attrs.get("href", "")), " ".join(_run(node.children).split()))
+        case "image":
+            return _link(str(node.attrs.get("src", "")), " ".join(node.content.split()))
+        case _:
+            return node.content.replace("\n", " ")
+
+
+def _marked(marker: str, words: str) -> str:
+    """Return `words` between two markers, unless they hold one that would end it early."""
+    return f"{marker}{words}{marker}" if words and marker not in words else words
+
+
+def _verbatim(code: str) -> str:
+    """Return code within a line; what holds both markers is left as text."""
+    words = code.strip()
+    return next((f"{m}{words}{m}" for m in "~=" if words and m not in words), code)
+
+
+def _link(target: str, words: str) -> str:
+    """Return a link that a note may hold, or its words and target as text."""
+    plain = unquote(target)
+    if _ORG_FILE.fullmatch(plain) and "/." not in plain:
+        target = f"file:{plain}"
+    elif not _GOOD_TARGET.match(target):
+        return words if words == target or not target else f"{words} ({target})".lstrip()
+    target = re.sub(r"[\s\[\]\\]", lambda found: f"%{ord(found[0]):02X}", target)
+    if not words or words in (target, plain):
+        return f"[[{target}]]"
+    return f"[[{target}][{re.sub(r'](?=]|$)', f']{BREAK}', words)}]]"
+
+
+def _prose(line: str) -> str:
+    """Return a line of text that org takes for text."""
+    return BREAK + line if _NOT_PROSE.match(line) else line
