@@ -67,6 +67,8 @@ class _Block:
 
 def parse_rule(text: str, *, source: Path, home: Path) -> Rule:
     """Return what the rule's blocks say, or raise `BadRule` with what is wrong and where."""
+    if not home.is_absolute():
+        raise BadRule(source, f"can't be expanded: the home {str(home)!r} isn't absolute")
     if not text.strip():
         raise BadRule(source, "is empty")
     blocks = _blocks(text, source)

@@ -66,6 +66,10 @@ def ties_of(folder: str) -> Ties:
 
 def _followed(folder: str) -> Iterator[str]:
     """Yield each folder that `folder`'s repository files lead to."""
+    for mark in MARKS:
+        path = join(folder, mark)
+        if islink(path):
+            yield realpath(path)
     git = join(folder, ".git")
     if _is_there(git):
         yield from _git(git)
@@ -84,8 +88,6 @@ def _followed(folder: str) -> Iterator[str]:
 
 def _git(git: str) -> Iterator[str]:
     """Yield the folders of a worktree, a submodule, or a repository made of links."""
-    if islink(git):
-        yield realpath(git)
     if _is_file(git):
         line = _line(git)
         if not line.startswith("gitdir:"):

@@ -4,9 +4,11 @@ Real folders, links, repositories, processes and mounts; the home is a temporary
 """
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -434,6 +436,13 @@ REPOSITORIES: list[Case] = [
         ),
     ),
     (
+        "a project whose log is a link into work is work",
+        WORK,
+        folder(
+            "code/x", mk("projects/work/r/.roamkb", "code/x"), ln("code/x/.roamkb", "projects/work/r/.roamkb")
+        ),
+    ),
+    (
         "a version-controlled HOME changes nothing for a project",
         PERSONAL,
         folder("code/x", repo(""), mk("code/x")),
@@ -610,12 +619,13 @@ SESSIONS: list[Case] = [
 ]
 
 
-def broken(change: Callable[[World], object]) -> Callable[[World], Project]:
+def broken(*changes: Callable[[World], object]) -> Callable[[World], Project]:
     """Return a case that breaks the rule and asks for a folder that would be personal."""
 
     def run(world: World) -> Project:
         world.folder("code/x")
-        change(world)
+        for change in changes:
+            change(world)
         return world.kind_of("code/x")
 
     return run
@@ -640,13 +650,17 @@ RULES: list[Case] = [
     ("no rule", UNKNOWN, broken(lambda w: w.place.unlink())),
     ("an empty rule", UNKNOWN, broken(lambda w: w.place.write_text(""))),
     ("a blank rule", UNKNOWN, broken(lambda w: w.place.write_text(" \n\n"))),
-    ("a rule that is a folder", UNKNOWN, broken(lambda w: (w.place.unlink(), w.place.mkdir()))),
-    ("a rule that is a pipe", UNKNOWN, broken(lambda w: (w.place.unlink(), os.mkfifo(w.place)))),
-    ("a rule that links to nothing", UNKNOWN, broken(lambda w: (w.place.unlink(), w.place.symlink_to("no")))),
+    ("a rule that is a folder", UNKNOWN, broken(lambda w: w.place.unlink(), lambda w: w.place.mkdir())),
+    ("a rule that is a pipe", UNKNOWN, broken(lambda w: w.place.unlink(), lambda w: os.mkfifo(w.place))),
+    (
+        "a rule that links to nothing",
+        UNKNOWN,
+        broken(lambda w: w.place.unlink(), lambda w: w.place.symlink_to("no")),
+    ),
     (
         "a rule that links to itself",
         UNKNOWN,
-        broken(lambda w: (w.place.unlink(), w.place.symlink_to(w.place))),
+        broken(lambda w: w.place.unlink(), lambda w: w.place.symlink_to(w.place)),
     ),
     ("a rule that isn't UTF-8", UNKNOWN, broken(lambda w: w.place.write_bytes(TEMPLATE.encode() + b"\xff"))),
     ("a rule in UTF-16", UNKNOWN, broken(lambda w: w.place.write_bytes(TEMPLATE.encode("utf-16")))),
@@ -673,7 +687,7 @@ RULES: list[Case] = [
     (
         "a KB that links into work",
         UNKNOWN,
-        broken(lambda w: ((w.home / "sync/org/roam").rmdir(), w.link("sync/org/roam", "projects/work"))),
+        broken(lambda w: (w.home / "sync/org/roam").rmdir(), ln("sync/org/roam", "projects/work")),
     ),
 ]
 
@@ -818,6 +832,24 @@ def test_a_daemon_doesn_t_count(world: World) -> None:
     """tmux's or Emacs's server was started somewhere, once; its sessions aren't there."""
     options = {"start_new_session": True, "stdin": subprocess.DEVNULL}
     assert "personal" == asked(world, "", cwd="projects/work", **options)[0]
+
+
+@linux
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="NOT TESTED: a real tmux; apt install tmux")
+def test_tmux_s_server_doesn_t_count(world: World) -> None:
+    """A window in a personal folder is personal, though the server was started at work."""
+    out = world.home / "out"
+    socket = ["tmux", "-f", "/dev/null", "-S", str(world.home.parent / "tmux")]
+    ask = shlex.join([sys.executable, "-c", ASK, str(world.home)])
+    window = f"{ask} > {shlex.quote(str(out))}.new && mv {shlex.quote(str(out))}.new {shlex.quote(str(out))}"
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(HOUSE), "TERM": "xterm"}
+    start = [*socket, "new-session", "-d", "-c", str(world.home / "projects/site"), window]
+    subprocess.run(start, cwd=world.home / "projects/work", env=environment, check=True, timeout=20)
+    for _ in range(200):
+        if out.exists():
+            break
+        time.sleep(0.05)
+    assert "personal" == out.read_text().partition("|")[0], out.read_text()
 
 
 @linux

@@ -71,7 +71,7 @@ def test_nobody_else_makes_permits() -> None:
     with pytest.raises(TypeError):
         WritePermit(project=project(Kind.WORK), kb=KB)  # type: ignore[call-arg]
     with pytest.raises((TypeError, ValueError)):
-        replace(real, kb=Path("/elsewhere"))
+        replace(real, kb=Path("/elsewhere"))  # type: ignore[call-arg]
     with pytest.raises(AttributeError):
         real.kb = Path("/elsewhere")  # type: ignore[misc]
     assert copy.copy(real) == real
