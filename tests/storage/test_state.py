@@ -1,0 +1,105 @@
+"""Locks and folders that are roamkb's own."""
+
+import multiprocessing
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from roamkb.core.errors import Busy
+from roamkb.core.errors import DiskError
+from roamkb.storage.state import State
+from roamkb.storage.state import lock
+from roamkb.storage.state import private_folder
+
+
+def test_a_lock_is_held_by_one(tmp_path: Path) -> None:
+    """Who comes second hears that it is busy, after a bounded wait."""
+    path = tmp_path / "state" / "kb.lock"
+    with lock(path):
+        started = time.monotonic()
+        with pytest.raises(Busy, match="held by another roamkb"), lock(path, wait=0.2):
+            pytest.fail("held twice")
+        assert 0.2 <= time.monotonic() - started < 2
+    with lock(path, wait=0):
+        pass
+
+
+def test_a_lock_ends_with_its_holder(tmp_path: Path) -> None:
+    """A process that was killed holds nothing."""
+    path = tmp_path / "kb.lock"
+    fork = multiprocessing.get_context("fork")
+    held = fork.Event()
+
+    def hold() -> None:
+        with lock(path):
+            held.set()
+            time.sleep(60)
+
+    holder = fork.Process(target=hold)
+    holder.start()
+    assert held.wait(10)
+    with pytest.raises(Busy), lock(path, wait=0):
+        pytest.fail("held twice")
+    holder.kill()
+    holder.join()
+    with lock(path, wait=1):
+        pass
+
+
+def test_a_lock_ends_with_an_error_too(tmp_path: Path) -> None:
+    """What fails inside lets go."""
+    with pytest.raises(ZeroDivisionError), lock(tmp_path / "kb.lock"):
+        raise ZeroDivisionError
+    with lock(tmp_path / "kb.lock", wait=0):
+        pass
+
+
+def test_who_waits_comes_in_turn(tmp_path: Path) -> None:
+    """Eight processes that count under the lock count exactly."""
+    counter = tmp_path / "count"
+    counter.write_text("0")
+
+    def count() -> None:
+        for _ in range(20):
+            with lock(tmp_path / "kb.lock", wait=60):
+                counter.write_text(str(int(counter.read_text()) + 1))
+
+    fork = multiprocessing.get_context("fork")
+    processes = [fork.Process(target=count) for _ in range(8)]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join()
+    assert counter.read_text() == "160"
+
+
+def test_a_link_in_the_locks_place_isnt_followed(tmp_path: Path) -> None:
+    """Nobody makes us create a file somewhere else."""
+    (tmp_path / "kb.lock").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(DiskError), lock(tmp_path / "kb.lock"):
+        pytest.fail("held a link")
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_folders_are_private(tmp_path: Path) -> None:
+    """Made for the owner alone, and made so where they are there."""
+    os.umask(0o022)
+    assert private_folder(tmp_path / "a" / "b").stat().st_mode & 0o777 == 0o700
+    (tmp_path / "open").mkdir(mode=0o755)
+    assert private_folder(tmp_path / "open").stat().st_mode & 0o777 == 0o700
+    (tmp_path / "file").touch()
+    with pytest.raises(DiskError, match="isn't a folder"):
+        private_folder(tmp_path / "file" / "x")
+
+
+def test_a_base_has_one_state_however_it_is_called(tmp_path: Path) -> None:
+    """A link to it shares its lock and its trash; another base has its own."""
+    state = State(state=tmp_path / "state", cache=tmp_path / "cache")
+    (tmp_path / "kb").mkdir()
+    (tmp_path / "link").symlink_to("kb")
+    assert state.lock_file(tmp_path / "kb") == state.lock_file(tmp_path / "link")
+    assert state.trash_folder(tmp_path / "kb") == state.trash_folder(tmp_path / "link")
+    assert state.cache_folder(tmp_path / "kb").parent == tmp_path / "cache"
+    assert state.lock_file(tmp_path / "kb") != state.lock_file(tmp_path / "other")
