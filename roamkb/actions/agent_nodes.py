@@ -22,7 +22,7 @@ def get_agent_node(notes: Notes, name: str, *, folder: Path | None = None) -> tu
         NotFound, Ambiguous: see `get_node`.
     """
     note, node = get_node(notes, name, folder=folder)
-    if not is_agent_node(node):
+    if not is_agent_node(note, node):
         raise UsageError(
             f"{shown(node.title)} is a human note; roamkb never changes those",
             hint="an agent node has the filetag :agent: and an :AGENT: property; link to this one instead",

@@ -72,7 +72,7 @@ def supersede(
     )
     if not dry_run:
         marked = insert_property(text, SUPERSEDED_BY, written.id)
-        marked = append_link(marked, "superseded by", written.id, written.title)
+        marked = append_link(marked, "superseded by", id=written.id, title=written.title)
         try:
             disk.swap(path, marked.encode(), was=disk.digest(data), lock=lock)
         except RoamkbError:

@@ -50,7 +50,7 @@ class Inventory:
 def inventory(notes: Notes) -> Inventory:
     """Return the agent nodes."""
     contents = notes.read_all()
-    found = [(created(note, node), node) for note, node in contents.nodes() if is_agent_node(node)]
+    found = [(created(note, node), node) for note, node in contents.nodes() if is_agent_node(note, node)]
     found.sort(key=lambda pair: pair[0], reverse=True)
     return Inventory(kb=notes.kb, nodes=tuple(node for _, node in found), skipped=contents.skipped)
 
@@ -87,7 +87,7 @@ def sweep(
     found = [
         (note, node)
         for note, node in notes.read_all().nodes()
-        if is_agent_node(node)
+        if is_agent_node(note, node)
         and (since is None or created(note, node) >= since)
         and (not projects or node.properties.get("PROJECT", "").rstrip("/") in projects)
         and len(note.nodes) == 1

@@ -99,6 +99,14 @@ def created(note: Note, node: Node | None) -> str:
     return daily[1] if daily else ""
 
 
-def is_agent_node(node: Node) -> bool:
-    """Say whether an agent wrote the node and the human has not made it their own (design section 2)."""
-    return node.level == 0 and "agent" in node.tags and bool(node.properties.get("AGENT"))
+#: The filetag that marks a node as an agent's.
+AGENT_TAG = "agent"
+
+
+def is_agent_node(note: Note, node: Node) -> bool:
+    """Say whether `node` is one that roamkb wrote and may change: a whole file, marked twice.
+
+    A note that reads a set-up file may have the tag from there, and none of ours does that.
+    """
+    marked = AGENT_TAG in node.tags and bool(node.properties.get("AGENT", "").strip())
+    return node.level == 0 and marked and not note.setupfiles

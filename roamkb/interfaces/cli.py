@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from roamkb.core.errors import RoamkbError
@@ -31,7 +32,7 @@ def run(words: list[str]) -> int:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
         call = parse_words(words)
-        status = execute(call) if call else _run_typer(words)
+        status = execute(call) if call else run_typer(words)
         sys.stdout.flush()
     except BrokenPipeError:
         # the reader has what it wanted; Python would complain again when it closes the stream
@@ -98,12 +99,12 @@ def _has_colour() -> bool:
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def _run_typer(words: list[str]) -> int:
-    """Let Typer explain: help, completion, and what is wrong with the words."""
+def run_typer(words: list[str], carry_out: Callable[[Call], int] = execute) -> int:
+    """Let Typer read the words: help, completion, and what is wrong with them."""
     import typer
 
     try:
-        status = _typer_app()(args=words, prog_name="roamkb", standalone_mode=False)
+        status = _typer_app(carry_out)(args=words, prog_name="roamkb", standalone_mode=False)
     except typer.TyperException as error:
         return _report(
             UsageError(str(error) or "give a command", hint=f"see `roamkb {_topic(words)}--help`"),
@@ -119,7 +120,7 @@ def _topic(words: list[str]) -> str:
     return f"{words[0]} " if words and words[0] in known else ""
 
 
-def _typer_app() -> "typer.Typer":
+def _typer_app(carry_out: Callable[[Call], int]) -> "typer.Typer":
     import typer
 
     app = typer.Typer(
@@ -134,7 +135,7 @@ def _typer_app() -> "typer.Typer":
     app.callback()(_main_options())
     for operation in OPERATIONS:
         help = f"{operation.summary}\n\nExample: {operation.example}"
-        app.command(operation.name, help=help, short_help=operation.summary)(_command(operation))
+        app.command(operation.name, help=help, short_help=operation.summary)(_command(operation, carry_out))
     return app
 
 
@@ -158,7 +159,7 @@ def _main_options() -> Callable[..., None]:
     return main
 
 
-def _command(operation: Operation) -> Callable[..., int]:
+def _command(operation: Operation, carry_out: Callable[[Call], int]) -> Callable[..., int]:
     """Return a function whose signature tells Typer what the operation takes."""
     import inspect
     from typing import Annotated
@@ -167,10 +168,11 @@ def _command(operation: Operation) -> Callable[..., int]:
 
     def command(**given: object) -> int:
         as_json, project = bool(given.pop("as_json")), given.pop("project")
-        arguments: Arguments = {}
-        for parameter in operation.parameters:
-            arguments[parameter.name] = _from_typer(given[parameter.name])
-        return execute(
+        arguments: Arguments = {
+            parameter.name: _from_typer(parameter, given[parameter.name])
+            for parameter in operation.parameters
+        }
+        return carry_out(
             Call(
                 operation=operation,
                 arguments=arguments,
@@ -199,10 +201,12 @@ def _command(operation: Operation) -> Callable[..., int]:
     return command
 
 
-def _from_typer(value: object) -> str | int | bool | tuple[str, ...] | None:
-    if isinstance(value, list):
-        return tuple(map(str, value))
-    return getattr(value, "value", value)
+def _from_typer(parameter: Parameter, value: object) -> str | int | bool | tuple[str, ...] | None:
+    if parameter.shape is Shape.TEXTS:
+        return tuple(map(str, value)) if isinstance(value, list) else ()
+    if isinstance(value, Enum):
+        return str(value.value)
+    return value if isinstance(value, (str, int)) else None
 
 
 def _default(parameter: Parameter) -> object:
@@ -214,7 +218,6 @@ def _default(parameter: Parameter) -> object:
 
 
 def _hint(parameter: Parameter) -> object:
-    from enum import Enum
     from typing import Annotated
 
     import typer

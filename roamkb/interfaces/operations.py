@@ -105,7 +105,7 @@ OPERATIONS: tuple[Operation, ...] = (
             _options("--tag", "tags", "Only nodes with this tag (again for more).", metavar="T"),
             _switch("--agent", "Only nodes that agents wrote."),
             _switch("--human", "Only the human's notes."),
-            _option("--since", "Only nodes made on or after this day: 2026, 2026-06, 2026-06-10, 7d.", metavar="D"),
+            _option("--since", "Only nodes made since this day: 2026-06-10, 2026-06, 7d.", metavar="D"),
             _option("--before", "Only nodes made before this day.", metavar="D"),
             _count("--limit", "At most so many hits (20; --regex, --lines and --files: all)."),
             _switch("--regex", "The words are one regular expression, matched line by line."),
@@ -133,7 +133,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="write",
         summary="Write one fact as one new agent node, unless the project may not.",
-        example='roamkb write "OAuth redirect URIs must match exactly" --tag oauth --body "No trailing slash."',
+        example='roamkb write "OAuth redirect URIs must match exactly" --tag oauth --body "To the letter."',
         parameters=(_argument("title", "The fact in one line.", metavar="TITLE"), *_CONTENT),
     ),
     Operation(
@@ -208,8 +208,7 @@ OPERATIONS: tuple[Operation, ...] = (
             _option("--kb", "Your knowledge base.", metavar="DIR"),
             _options("--work-root", "work_roots", "A folder under which everything is work.", metavar="DIR"),
             _options("--project-parent", "project_parents", "A folder of personal projects.", metavar="DIR"),
-            _option("--agents-md", "Keep a block with the rule's gist in this file (Codex and others).",
-                    metavar="FILE"),
+            _option("--agents-md", "Keep a block with the rule's gist in this file.", metavar="FILE"),
             _switch("--create-kb", "Make the folder and a first node that documents it."),
             _option("--snippets", "Write the Emacs setting and the .stignore lines here.", metavar="DIR"),
             _switch("--dry-run", "Say what would be done; do nothing."),
@@ -222,6 +221,7 @@ OPERATIONS: tuple[Operation, ...] = (
         example="roamkb uninstall",
         parameters=(
             _option("--agents-md", "Take the block out of this file.", metavar="FILE"),
+            _option("--snippets", "Take the Emacs setting and .stignore lines out of here.", metavar="DIR"),
             _switch("--dry-run", "Say what would be done; do nothing."),
         ),
         panel="Boundary and rule",

@@ -1,7 +1,6 @@
 """Results as text and as JSON (design section 10). What is shown is cleaned; what is stored never is."""
 
 import json
-import re
 from collections.abc import Callable
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -242,14 +241,15 @@ def _links(result: "Links") -> Printed:
 
     def text(terminal: bool) -> str:
         style = _Style(terminal)
-        lines: list[str] = []
-        for mark, ends in (("->", result.forward), ("<-", result.back)):
-            for node in ends:
-                lines.append(
-                    f"{mark} {_place(node.path, node.line)}: {style.bold(shown(node.title))} ({shown(node.id)})"
-                )
-        for dead in result.dangling:
-            lines.append(f"!! {_place(dead.path, dead.line)}: links to {shown(dead.id)}, which is no node")
+        lines = [
+            f"{mark} {_place(node.path, node.line)}: {style.bold(shown(node.title))} ({shown(node.id)})"
+            for mark, ends in (("->", result.forward), ("<-", result.back))
+            for node in ends
+        ]
+        lines += [
+            f"!! {_place(dead.path, dead.line)}: links to {shown(dead.id)}, which is no node"
+            for dead in result.dangling
+        ]
         lines += [f"=> {shown(link.type)}:{shown(link.dest)}" for link in result.external]
         return "\n".join(lines)
 
@@ -323,7 +323,7 @@ def _supersede(result: "Superseded") -> Printed:
 def _trash(result: "Trashed") -> Printed:
     verb = "moved to the trash" if result.done else "would be moved to the trash; add --yes to do it"
 
-    def text(terminal: bool) -> str:
+    def text(_terminal: bool) -> str:
         lines = [f"{shown(str(node.path))}: {shown(node.title)} ({node.id})" for node in result.nodes]
         return "\n".join([*lines, f"{len(lines)} {'node' if len(lines) == 1 else 'nodes'} {verb}"])
 
@@ -344,7 +344,7 @@ def _restore(result: "Restored") -> Printed:
 
 
 def _inventory(result: "Inventory") -> Printed:
-    def text(terminal: bool) -> str:
+    def text(_terminal: bool) -> str:
         return "\n".join(_node_line(result.kb, node) for node in result.nodes)
 
     return Printed(

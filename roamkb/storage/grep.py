@@ -18,6 +18,28 @@ from roamkb.storage.nodes import Notes
 _PATIENCE = 10.0
 
 
+#: Python's `re` has no POSIX classes, ripgrep and the rule's own commands have.
+_POSIX = re.compile(r"\[:(alnum|alpha|ascii|blank|cntrl|digit|lower|punct|space|upper|word|xdigit):\]")
+_CLASSES = {
+    "alnum": "A-Za-z0-9",
+    "alpha": "A-Za-z",
+    "ascii": r"\x00-\x7f",
+    "blank": r" \t",
+    "cntrl": r"\x00-\x1f\x7f",
+    "digit": "0-9",
+    "lower": "a-z",
+    "punct": r"!-/:-@\[-`{-~",
+    "space": r"\s",
+    "upper": "A-Z",
+    "word": "A-Za-z0-9_",
+    "xdigit": "0-9A-Fa-f",
+}
+
+
+def _posix_class(match: re.Match[str]) -> str:
+    return _CLASSES[match[1]]
+
+
 class _Matcher(Protocol):
     def search(self, string: str, /) -> object | None: ...
 
@@ -70,7 +92,7 @@ class Grep:
 def _compiled(pattern: str) -> tuple[_Matcher, bool]:
     """Return the compiled pattern, and whether its time is linear in the text."""
     try:
-        import re2
+        import re2  # type: ignore[import-not-found]
     except ImportError:
         pass
     else:
@@ -80,7 +102,7 @@ def _compiled(pattern: str) -> tuple[_Matcher, bool]:
             # what RE2 has not (look-around, back references) `re` may have, in its time limit
             pass
     try:
-        return re.compile(pattern), False
+        return re.compile(_POSIX.sub(_posix_class, pattern)), False
     except (re.error, RecursionError, OverflowError) as error:
         raise UsageError(
             f"no regular expression: {error}", hint="quote it, or search without --regex"

@@ -180,7 +180,7 @@ def passes_filters(passage: Passage, query: Query) -> bool:
 def is_agent_passage(passage: Passage) -> bool:
     """Say whether an agent wrote it: its node, or the file node that it stands in."""
     file_node = next((node for node in passage.note.nodes if not node.level), None)
-    return file_node is not None and is_agent_node(file_node)
+    return file_node is not None and is_agent_node(passage.note, file_node)
 
 
 def _holds_any(passage: Passage, unwanted: Iterable[str]) -> bool:

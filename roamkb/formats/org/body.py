@@ -4,10 +4,8 @@ import re
 
 from roamkb.core.model import Node
 from roamkb.core.model import Note
+from roamkb.core.passages import is_agent_node
 from roamkb.formats.org.escape import unescaped
-
-#: The filetag that marks a node as an agent's.
-AGENT_TAG = "agent"
 
 _COMMENT = re.compile(r"#(?: |$)")
 _KEYWORD = re.compile(r"[ \t]*#\+[^\s:]+:")
@@ -15,15 +13,6 @@ _PLANNING = re.compile(r"[ \t]*(?:SCHEDULED|DEADLINE|CLOSED):", re.IGNORECASE)
 _DRAWER = re.compile(r"[ \t]*:PROPERTIES:[ \t]*", re.IGNORECASE)
 _PROPERTY = re.compile(r"[ \t]*:\S+:(?:[ \t].*)?")
 _END = re.compile(r"[ \t]*:END:[ \t]*", re.IGNORECASE)
-
-
-def is_agent_node(note: Note, node: Node) -> bool:
-    """Say whether `node` is one that roamkb wrote and may change: a whole file, marked twice.
-
-    A note that reads a set-up file may have the tag from there, and none of ours does that.
-    """
-    marked = AGENT_TAG in node.tags and bool(node.properties.get("AGENT", "").strip())
-    return node.level == 0 and marked and not note.setupfiles
 
 
 def body_of(note: Note, node: Node) -> str:

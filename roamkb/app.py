@@ -1,0 +1,495 @@
+"""One knowledge base, seen from one project: wires storage, boundary and actions together.
+
+The only reader of HOME, the environment and the clock. What an operation takes and gives
+is the same here, on the command line and, later, through MCP and HTTP.
+"""
+
+import os
+from collections.abc import Callable
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from roamkb.core.errors import BadRule
+from roamkb.core.errors import UsageError
+from roamkb.core.model import Kind
+from roamkb.core.model import Project
+from roamkb.core.model import Rule
+from roamkb.core.text import shown
+from roamkb.storage.nodes import Notes
+
+if TYPE_CHECKING:
+    from roamkb.actions.conflicts import Conflicts
+    from roamkb.actions.doctor import Checkup
+    from roamkb.actions.hygiene import Hygiene
+    from roamkb.actions.links import Links
+    from roamkb.actions.nodes import NodeList
+    from roamkb.actions.search import SearchResult
+    from roamkb.actions.show import Shown
+    from roamkb.actions.supersede import Superseded
+    from roamkb.actions.trash import Inventory
+    from roamkb.actions.trash import Restored
+    from roamkb.actions.trash import Trashed
+    from roamkb.actions.write import Fact
+    from roamkb.actions.write import Stamp
+    from roamkb.actions.write import Written
+    from roamkb.core.boundary import WritePermit
+    from roamkb.core.installation import InstallReport
+    from roamkb.storage.state import State
+    from roamkb.storage.trash import Trash
+
+#: Who is running, by a variable that only it sets.
+_AGENTS = {
+    "CLAUDECODE": "claude-code",
+    "CODEX_SANDBOX": "codex",
+    "CODEX_THREAD_ID": "codex",
+    "GEMINI_CLI": "gemini-cli",
+    "CURSOR_AGENT": "cursor",
+    "OPENCODE": "opencode",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What the process finds around it, gathered once."""
+
+    home: Path
+    #: The home that the password database names, whatever HOME says.
+    account_home: Path
+    environment: Mapping[str, str]
+    #: None where the current folder was deleted.
+    cwd: Path | None
+    pid: int
+    now: Callable[[], datetime]
+    new_id: Callable[[datetime], str]
+    #: The user's own state and cache folders; None for the system's usual ones.
+    state: Path | None = None
+    cache: Path | None = None
+
+    @staticmethod
+    def gathered() -> "Surroundings":
+        """Return what is around this process."""
+        from roamkb.core.ids import new_id
+
+        home = Path(os.environ.get("HOME") or _account_home(Path("/")))
+        return Surroundings(
+            home=home,
+            account_home=_account_home(home),
+            environment=dict(os.environ),
+            cwd=_current_folder(),
+            pid=os.getpid(),
+            now=datetime.now,
+            new_id=new_id,
+        )
+
+
+def _current_folder() -> Path | None:
+    try:
+        return Path.cwd()
+    except OSError:
+        return None
+
+
+def _account_home(home: Path) -> Path:
+    try:
+        import pwd
+
+        return Path(pwd.getpwuid(os.getuid()).pw_dir)
+    except (ImportError, KeyError):
+        # a user that the system doesn't know, or a system without users
+        return home
+
+
+class KnowledgeBase:
+    """The human's knowledge base, with the leave that the current project has."""
+
+    def __init__(
+        self,
+        around: Surroundings,
+        *,
+        project: str | None = None,
+        ask: Callable[[str], str] | None = None,
+    ) -> None:
+        self._around = around
+        self._project_folder = None if project is None else Path(project)
+        self._ask = ask
+
+    @classmethod
+    def open(cls, *, project: str | None = None, ask: Callable[[str], str] | None = None) -> "KnowledgeBase":
+        """Return the knowledge base that the installed rule names; nothing is read before it's needed.
+
+        `project` is the folder that the session works in, beside the current one. `ask` puts a
+        question to a human at a terminal and returns the answer; without it nobody is asked.
+        """
+        return cls(Surroundings.gathered(), project=project, ask=ask)
+
+    # Reading
+
+    def search(
+        self,
+        words: tuple[str, ...] | str = (),
+        *,
+        tags: tuple[str, ...] = (),
+        agent: bool = False,
+        human: bool = False,
+        since: str | None = None,
+        before: str | None = None,
+        limit: int | None = None,
+        regex: bool = False,
+        lines: bool = False,
+        files: bool = False,
+    ) -> "SearchResult":
+        """Return the nodes that answer `words`, best first.
+
+        Raises:
+            UsageError: nothing to search for, a bad date or pattern.
+            NoKnowledgeBase: it isn't on this machine. BadRule: nobody says where it is.
+        """
+        from roamkb.actions.search import search
+        from roamkb.core.query import narrowed
+        from roamkb.core.query import parse_query
+        from roamkb.storage.scan import Scan
+
+        if agent and human:
+            raise UsageError("--agent and --human leave nothing", hint="give one of them")
+        text = words if isinstance(words, str) else " ".join(words)
+        query = narrowed(
+            parse_query("" if regex else text, today=self._around.now().date()),
+            tags=tuple(tag.strip(":") for tag in tags),
+            by_agent=True if agent else False if human else None,
+            since=self._day("--since", since),
+            before=self._day("--before", before),
+        )
+        notes = self._notes()
+        return search(
+            Scan(notes),
+            notes,
+            query,
+            pattern=text if regex else None,
+            every_line=lines,
+            one_per_file=files,
+            limit=limit,
+        )
+
+    def show(self, name: str) -> "Shown":
+        """Return the node called `name` by id, title, alias or path, with its text."""
+        from roamkb.actions.show import show
+
+        return show(self._notes(), name, folder=self._around.cwd)
+
+    def links(self, name: str) -> "Links":
+        """Return the links of the node called `name`, both ways."""
+        from roamkb.actions.links import links
+
+        return links(self._notes(), name, folder=self._around.cwd)
+
+    def nodes(self) -> "NodeList":
+        """Return every node with all its fields, as org-roam sees them."""
+        from roamkb.actions.nodes import nodes
+
+        return nodes(self._notes())
+
+    def inventory(self) -> "Inventory":
+        """Return every node that agents wrote, newest first."""
+        from roamkb.actions.trash import inventory
+
+        return inventory(self._notes())
+
+    # Writing
+
+    def write(
+        self,
+        title: str,
+        *,
+        body: str | None = None,
+        markdown: bool = False,
+        tags: tuple[str, ...] = (),
+        aliases: tuple[str, ...] = (),
+        refs: tuple[str, ...] = (),
+        links: tuple[str, ...] = (),
+        source: str | None = None,
+        by: str | None = None,
+        anyway: bool = False,
+        dry_run: bool = False,
+    ) -> "Written":
+        """Write one fact as a new agent node.
+
+        Raises:
+            Refused: the project is work or unknown; this comes before every other answer.
+            SecretFound, NearDuplicate, UsageError, NotFound, Ambiguous, DiskError: nothing was written.
+            NotDurable: it was written, and the disk would not promise to keep it.
+        """
+        permit = self._permit(title)
+        from roamkb.actions.write import write
+
+        return write(
+            self._notes(),
+            permit,
+            self._fact(title, body, markdown, tags, aliases, refs, links, source, by),
+            self._stamp(),
+            project_name=self._project_name(permit.project),
+            anyway=anyway,
+            dry_run=dry_run,
+            folder=self._around.cwd,
+        )
+
+    def supersede(
+        self,
+        name: str,
+        title: str,
+        *,
+        body: str | None = None,
+        markdown: bool = False,
+        tags: tuple[str, ...] = (),
+        aliases: tuple[str, ...] = (),
+        refs: tuple[str, ...] = (),
+        links: tuple[str, ...] = (),
+        source: str | None = None,
+        by: str | None = None,
+        anyway: bool = False,
+        dry_run: bool = False,
+    ) -> "Superseded":
+        """Write one fact as a new agent node that replaces the one called `name`; see `write`."""
+        permit = self._permit(title)
+        from roamkb.actions.supersede import supersede
+        from roamkb.storage.state import lock
+
+        return supersede(
+            self._notes(),
+            permit,
+            name,
+            self._fact(title, body, markdown, tags, aliases, refs, links, source, by),
+            self._stamp(),
+            lock=lock(self._state.lock_file(self._rule.kb)),
+            project_name=self._project_name(permit.project),
+            anyway=anyway,
+            dry_run=dry_run,
+            folder=self._around.cwd,
+        )
+
+    def trash(
+        self,
+        name: str | None = None,
+        *,
+        all_agent: bool = False,
+        since: str | None = None,
+        from_project: str | None = None,
+        yes: bool = False,
+    ) -> "Trashed":
+        """Move one agent node, or all that the filters let through, to this machine's trash."""
+        permit = self._permit(f"trash {name or 'agent nodes'}")
+        from roamkb.actions.trash import sweep
+        from roamkb.actions.trash import trash
+
+        if all_agent == bool(name):
+            raise UsageError("trash what?", hint="roamkb trash ID, or roamkb trash --all-agent [--since D]")
+        if name:
+            return trash(self._notes(), permit, self._trash, name, folder=self._around.cwd)
+        return sweep(
+            self._notes(),
+            permit,
+            self._trash,
+            since=self._day("--since", since),
+            projects=self._names_of(from_project) if from_project else frozenset(),
+            yes=yes,
+        )
+
+    def restore(self, name: str | None = None) -> "Restored":
+        """Put a trashed node back; without `name`, return what is in the trash."""
+        from roamkb.actions.trash import restore
+        from roamkb.actions.trash import trashed
+
+        if name is None:
+            return trashed(self._trash, self._rule.kb)
+        return restore(self._notes(), self._permit(f"restore {name}"), self._trash, name)
+
+    # The boundary and the rule
+
+    def classify(self, folder: str | None = None) -> Project:
+        """Return what the project of `folder` is, and why; without it, what this session's is."""
+        from roamkb.actions.classify import classify
+
+        if folder is None:
+            return self._project
+        return classify(
+            self._absolute(folder), home=self._around.home, account_home=self._around.account_home
+        )
+
+    @property
+    def _rule(self) -> Rule:
+        from roamkb.storage.places import load_rule
+
+        return load_rule(self._around.home, account_home=self._around.account_home)
+
+    @property
+    def _project(self) -> Project:
+        """What this session's project is, by the strictest of all evidence."""
+        from roamkb.storage.places import session_of
+        from roamkb.storage.places import session_project
+
+        rule: Rule | BadRule
+        try:
+            rule = self._rule
+        except BadRule as fault:
+            rule = fault
+        session = session_of(
+            self._around.environment, cwd=self._around.cwd, pid=self._around.pid, project=self._project_folder
+        )
+        return session_project(session, rule)
+
+    def _permit(self, fact: str) -> "WritePermit":
+        from roamkb.core.boundary import permit
+
+        project = self._project
+        # without a rule no project is personal, so there is no KB to name either
+        kb = self._rule.kb if project.kind is Kind.PERSONAL else Path()
+        return permit(project, fact, kb=kb)
+
+    def install(
+        self,
+        *,
+        kb: str | None = None,
+        work_roots: tuple[str, ...] = (),
+        project_parents: tuple[str, ...] = (),
+        agents_md: str | None = None,
+        create_kb: bool = False,
+        snippets: str | None = None,
+        dry_run: bool = False,
+    ) -> "InstallReport":
+        """Put the rule, and what else is wished for, in place; a second call changes nothing."""
+        from roamkb.actions.install import install
+        from roamkb.core.installation import Wishes
+        from roamkb.storage.installed import shipped_rules
+
+        now = self._around.now()
+        wishes = Wishes(
+            kb=self._place(kb),
+            work_roots=tuple(map(self._absolute, work_roots)),
+            project_parents=tuple(map(self._absolute, project_parents)),
+            agents_md=self._place(agents_md),
+            snippets=self._place(snippets),
+            create_kb=create_kb,
+            dry_run=dry_run,
+        )
+        return install(
+            wishes,
+            home=self._around.home,
+            rules=shipped_rules(),
+            now=now,
+            new_id=lambda: self._around.new_id(now),
+            ask=self._ask,
+        )
+
+    def uninstall(
+        self, *, agents_md: str | None = None, snippets: str | None = None, dry_run: bool = False
+    ) -> "InstallReport":
+        """Take away what `install` made, and nothing else."""
+        from roamkb.actions.uninstall import uninstall
+        from roamkb.core.installation import Wishes
+        from roamkb.storage.installed import shipped_rules
+
+        wishes = Wishes(agents_md=self._place(agents_md), snippets=self._place(snippets), dry_run=dry_run)
+        return uninstall(wishes, home=self._around.home, rules=shipped_rules())
+
+    # What the operations need
+
+    def _notes(self) -> Notes:
+        """Return the notes as they are now; what one call read is not kept for the next."""
+        return Notes(self._rule.kb, todo_lines=self._rule.todo_lines)
+
+    @cached_property
+    def _state(self) -> "State":
+        from platformdirs import user_cache_path
+        from platformdirs import user_state_path
+
+        from roamkb.storage.state import State
+
+        return State(
+            state=self._around.state or user_state_path("roamkb"),
+            cache=self._around.cache or user_cache_path("roamkb"),
+        )
+
+    @property
+    def _trash(self) -> "Trash":
+        from roamkb.storage.trash import Trash
+
+        kb = self._rule.kb
+        return Trash(
+            kb=kb,
+            folder=self._state.trash_folder(kb),
+            lock_file=self._state.lock_file(kb),
+            now=self._around.now,
+        )
+
+    def _fact(
+        self,
+        title: str,
+        body: str | None,
+        markdown: bool,
+        tags: tuple[str, ...],
+        aliases: tuple[str, ...],
+        refs: tuple[str, ...],
+        links: tuple[str, ...],
+        source: str | None,
+        by: str | None,
+    ) -> "Fact":
+        from roamkb.actions.write import Fact
+
+        return Fact(
+            title=title,
+            body=body or "",
+            markdown=markdown,
+            tags=tags,
+            aliases=aliases,
+            refs=refs,
+            links=links,
+            source=source or "observed",
+            by=by or self._agent,
+        )
+
+    def _stamp(self) -> "Stamp":
+        from roamkb.actions.write import Stamp
+
+        now = self._around.now()
+        return Stamp(new_id=lambda: self._around.new_id(now), now=now)
+
+    @property
+    def _agent(self) -> str:
+        """The agent that is running, as far as the environment tells."""
+        running = (name for variable, name in _AGENTS.items() if self._around.environment.get(variable))
+        return next(running, "agent")
+
+    def _day(self, option: str, text: str | None) -> str | None:
+        from roamkb.core.query import parse_day
+
+        if text is None:
+            return None
+        day = parse_day(text, today=self._around.now().date())
+        if day is None:
+            raise UsageError(f"{option} {shown(text)} is no day", hint="say 2026-06-10, 2026-06, today or 7d")
+        return day
+
+    def _absolute(self, path: str) -> Path:
+        """Return `path` as the user meant it, from the current folder."""
+        return (self._around.cwd or Path("/")) / Path(path).expanduser()
+
+    def _place(self, path: str | None) -> Path | None:
+        return None if path is None else self._absolute(path)
+
+    def _project_name(self, project: Project) -> str:
+        """Return the project's root as a note shows it: below HOME with `~`."""
+        return self._tilde(project.root) if project.root else ""
+
+    def _names_of(self, project: str) -> frozenset[str]:
+        """Return what the notes of a project may call it."""
+        folder = self._absolute(project)
+        return frozenset({project.rstrip("/"), self._tilde(folder), self._tilde(folder.resolve())})
+
+    def _tilde(self, folder: Path) -> str:
+        home = self._around.home
+        return (
+            f"~/{folder.relative_to(home)}" if folder.is_relative_to(home) and folder != home else str(folder)
+        )

@@ -1,0 +1,270 @@
+"""A note's nodes, as org-roam would put them into its database."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from functools import cached_property
+
+from roamkb.core.model import Citation
+from roamkb.core.model import Link
+from roamkb.core.model import Node
+from roamkb.core.model import Note
+from roamkb.formats.org.dates import planned
+from roamkb.formats.org.drawers import Drawer
+from roamkb.formats.org.drawers import file_drawer
+from roamkb.formats.org.drawers import heading_drawer
+from roamkb.formats.org.keywords import INTERESTING
+from roamkb.formats.org.keywords import FileKeywords
+from roamkb.formats.org.keywords import collect
+from roamkb.formats.org.keywords import states
+from roamkb.formats.org.links import displayed
+from roamkb.formats.org.live import LiveText
+from roamkb.formats.org.outline import Heading
+from roamkb.formats.org.outline import parents
+from roamkb.formats.org.outline import read_heading
+from roamkb.formats.org.outline import step
+from roamkb.formats.org.refs import read_refs
+from roamkb.formats.org.values import Unbalanced
+from roamkb.formats.org.values import split_quoted
+
+_NEWLINE = re.compile("\n")
+
+#: The number of what stands above all headings.
+_TOP = -1
+
+
+def no_setup(path: str) -> str | None:  # noqa: ARG001
+    """Return None: there is no set-up file."""
+    return None
+
+
+def parse_note(
+    text: str,
+    *,
+    file: str,
+    setup: Callable[[str], str | None] = no_setup,
+    todo_lines: Sequence[str] = (),
+) -> Note:
+    """Return the note in `text`; `file` is its path relative to the knowledge base.
+
+    `setup` gives the text of a set-up file by its path: relative to the knowledge base, `..`
+    and the including file's folder worked in, or as written where that begins with `/` or
+    `~`. `todo_lines` are the human's own TODO sequences, for files that have none.
+    """
+    live = LiveText(text)
+    keywords = collect(live.keyword_lines(INTERESTING), file, lambda path: _setup_lines(setup(path)))
+    reader = _NoteReader(live, file, keywords, states(keywords.todo_lines or todo_lines))
+    fault: str | None = None
+    nodes: tuple[Node, ...] = ()
+    try:
+        nodes = reader.nodes()
+    except Unbalanced as broken:
+        fault = f"a quote in a property is never closed: {broken}"
+    except _Untitled as broken:
+        fault = f"the heading in line {broken} has an ID and no title, but tags, aliases, refs or links"
+    return Note(
+        file=file,
+        text=text,
+        title=reader.title,
+        nodes=nodes,
+        setupfiles=tuple(dict.fromkeys(keywords.setupfiles)),
+        fault=fault,
+    )
+
+
+def _setup_lines(text: str | None) -> Iterator[str]:
+    return LiveText(text or "").keyword_lines(INTERESTING)
+
+
+class _Untitled(Exception):
+    """org-roam fails on a heading that has an ID, no title, and something to say."""
+
+
+class _NoteReader:
+    """One file while its nodes are read; a heading goes by its number."""
+
+    def __init__(self, live: LiveText, file: str, keywords: FileKeywords, todo: frozenset[str]) -> None:
+        self._live = live
+        self._text = live.text
+        self._file = file
+        self._keywords = keywords
+        self._todo = todo
+        self._lines = live.lines
+        self._parents = parents(self._lines)
+        self._headings: dict[int, Heading] = {}
+
+    @cached_property
+    def title(self) -> str:
+        """The file's title, or its path without the ending."""
+        titles = self._keywords.titles
+        return displayed(titles[0] if titles else _without_ending(self._file))
+
+    def nodes(self) -> tuple[Node, ...]:
+        """Return the file's node and those of its headings."""
+        found = [self._file_node()] if self._is_node(_TOP) else []
+        for number in range(len(self._lines)):
+            if self._is_node(number):
+                if self._heading(number).title is not None:
+                    found.append(self._heading_node(number))
+                elif self._says_something(number):
+                    raise _Untitled(self._line_number(self._lines[number].begin))
+        return tuple(found)
+
+    def _says_something(self, number: int) -> bool:
+        drawer, _ = self._drawers[number]
+        return bool(
+            self._tags_of(number)
+            or split_quoted(drawer.get("ROAM_ALIASES") or "")
+            or read_refs(drawer.get("ROAM_REFS") or "")
+            or self._links.get(number)
+            or self._citations.get(number)
+        )
+
+    @cached_property
+    def _drawers(self) -> dict[int, tuple[Drawer, str | None]]:
+        starts_with_heading = bool(self._lines) and self._lines[0].begin == 0
+        top = Drawer() if starts_with_heading else file_drawer(self._text)
+        found = {number: heading_drawer(self._text, line.end) for number, line in enumerate(self._lines)}
+        return {_TOP: (top, None), **found}
+
+    def _is_node(self, number: int) -> bool:
+        drawer, _ = self._drawers[number]
+        if not drawer.entries:
+            return False
+        identity = drawer.get("ID")
+        return identity is not None and bool(identity.strip()) and drawer.get("ROAM_EXCLUDE") is None
+
+    @cached_property
+    def _owners(self) -> dict[int, int | None]:
+        """The node that each heading's own text belongs to."""
+        top = _TOP if self._is_node(_TOP) else None
+        if self._lines and self._lines[0].begin == 0 and self._is_node(0):
+            # org-roam climbs to the first character, and that is the first heading
+            top = 0
+        found: dict[int, int | None] = {_TOP: top}
+        for number, parent in enumerate(self._parents):
+            found[number] = number if self._is_node(number) else found[parent]
+        return found
+
+    def _heading_of(self, place: int) -> int:
+        return bisect_right(self._live.begins, place) - 1
+
+    def _line_number(self, place: int) -> int:
+        return bisect_right(self._newlines, place - 1) + 1
+
+    @cached_property
+    def _newlines(self) -> list[int]:
+        return [newline.start() for newline in _NEWLINE.finditer(self._text)]
+
+    @cached_property
+    def _links(self) -> dict[int, list[Link]]:
+        found: dict[int, list[Link]] = {}
+        for link in self._live.links(self._title_span, self._keywords.links):
+            owner = self._owners[self._heading_of(link.begin)]
+            if owner is not None:
+                line = self._line_number(link.begin)
+                stored = Link(type=link.type, dest=link.path, search=link.search, line=line)
+                found.setdefault(owner, []).append(stored)
+        return found
+
+    @cached_property
+    def _citations(self) -> dict[int, list[Citation]]:
+        found: dict[int, list[Citation]] = {}
+        for key, place in self._live.citations(self._title_span):
+            owner = self._owners[self._heading_of(place)]
+            if owner is not None:
+                found.setdefault(owner, []).append(Citation(key=key, line=self._line_number(place)))
+        return found
+
+    def _heading(self, number: int) -> Heading:
+        if number not in self._headings:
+            self._headings[number] = read_heading(self._text, self._lines[number], self._todo)
+        return self._headings[number]
+
+    def _title_span(self, number: int) -> tuple[int, int] | None:
+        span = self._heading(number).title
+        if span is None or not self._text.startswith("COMMENT", span[0], span[1]):
+            return span
+        return span[0] + len("COMMENT"), span[1]
+
+    def _file_node(self) -> Node:
+        drawer, _ = self._drawers[_TOP]
+        return Node(
+            id=drawer.get("ID") or "",
+            file=self._file,
+            line=1,
+            pos=1,
+            level=0,
+            title=self.title,
+            tags=tuple(self._keywords.filetags),
+            end_line=self._last_line(len(self._text)),
+            aliases=_aliases(drawer),
+            refs=read_refs(drawer.get("ROAM_REFS") or ""),
+            links=tuple(self._links.get(_TOP, ())),
+            citations=tuple(self._citations.get(_TOP, ())),
+            properties=drawer.properties(),
+        )
+
+    def _heading_node(self, number: int) -> Node:
+        line = self._lines[number]
+        heading = self._heading(number)
+        drawer, planning = self._drawers[number]
+        return Node(
+            id=drawer.get("ID") or "",
+            file=self._file,
+            line=self._line_number(line.begin),
+            pos=line.begin + 1,
+            level=1 + line.stars // 2 if self._keywords.odd_levels else line.stars,
+            title=displayed(self._text[slice(*heading.title)]) if heading.title else "",
+            olp=tuple(step(self._text, self._heading(above)) for above in self._path(number)),
+            todo=heading.todo,
+            priority=heading.priority,
+            scheduled=planned(planning, "SCHEDULED:") if planning else None,
+            deadline=planned(planning, "DEADLINE:") if planning else None,
+            tags=self._tags_of(number),
+            end_line=self._last_line(self._ends[number]),
+            aliases=_aliases(drawer),
+            refs=read_refs(drawer.get("ROAM_REFS") or ""),
+            links=tuple(self._links.get(number, ())),
+            citations=tuple(self._citations.get(number, ())),
+            properties=drawer.properties(),
+        )
+
+    def _path(self, number: int) -> list[int]:
+        """Return the headings above one, the outermost first."""
+        path: list[int] = []
+        while (number := self._parents[number]) != _TOP:
+            path.append(number)
+        return path[::-1]
+
+    def _tags_of(self, number: int) -> tuple[str, ...]:
+        """Return the file's tags, those of the headings above and a heading's own; the last of equal ones."""
+        tags = list(self._keywords.filetags)
+        for heading in (*self._path(number), number):
+            tags += self._heading(heading).tags
+        return tuple(dict.fromkeys(reversed(tags)))[::-1]
+
+    @cached_property
+    def _ends(self) -> list[int]:
+        """Where the subtree of each heading ends."""
+        ends = [len(self._text)] * len(self._lines)
+        open_ones: list[int] = []
+        for number, line in enumerate(self._lines):
+            while open_ones and self._lines[open_ones[-1]].stars >= line.stars:
+                ends[open_ones.pop()] = line.begin
+            open_ones.append(number)
+        return ends
+
+    def _last_line(self, end: int) -> int:
+        return self._line_number(max(end - 1, 0))
+
+
+def _aliases(drawer: Drawer) -> tuple[str, ...]:
+    return tuple(split_quoted(drawer.get("ROAM_ALIASES") or ""))
+
+
+def _without_ending(file: str) -> str:
+    stem, dot, _ = file.rpartition(".")
+    return stem if dot and not stem.endswith("/") else file

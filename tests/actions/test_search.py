@@ -1,0 +1,198 @@
+"""Search on real files."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from roamkb.core.errors import NoKnowledgeBase
+from roamkb.core.errors import UsageError
+from tests.conftest import World
+
+
+def titles(world: World, *words: str, **options: object) -> list[str]:
+    """The titles that a search finds, in order."""
+    return [hit.title for hit in world.open().search(words, **options).hits]  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def zoo(world: World) -> World:
+    """A few notes about animals."""
+    world.node(
+        "20240101000000-zebra.org",
+        "z",
+        "Zebra",
+        "They live on the savanna.\nStripes confuse flies.",
+        tags=":animal:",
+    )
+    world.node("20240102000000-tapir.org", "t", "Tapir", "A zebra it is not.", tags=":animal:agent:")
+    world.node(
+        "20250101000000-savanna.org", "s", "Savanna", "Grass, and trees here and there.", tags=":place:zebra:"
+    )
+    world.note(
+        "20230101000000-log.org",
+        ':PROPERTIES:\n:ID: log\n:ROAM_ALIASES: "Field notes"\n:END:\n#+title: Log\nquokka\n\n'
+        "* Monday\n:PROPERTIES:\n:ID: monday\n:END:\nSaw a zebra by the river.\n* Tuesday\nnothing but okapis\n",
+    )
+    world.note("plain.org", "#+title: No node here\nThe okapi is shy.\n")
+    return world
+
+
+def test_titles_beat_tags_beat_text(zoo: World) -> None:
+    """The note about zebras comes first, the one tagged so next, mentions last."""
+    assert ["Zebra", "Savanna"] == titles(zoo, "zebra")[:2]
+    assert {"Tapir", "Monday"} == set(titles(zoo, "zebra")[2:])
+
+
+def test_a_hit_says_where_and_why(zoo: World) -> None:
+    """Path, line, text and reasons of the best line."""
+    (hit,) = zoo.open().search("flies").hits
+    assert ("z", "Zebra", zoo.kb / "20240101000000-zebra.org", 8) == (hit.id, hit.title, hit.path, hit.line)
+    assert "Stripes confuse flies." == hit.text
+    assert ("text",) == hit.why
+
+
+def test_a_title_hit_shows_the_title_line(zoo: World) -> None:
+    """Where nothing but the title matches, that is what is shown."""
+    (hit,) = zoo.open().search("tapirs").hits
+    assert (4, "Tapir", ("title",)) == (hit.line, hit.text, hit.why)
+
+
+def test_text_under_a_heading_node_belongs_to_it_alone(zoo: World) -> None:
+    """The file isn't found by what its heading node says."""
+    assert ["Monday"] == titles(zoo, "river")
+
+
+def test_text_under_a_plain_heading_belongs_to_the_file(zoo: World) -> None:
+    """A heading without an id is text of the node around it."""
+    assert ["Log"] == [title for title in titles(zoo, "nothing", "okapis") if title != "No node here"]
+
+
+def test_a_file_without_any_node_is_found(zoo: World) -> None:
+    """A hit in it has no id."""
+    hits = {hit.title: hit.id for hit in zoo.open().search("okapi shy").hits}
+    assert hits["No node here"] is None
+
+
+def test_an_alias_finds_its_node(zoo: World) -> None:
+    """Another name is as good as the title."""
+    (hit,) = zoo.open().search('"field notes"').hits
+    assert "log" == hit.id
+
+
+def test_filters(zoo: World) -> None:
+    """Tags, authorship and dates, as options and in the query."""
+    assert ["Zebra", "Tapir"] == sorted(titles(zoo, tags=("animal",)), reverse=True)
+    assert ["Savanna"] == titles(zoo, "zebra", since="2025")
+    assert "Savanna" not in titles(zoo, "zebra", before="2025")
+    assert titles(zoo, "zebra", "tag:place") == titles(zoo, "zebra", tags=("place",))
+    assert [] == titles(zoo, "zebra", agent=True)
+    assert "Zebra" in titles(zoo, "zebra", human=True)
+    assert "Tapir" not in titles(zoo, "zebra", "-not")
+
+
+def test_an_agent_node_is_found_as_such(world: World) -> None:
+    """Both marks make it: the tag and the property."""
+    written = world.open().write("Zebras are striped")
+    assert [written.id] == [hit.id for hit in world.open().search("zebras", agent=True).hits]
+
+
+def test_conflict_copies_are_not_found(zoo: World) -> None:
+    """A word that only a sync-conflict copy contains has no hit, and the copy is counted."""
+    zoo.node("20240101000000-zebra.sync-conflict-20240202-020202-ABCDEFG.org", "z", "Zebra", "unicorn")
+    result = zoo.open().search("unicorn")
+    assert ((), 1) == (result.hits, result.conflict_copies)
+
+
+def test_one_bad_file_never_stops_the_rest(zoo: World) -> None:
+    """It is listed, and the others are found."""
+    (zoo.kb / "bad.org").symlink_to("/dev/zero")
+    (zoo.kb / "bytes.org").write_bytes(b"#+title: bytes \xff\xfe zebra\n")
+    result = zoo.open().search("zebra")
+    assert "Zebra" in [hit.title for hit in result.hits]
+    assert zoo.kb / "bad.org" in [entry.path for entry in result.skipped]
+
+
+def test_regex_matches_lines(zoo: World) -> None:
+    """Grep's meaning: case counts, each line alone, files in order."""
+    result = zoo.open().search("[Zz]ebra", regex=True, lines=True)
+    assert [hit.text for hit in result.hits] == [
+        "Saw a zebra by the river.", "#+title: Zebra", "A zebra it is not.", "#+filetags: :place:zebra:",
+    ]  # fmt: skip
+    assert [] == titles(zoo, "zEBRA", regex=True)
+
+
+def test_a_regex_that_is_none_is_a_usage_error(zoo: World) -> None:
+    """With the place where it goes wrong."""
+    with pytest.raises(UsageError, match="no regular expression"):
+        zoo.open().search("[", regex=True)
+
+
+def test_a_regex_that_never_ends_is_stopped(zoo: World) -> None:
+    """An exponential pattern is an error, never a hang, where RE2 is missing."""
+    zoo.node("20240103000000-a.org", "a", "A", "a" * 60 + "b")
+    try:
+        zoo.open().search("(a+)+$", regex=True)
+    except UsageError as error:
+        assert "took more than" in error.message
+
+
+def test_files_are_listed_once(zoo: World) -> None:
+    """One hit a file, however many nodes and lines."""
+    hits = zoo.open().search("a", regex=True, files=True).hits
+    assert len({hit.path for hit in hits}) == len(hits) == 5
+
+
+def test_the_limit_counts(zoo: World) -> None:
+    """At most so many, and less than one is an error."""
+    assert 1 == len(titles(zoo, "zebra", limit=1))
+    with pytest.raises(UsageError):
+        zoo.open().search("zebra", limit=0)
+
+
+def test_an_empty_search_is_a_usage_error(zoo: World) -> None:
+    """Nothing is asked for."""
+    with pytest.raises(UsageError):
+        zoo.open().search(" ")
+
+
+def test_without_a_knowledge_base_it_says_so(world: World) -> None:
+    """A missing folder is an error of its own, and isn't made."""
+    shutil.rmtree(world.kb)
+    with pytest.raises(NoKnowledgeBase):
+        world.open().search("x")
+    assert not world.kb.exists()
+
+
+RULE_PATTERNS = [
+    "zebra",
+    "okapi|river",
+    r"^#\+title:",
+    ":ID:[[:space:]]+monday",
+    "[^[:ascii:]]",
+    "[[:upper:]]ebra",
+    r"\bnot\b",
+    "unicorn",
+]
+
+
+@pytest.mark.parametrize("pattern", RULE_PATTERNS)
+def test_regex_files_names_the_files_of_the_documented_command(zoo: World, pattern: str) -> None:
+    """What the rule tells agents to type into rg finds the same files."""
+    from tests.contracts.documented import documented_rg
+
+    if not shutil.which("rg"):
+        pytest.skip("ripgrep is missing: apt-get install ripgrep")
+    zoo.node(
+        "20240101000000-zebra.sync-conflict-20240202-020202-ABCDEFG.org", "z", "Zebra", "zebra unicorn not"
+    )
+    zoo.note(".hidden/x.org", "zebra unicorn not\n")
+    zoo.note("data/x.org", "zebra unicorn not\n")
+    zoo.note("metadata/x.org", "zebra é not\n")
+    zoo.note(".gitignore", "metadata/\n")
+    zoo.note("daily/2024-01-01.org", "zebra\r\nnot\r\n")
+    command = documented_rg(zoo.kb, pattern)
+    listed = subprocess.run([*command, "--files-with-matches"], capture_output=True, text=True, check=False)
+    ours = zoo.open().search(pattern, regex=True, files=True).hits
+    assert sorted(Path(line) for line in listed.stdout.splitlines()) == sorted(hit.path for hit in ours)

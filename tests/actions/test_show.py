@@ -1,0 +1,75 @@
+"""Show a node by whatever it is called."""
+
+import pytest
+
+from roamkb.core.errors import Ambiguous
+from roamkb.core.errors import NotFound
+from tests.conftest import World
+
+
+@pytest.fixture
+def kb(world: World) -> World:
+    """A note with an alias and a heading node, and two notes of one title."""
+    world.note(
+        "sub/20240101000000-tokens.org",
+        ':PROPERTIES:\n:ID: tok\n:ROAM_ALIASES: "Refresh tokens"\n:END:\n#+title: Token refresh\n\nBody.\n'
+        "* Rotation\n:PROPERTIES:\n:ID: rot\n:END:\nWeekly.\n",
+    )
+    world.node("20240102000000-twin.org", "one", "Twin")
+    world.node("20240103000000-twin.org", "two", "Twin")
+    return world
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["tok", "id:tok", "Token refresh", "token REFRESH", "Refresh tokens", "refresh tokens",
+     "sub/20240101000000-tokens.org"],
+)  # fmt: skip
+def test_a_node_goes_by_many_names(kb: World, name: str) -> None:
+    """Id, title, alias and path; case counts only where it must."""
+    shown = kb.open().show(name)
+    assert "tok" == shown.node.id
+    assert kb.kb / "sub/20240101000000-tokens.org" == shown.path
+    assert shown.body.startswith("Body.")
+
+
+def test_an_absolute_path_and_one_from_here(kb: World) -> None:
+    """As a shell completes them."""
+    path = kb.kb / "sub" / "20240101000000-tokens.org"
+    assert "tok" == kb.open().show(str(path)).node.id
+    assert "tok" == kb.open(path.parent).show(path.name).node.id
+
+
+def test_a_heading_node_has_its_own_text(kb: World) -> None:
+    """Without heading and drawer."""
+    shown = kb.open().show("rot")
+    assert ("Rotation", "Weekly.") == (shown.node.title, shown.body)
+
+
+def test_two_nodes_of_one_title_are_listed(kb: World) -> None:
+    """Ambiguous, with what tells them apart."""
+    with pytest.raises(Ambiguous) as caught:
+        kb.open().show("Twin")
+    assert ["one", "two"] == [candidate.id for candidate in caught.value.candidates]
+
+
+def test_one_id_in_two_files_is_ambiguous(kb: World) -> None:
+    """A path still names one of them."""
+    kb.node("20240104000000-copy.org", "one", "Copy")
+    with pytest.raises(Ambiguous):
+        kb.open().show("one")
+    assert "Copy" == kb.open().show("20240104000000-copy.org").node.title
+
+
+@pytest.mark.parametrize("name", ["nothing", "", "  ", "../../etc/passwd", "no.org", "\x00"])
+def test_what_nobody_is_called_is_not_found(kb: World, name: str) -> None:
+    """One clear error, whatever the name."""
+    with pytest.raises(NotFound):
+        kb.open().show(name)
+
+
+def test_an_id_in_prose_is_no_node(kb: World) -> None:
+    """Only a drawer makes an id."""
+    kb.node("20240105000000-talk.org", "talk", "Talk", "#+begin_src org\n:ID: decoy\n#+end_src")
+    with pytest.raises(NotFound):
+        kb.open().show("decoy")

@@ -1,0 +1,76 @@
+"""Replacing agent nodes."""
+
+import pytest
+
+from roamkb.core.errors import ChangedOnDisk
+from roamkb.core.errors import Refused
+from roamkb.core.errors import UsageError
+from tests.conftest import World
+
+
+def test_the_old_node_points_to_the_new_one(world: World) -> None:
+    """Every other byte of the old file survives."""
+    old = world.open().write("Redirect URIs match by prefix", body="* not a heading\ntext")
+    before = old.path.read_text()
+    result = world.open().supersede(old.id, "Redirect URIs must match exactly")
+    after = old.path.read_text()
+    assert f":SUPERSEDED_BY: {result.written.id}\n" in after
+    assert f"- superseded by :: [[id:{result.written.id}][Redirect URIs must match exactly]]" in after
+    kept = [
+        line for line in after.splitlines() if "SUPERSEDED_BY" not in line and "superseded by" not in line
+    ]
+    assert [line for line in before.splitlines() if line] == [line for line in kept if line]
+    assert [result.written.id] == [end.id for end in world.open().links(old.id).forward]
+    assert [old.id] == [end.id for end in world.open().links(result.written.id).forward]
+
+
+def test_a_human_note_is_never_touched(world: World) -> None:
+    """Whatever its tags say, without the property it is the human's; and the other way round."""
+    path = world.node("a.org", "a", "A", tags=":agent:")
+    before = path.read_bytes()
+    with pytest.raises(UsageError, match="human note"):
+        world.open().supersede("a", "B")
+    assert before == path.read_bytes()
+    assert 1 == len(world.open().nodes().nodes)
+
+
+def test_removing_the_tag_makes_a_node_the_humans(world: World) -> None:
+    """From then on nobody changes it."""
+    old = world.open().write("A fact")
+    old.path.write_text(old.path.read_text().replace(":agent:", ""))
+    with pytest.raises(UsageError, match="human note"):
+        world.open().supersede(old.id, "Another fact entirely")
+
+
+def test_a_file_that_emacs_holds_is_left_alone(world: World) -> None:
+    """Status 4, nothing changed, and no new node is left behind."""
+    old = world.open().write("A fact")
+    (world.kb / f".#{old.path.name}").symlink_to("human@desk.123:456")
+    before = world.files()
+    with pytest.raises(ChangedOnDisk):
+        world.open().supersede(old.id, "Something quite different")
+    assert before == world.files()
+
+
+def test_a_superseded_node_cannot_be_superseded_again(world: World) -> None:
+    """The error names the one to supersede instead."""
+    old = world.open().write("A fact")
+    new = world.open().supersede(old.id, "Something quite different").written
+    with pytest.raises(UsageError) as caught:
+        world.open().supersede(old.id, "A third thing")
+    assert new.id in caught.value.hint
+
+
+def test_a_dry_run_changes_nothing(world: World) -> None:
+    """Neither the old nor the new."""
+    old = world.open().write("A fact")
+    before = world.files()
+    world.open().supersede(old.id, "Something quite different", dry_run=True)
+    assert before == world.files()
+
+
+def test_a_work_project_is_refused(world: World) -> None:
+    """It may not change what personal projects wrote either."""
+    old = world.open().write("A fact")
+    with pytest.raises(Refused):
+        world.open(world.work).supersede(old.id, "From work")

@@ -1,0 +1,191 @@
+"""Writing facts: permitted, checked, valid, durable."""
+
+import threading
+
+import pytest
+from hypothesis import HealthCheck
+from hypothesis import given
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from roamkb.core.errors import NearDuplicate
+from roamkb.core.errors import NoKnowledgeBase
+from roamkb.core.errors import NotFound
+from roamkb.core.errors import Refused
+from roamkb.core.errors import SecretFound
+from roamkb.core.errors import UsageError
+from roamkb.formats.org.write import normalised
+from tests.conftest import World
+
+
+def test_a_fact_becomes_one_valid_node(world: World) -> None:
+    """Name, drawer, title, tags and body as the design shows them."""
+    world.node("t.org", "tok", "Token refresh")
+    kb = world.open(CLAUDECODE="1")
+    written = kb.write(
+        "OAuth redirect URIs must match exactly",
+        body="No trailing slash.",
+        tags=("oauth",),
+        aliases=("Redirect rule",),
+        refs=("https://example.org/oauth",),
+        links=("Token refresh",),
+        source="user-stated",
+    )
+    assert world.kb / "20260610120000-oauth_redirect_uris_must_match_exactly.org" == written.path
+    lines = written.path.read_text().splitlines()
+    assert ":PROPERTIES:" == lines[0]
+    for line in (
+        f":ID:       {written.id}",
+        ":CREATED:  [2026-06-10 Wed 12:00]",
+        ":AGENT:    claude-code",
+        ":PROJECT:  ~/code/site",
+        ":SOURCE:   user-stated",
+        "#+title: OAuth redirect URIs must match exactly",
+        "#+filetags: :agent:oauth:",
+        "- related :: [[id:tok][Token refresh]]",
+    ):
+        assert line in lines
+    shown = kb.show(written.id)
+    assert ("agent", "oauth") == shown.node.tags
+    assert ("Redirect rule",) == shown.node.aliases
+    assert [written.id] == [end.id for end in kb.links("tok").back]
+
+
+def test_the_library_refuses_for_a_work_project(world: World) -> None:
+    """Before anything else is looked at, and nothing of the text is left anywhere."""
+    before = world.files()
+    with pytest.raises(Refused):
+        world.open(world.work).write("", body="canary", source="nonsense", links=("nowhere",))
+    assert before == world.files()
+
+
+def test_a_dry_run_shows_the_file_and_writes_nothing(world: World) -> None:
+    """The text is the one that would be written."""
+    before = world.files()
+    result = world.open().write("A fact", body="text", dry_run=True)
+    assert result.dry_run
+    assert "#+title: A fact" in result.text
+    assert before == world.files()
+
+
+def test_a_refusal_beats_a_dry_run(world: World) -> None:
+    """Nobody learns from a work project what would be written."""
+    with pytest.raises(Refused):
+        world.open(world.unknown).write("A fact", dry_run=True)
+
+
+@pytest.mark.parametrize("field", ["title", "body", "tags", "aliases", "refs", "by"])
+def test_a_secret_is_refused_wherever_it_stands(world: World, field: str) -> None:
+    """Named by kind, shown by four characters, written nowhere."""
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    before = world.files()
+    values = {
+        "title": "A fact",
+        field: (f"https://x/{secret}",) if field in ("tags", "aliases", "refs") else secret,
+    }
+    with pytest.raises(SecretFound) as caught:
+        world.open().write(**values)  # type: ignore[arg-type]
+    assert "ghp_" in caught.value.message
+    assert secret not in caught.value.message
+    assert before == world.files()
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"title": ""},
+        {"title": " \n\t "},
+        {"title": "x" * 10_000},
+        {"title": "\x00\x1b"},
+        {"title": "A fact", "source": "gossip"},
+        {"title": "A fact", "refs": ("no ref at all",)},
+        {"title": "A fact", "body": "x" * 70_000},
+    ],
+)
+def test_what_cannot_be_a_node_is_a_usage_error(world: World, values: dict[str, object]) -> None:
+    """Said in words, and nothing is written."""
+    before = world.files()
+    with pytest.raises(UsageError):
+        world.open().write(**values)  # type: ignore[arg-type]
+    assert before == world.files()
+
+
+def test_a_link_to_nothing_is_an_error(world: World) -> None:
+    """A related node must be there."""
+    world.node("a.org", "a", "A")
+    with pytest.raises(NotFound):
+        world.open().write("A fact", links=("nowhere",))
+
+
+def test_a_near_duplicate_is_refused_with_its_id(world: World) -> None:
+    """By title, alias or text, unless --anyway."""
+    kb = world.open()
+    first = kb.write("OAuth redirect URIs must match exactly")
+    with pytest.raises(NearDuplicate) as caught:
+        world.open().write("OAuth redirect URI must match exactly")
+    assert [first.id] == [candidate.id for candidate in caught.value.candidates]
+    again = world.open().write("OAuth redirect URIs must match exactly", anyway=True)
+    assert again.path != first.path
+    assert again.path.stem.endswith(again.id[-4:])
+    assert any("looks like" in warning for warning in again.warnings)
+
+
+def test_a_long_text_like_another_is_a_near_duplicate(world: World) -> None:
+    """Even under another title."""
+    text = "The staging database is rebuilt every night from an anonymised copy of production."
+    world.open().write("Staging data", body=text)
+    with pytest.raises(NearDuplicate):
+        world.open().write("How we get test rows", body=text + " ")
+
+
+def test_what_may_contradict_is_written_with_a_warning(world: World) -> None:
+    """Nearly the same words and another claim: the human should see both."""
+    first = world.open().write("The proxy timeout is 30 seconds")
+    second = world.open().write("The proxy timeout is 300 seconds")
+    assert [f"may contradict The proxy timeout is 30 seconds ({first.id})"] == list(second.warnings)
+
+
+def test_markdown_is_converted(world: World) -> None:
+    """Headings, lists, code and links become org inside the one node."""
+    body = "# Heading\n\n- *item* with `code`\n\n```python\nprint(1)\n```\n\n[link](https://example.org)\n"
+    written = world.open().write("From Markdown", body=body, markdown=True)
+    text = written.path.read_text()
+    assert "\n*Heading*\n" in text
+    assert "- /item/ with ~code~" in text
+    assert "#+begin_src python" in text
+    assert "[[https://example.org][link]]" in text
+    assert 1 == len(world.open().nodes().nodes)
+
+
+def test_nothing_is_written_into_a_folder_that_is_not_mounted(world: World) -> None:
+    """An empty folder may be a mount point without its disk."""
+    (world.kb / ".stfolder").rmdir()
+    with pytest.raises(NoKnowledgeBase):
+        world.open().write("A fact")
+    assert [] == list(world.kb.iterdir())
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(body=st.text(max_size=300), title=st.text(min_size=1, max_size=80))
+def test_what_show_gives_back_is_what_was_written(world: World, title: str, body: str) -> None:
+    """Any text survives, after the one normalisation that is documented."""
+    try:
+        written = world.open().write(title, body=body, anyway=True)
+    except UsageError:
+        return
+    assert normalised(body) == world.open().show(written.id).body
+
+
+def test_writers_of_one_title_in_one_second_all_get_a_node(world: World) -> None:
+    """Names differ by the tail of the id."""
+    written: list[str] = []
+
+    def write() -> None:
+        written.append(world.open().write("The same fact", anyway=True).id)
+
+    threads = [threading.Thread(target=write) for _ in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert 12 == len(set(written)) == len(world.open().nodes().nodes)

@@ -1,0 +1,130 @@
+"""A small world for tests: a home with a rule, a knowledge base, and three projects."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from roamkb.app import KnowledgeBase
+from roamkb.app import Surroundings
+from roamkb.core.ids import new_id
+from roamkb.formats.rule import render_rule
+
+NOON = datetime(2026, 6, 10, 12, 0, 0)
+ROOT = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """What one call of the command line gave."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> dict[str, object]:
+        """The one JSON object on standard output."""
+        value: dict[str, object] = json.loads(self.out)
+        return value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """A person's machine in a temporary folder."""
+
+    home: Path
+    kb: Path
+    personal: Path
+    work: Path
+    unknown: Path
+
+    def environment(self) -> dict[str, str]:
+        """The environment of a process that lives here."""
+        kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ}
+        return {**kept, "HOME": str(self.home), "TZ": "UTC", "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
+
+    def run(
+        self,
+        *words: str,
+        cwd: Path | None = None,
+        input: str | bytes = b"",
+        extra: dict[str, str] | None = None,
+    ) -> Ran:
+        """Run `roamkb` as a process of its own, in the personal project unless told otherwise."""
+        folder = cwd or self.personal
+        done = subprocess.run(
+            [sys.executable, "-m", "roamkb", *words],
+            cwd=folder,
+            env={**self.environment(), "PWD": str(folder), **(extra or {})},
+            input=input.encode() if isinstance(input, str) else input,
+            capture_output=True,
+            timeout=120,
+            check=False,
+        )
+        return Ran(status=done.returncode, out=done.stdout.decode(), err=done.stderr.decode())
+
+    def open(self, cwd: Path | None = None, *, now: datetime = NOON, **environment: str) -> KnowledgeBase:
+        """The library, as a session in the personal project (or in `cwd`) has it."""
+        around = Surroundings(
+            home=self.home,
+            account_home=self.home,
+            environment={"HOME": str(self.home), **environment},
+            cwd=cwd or self.personal,
+            pid=os.getpid(),
+            now=lambda: now,
+            new_id=new_id,
+            state=self.home / "state",
+            cache=self.home / "cache",
+        )
+        return KnowledgeBase(around)
+
+    def note(self, name: str, text: str) -> Path:
+        """Put a note into the knowledge base, as its human would."""
+        path = self.kb / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="")
+        return path
+
+    def node(self, name: str, id: str, title: str, body: str = "", *, tags: str = "") -> Path:
+        """Put a note with one file node into the knowledge base."""
+        head = f":PROPERTIES:\n:ID:       {id}\n:END:\n#+title: {title}\n"
+        return self.note(name, head + (f"#+filetags: {tags}\n" if tags else "") + f"\n{body}\n")
+
+    def files(self) -> dict[str, bytes]:
+        """Every file of the knowledge base with its bytes."""
+        return {
+            path.relative_to(self.kb).as_posix(): path.read_bytes()
+            for path in sorted(self.kb.rglob("*"))
+            if path.is_file()
+        }
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    """A home with an installed rule, a mounted knowledge base and three projects."""
+    home = tmp_path / "home"
+    world = World(
+        home=home,
+        kb=home / "roam",
+        personal=home / "code" / "site",
+        work=home / "work" / "acme",
+        unknown=home / "elsewhere",
+    )
+    for folder in (world.kb / ".stfolder", world.personal, world.work, world.unknown):
+        folder.mkdir(parents=True)
+    rule = home / ".claude" / "rules" / "knowledge-base.md"
+    rule.parent.mkdir(parents=True)
+    template = (ROOT / "rules" / "knowledge-base.md").read_text()
+    rule.write_text(
+        render_rule(
+            template, kb=str(world.kb), work_roots=[str(home / "work")], project_parents=[str(home / "code")]
+        )
+    )
+    rule.chmod(0o644)
+    return world
