@@ -1,0 +1,46 @@
+"""What `doctor` says: one check after the other, each with what to do about it."""
+
+from collections.abc import Iterable
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+#: Names in one sentence; who wants all of them asks the command that the fix names.
+_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One thing that was looked at."""
+
+    name: str
+    ok: bool
+    #: What was found.
+    detail: str
+    #: What to do; where all is well, what is worth knowing.
+    fix: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checkup:
+    """Everything that was looked at, in order."""
+
+    checks: tuple[Check, ...]
+
+    @property
+    def faults(self) -> tuple[Check, ...]:
+        """The checks that found something."""
+        return tuple(check for check in self.checks if not check.ok)
+
+
+def check(name: str, faults: Iterable[str], *, fine: str, fix: str) -> Check:
+    """Return the check that names `faults`, or says `fine` where there are none."""
+    found = tuple(faults)
+    if not found:
+        return Check(name=name, ok=True, detail=fine)
+    return Check(name=name, ok=False, detail=listed(found), fix=fix)
+
+
+def listed(items: Sequence[str]) -> str:
+    """Return the first items in one line, and how many more there are."""
+    more = len(items) - _NAMED
+    return "; ".join(items[:_NAMED]) + (f"; and {more} more" if more > 0 else "")

@@ -1,0 +1,242 @@
+"""Facts about this machine that only `doctor` asks for; everything is looked at, nothing changed."""
+
+import os
+import re
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from os.path import lexists
+from os.path import realpath
+from pathlib import Path
+from shutil import which
+from xml.etree import ElementTree
+
+from roamkb.core.errors import DiskError
+from roamkb.core.model import Unreadable
+from roamkb.core.names import is_note_folder
+from roamkb.storage.disk import TEMPORARY
+from roamkb.storage.disk import Missing
+from roamkb.storage.disk import read_file
+
+#: A write takes milliseconds: what is older than an hour was left behind.
+LEFT_BEHIND = 3600.0
+
+_LOCK = re.compile(r"(?:.*@)?(?P<host>[^@]*)\.(?P<pid>\d+)(?::\d+)?")
+#: How deep `#include` lines of .stignore are followed.
+_INCLUDES = 4
+#: Where Syncthing keeps its configuration, from HOME on, the newest place first.
+_SYNCTHING = (
+    ".local/state/syncthing/config.xml",
+    ".config/syncthing/config.xml",
+    "Library/Application Support/Syncthing/config.xml",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmacsLock:
+    """A link `.#note.org` by which an Emacs says that it holds unsaved changes."""
+
+    path: Path
+    #: As that Emacs calls its machine; empty where the link doesn't say.
+    host: str
+    pid: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Droppings:
+    """What programs leave among the notes."""
+
+    locks: tuple[EmacsLock, ...]
+    #: Unfinished files of roamkb's that nobody is writing any more.
+    leftovers: tuple[Path, ...]
+
+
+def find_droppings(folder: Path, *, now: float) -> Droppings:
+    """Return the lock links and leftovers in `folder` and the folders of notes below it."""
+    locks: list[EmacsLock] = []
+    leftovers: list[Path] = []
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(filter(is_note_folder, folders))
+        for name in sorted(names):
+            path = Path(place, name)
+            if name.startswith(".#"):
+                locks.append(_lock(path))
+            elif name.startswith(TEMPORARY) and _age(path, now) > LEFT_BEHIND:
+                leftovers.append(path)
+    return Droppings(locks=tuple(locks), leftovers=tuple(leftovers))
+
+
+def find_halves(trash: Path) -> tuple[Path, ...]:
+    """Return the files in the trash that have lost their other half, by a crash."""
+    other = {".org": ".json", ".json": ".org"}
+    try:
+        paths = sorted(path for path in trash.iterdir() if path.suffix in other)
+    except FileNotFoundError:
+        return ()
+    return tuple(path for path in paths if path.with_suffix(other[path.suffix]) not in paths)
+
+
+def is_emacs(pid: int, *, proc: Path = Path("/proc")) -> bool:
+    """Say whether an Emacs runs under this number here, or, where there is no telling, anything."""
+    if (proc / "self").exists():
+        try:
+            return "emacs" in (proc / str(pid) / "comm").read_text(errors="replace").lower()
+        except OSError:
+            return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
+
+
+def syncthing_root(kb: Path) -> Path | None:
+    """Return the folder that Syncthing carries and `kb` lies in."""
+    return _with_marker(kb, ".stfolder")
+
+
+def git_root(kb: Path) -> Path | None:
+    """Return the top of the git work tree that `kb` lies in."""
+    return _with_marker(kb, ".git")
+
+
+def ignored_by_syncthing(root: Path) -> frozenset[str]:
+    """Return the patterns of .stignore in `root`, without their prefixes, those that it includes too."""
+    return frozenset(_patterns(root, ".stignore", _INCLUDES))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncthingFolder:
+    """A folder in Syncthing's configuration on this machine."""
+
+    label: str
+    path: Path
+    max_conflicts: int
+    config: Path
+
+
+def syncthing_folder(kb: Path, *, home: Path) -> SyncthingFolder | None:
+    """Return the innermost folder of Syncthing's configuration that holds `kb`; None where there is none."""
+    real = Path(realpath(kb))
+    holding = [
+        folder
+        for place in _SYNCTHING
+        for folder in _configured(home / place, home)
+        if real.is_relative_to(realpath(folder.path))
+    ]
+    return max(holding, key=lambda folder: len(realpath(folder.path)), default=None)
+
+
+def fts5_version() -> str | None:
+    """Return the version of SQLite; None where it can't search text."""
+    try:
+        with sqlite3.connect(":memory:") as database:
+            database.execute("CREATE VIRTUAL TABLE words USING fts5(word)")
+    except sqlite3.Error:
+        return None
+    return sqlite3.sqlite_version
+
+
+def command_place(name: str, search_path: str) -> Path | None:
+    """Return where a shell with this PATH finds the command."""
+    found = which(name, path=search_path)
+    return Path(found) if found else None
+
+
+def is_on_path(folder: Path, search_path: str) -> bool:
+    """Say whether a shell with this PATH looks into `folder`."""
+    return realpath(folder) in (realpath(place) for place in search_path.split(os.pathsep) if place)
+
+
+def exists(path: Path) -> bool:
+    """Say whether something is at `path`, a link to nothing included."""
+    return lexists(path)
+
+
+def folder_fault(folder: Path) -> str | None:
+    """Return what keeps roamkb from keeping private files in `folder`; None where nothing does."""
+    top = folder
+    while not lexists(top) and top != top.parent:
+        top = top.parent
+    if not top.is_dir():
+        return f"{top} isn't a folder"
+    if not os.access(top, os.W_OK | os.X_OK):
+        return f"{top} can't be written to"
+    if top == folder and folder.stat().st_mode & 0o077:
+        return f"{folder} can be read by others"
+    return None
+
+
+def _lock(path: Path) -> EmacsLock:
+    """Return what a lock says: a link's target, or the content of a file where links can't be made."""
+    try:
+        text = str(path.readlink()) if path.is_symlink() else _first_line(path)
+    except OSError:
+        text = ""
+    found = _LOCK.fullmatch(text)
+    # more digits than any system's process ids
+    pid = int(found["pid"][:10]) if found else 0
+    return EmacsLock(path=path, host=found["host"] if found else "", pid=pid)
+
+
+def _first_line(path: Path) -> str:
+    data = read_file(path)
+    return "" if isinstance(data, Unreadable) else data.split(b"\n")[0].decode(errors="replace").strip()
+
+
+def _age(path: Path, now: float) -> float:
+    try:
+        return now - path.lstat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _with_marker(kb: Path, marker: str) -> Path | None:
+    real = Path(realpath(kb))
+    return next((folder for folder in (real, *real.parents) if lexists(folder / marker)), None)
+
+
+def _patterns(folder: Path, name: str, depth: int) -> Iterator[str]:
+    data = read_file(folder / name)
+    if isinstance(data, Missing):
+        return
+    if isinstance(data, Unreadable):
+        raise DiskError(data.path, data.reason)
+    for line in data.decode(errors="replace").splitlines():
+        pattern = line.strip()
+        if pattern.startswith("#include") and depth:
+            yield from _patterns(folder, pattern.removeprefix("#include").strip(), depth - 1)
+        elif pattern and not pattern.startswith("//"):
+            bare = re.sub(r"^(?:\(\?[id]\))+", "", pattern)
+            yield bare.removeprefix("**/")
+
+
+def _configured(config: Path, home: Path) -> Iterator[SyncthingFolder]:
+    data = read_file(config)
+    if isinstance(data, Missing):
+        return
+    if isinstance(data, Unreadable):
+        raise DiskError(data.path, data.reason)
+    try:
+        root = ElementTree.fromstring(data)
+    except ElementTree.ParseError as error:
+        raise DiskError(config, f"isn't Syncthing's configuration: {error}") from error
+    for folder in root.findall("folder"):
+        path = folder.get("path", "")
+        if path:
+            yield SyncthingFolder(
+                label=folder.get("label") or folder.get("id", ""),
+                path=home / path[2:] if path.startswith("~/") else Path(path),
+                # Syncthing takes a missing one for 0
+                max_conflicts=_whole(folder.findtext("maxConflicts", "")),
+                config=config,
+            )
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        return 0
