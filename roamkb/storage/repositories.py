@@ -105,10 +105,23 @@ def _git(git: str) -> Iterator[str]:
             path = join(folder, part)
             if islink(path):
                 yield realpath(path)
+        yield from _alternates(join(folder, "objects"))
         for name in ("config", "config.worktree"):
             worktree = _worktree(join(folder, name))
             if worktree:
                 yield _joined(folder, worktree)
+
+
+def _alternates(objects: str) -> Iterator[str]:
+    """Yield the object stores that a shared clone reads from, as if they were its own."""
+    data = read_file(Path(objects, "info", "alternates"), limit=_CONFIG)
+    if isinstance(data, Missing):
+        return
+    if isinstance(data, Unreadable):
+        raise _Broken(f"its file {data.path} {data.reason}")
+    for line in os.fsdecode(data).split("\n"):
+        if line and not line.startswith("#") and "\0" not in line:
+            yield _joined(objects, line.strip('"'))
 
 
 def _worktree(config: str) -> str | None:

@@ -394,6 +394,24 @@ REPOSITORIES: list[Case] = [
         ),
     ),
     (
+        "a clone that shares a work repository's objects is work",
+        WORK,
+        folder(
+            "code/x",
+            repo("projects/work/r"),
+            lambda w: w.git("clone", "--quiet", "--shared", "projects/work/r", "code/x"),
+        ),
+    ),
+    (
+        "a plain clone of a work repository is another repository",
+        PERSONAL,
+        folder(
+            "code/x",
+            repo("projects/work/r"),
+            lambda w: w.git("clone", "--quiet", "--no-local", "projects/work/r", "code/x"),
+        ),
+    ),
+    (
         "a repository whose worktree is at work is work",
         WORK,
         folder(
