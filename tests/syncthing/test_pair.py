@@ -1,0 +1,147 @@
+"""Two machines write to one knowledge base, and Syncthing carries it."""
+
+import itertools
+import os
+import shutil
+import threading
+import uuid
+from collections.abc import Iterator
+from datetime import datetime
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from roamkb.core.names import conflict_original
+from roamkb.core.names import is_conflict_copy
+from roamkb.core.names import note_names
+from roamkb.storage import disk
+from roamkb.storage.state import State
+from roamkb.storage.state import lock
+from roamkb.storage.trash import Trash
+from roamkb.storage.walk import walk
+from tests.syncthing.pair import Pair
+from tests.syncthing.pair import Side
+from tests.syncthing.pair import wait_for
+
+WHEN = datetime(2026, 6, 10, 14, 29)
+NOTES = 60
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    """Two machines in step, or a loud skip; no skip where nothing may be skipped."""
+    if shutil.which("syncthing") is None:
+        why = "TWO MACHINES WERE NOT TESTED: syncthing isn't installed (Debian: apt-get install syncthing)"
+        if os.environ.get("ROAMKB_TEST_ALL") == "1":
+            pytest.fail(why)
+        pytest.skip(why)
+    both = Pair(tmp_path_factory.mktemp("pair"))
+    try:
+        both.start()
+        yield both
+    finally:
+        both.stop()
+
+
+def write(side: Side, when: datetime, title: str) -> bytes:
+    """Create a note as an agent on that machine does; return what it says."""
+    id = str(uuid.uuid4())
+    text = f":PROPERTIES:\n:ID:       {id}\n:END:\n#+title: {title}\n".encode()
+    disk.create_unique(side.kb, note_names(when, title, id), text)
+    return text
+
+
+def copies(side: Side) -> list[str]:
+    """Return the conflict copies on that side."""
+    return [name for name in side.names() if is_conflict_copy(name)]
+
+
+def test_what_both_write_while_apart_arrives_whole(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Equal titles make no conflict, not even in one second on one machine, and no leftover travels."""
+    said = []
+    with pair.cut():
+        for number in range(NOTES):
+            when = WHEN + timedelta(seconds=2 * number)
+            said += [write(pair.a, when, f"title_{number}"), write(pair.a, when, f"title_{number}")]
+            said.append(write(pair.b, when + timedelta(seconds=1), f"title_{number}"))
+            # the second half as where there are no unnamed files
+            if number == NOTES // 2:
+                monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+        leftover = pair.a.kb / f"{disk.TEMPORARY}killed.tmp"
+        leftover.write_bytes(b"half a no")
+    pair.b.scan()
+    wait_for(lambda: len(pair.b.names()) == 3 * NOTES == len(pair.a.names()) - 1, "not all have arrived")
+    leftover.unlink()
+    pair.settle()
+    for side in pair.sides:
+        assert sorted(said) == sorted(side.contents().values())
+        assert copies(side) == []
+        assert all(name.endswith(".org") for name in side.names())
+
+
+def test_one_second_and_title_on_two_machines_keeps_both_facts(pair: Pair) -> None:
+    """The documented case (D3): one name made twice becomes a conflict copy with an id of its own."""
+    before = pair.a.names()
+    with pair.cut():
+        said = {write(side, WHEN, "the_same") for side in pair.sides}
+    wait_for(lambda: bool(copies(pair.a) and copies(pair.b)), "no conflict copy")
+    pair.settle()
+    for side in pair.sides:
+        assert len(copies(side)) == 1
+        assert {side.contents()[name] for name in side.names() - before} == said
+        assert conflict_original(copies(side)[0]) == "20260610142900-the_same.org"
+        assert len(walk(side.kb).conflict_copies) == 1
+
+
+def arrived(path: Path, data: bytes) -> bool:
+    """Say whether `path` holds `data` by now."""
+    return disk.read_file(path) == data
+
+
+def test_a_reader_sees_whole_versions_while_the_peer_changes_a_note(pair: Pair, tmp_path: Path) -> None:
+    """Syncthing takes a name away before it puts the new version there; who is patient never sees it."""
+    versions = [str(number).encode() * 200_000 for number in range(6)]
+    path = disk.create(pair.a.kb, "changing.org", versions[0])
+    there = pair.b.kb / "changing.org"
+    pair.a.scan()
+    wait_for(there.exists, "the note did not arrive")
+    seen = set()
+    done = threading.Event()
+
+    def watch() -> None:
+        while not done.is_set():
+            seen.add(disk.read_file(there, patience=2))
+
+    reader = threading.Thread(target=watch)
+    reader.start()
+    try:
+        for before, after in itertools.pairwise(versions):
+            disk.swap(path, after, was=disk.digest(before), lock=lock(tmp_path / "lock"))
+            pair.a.scan()
+            wait_for(partial(arrived, there, after), "a version did not arrive")
+    finally:
+        done.set()
+        reader.join()
+    assert seen <= set(versions)
+    assert versions[-1] in seen
+
+
+def test_a_trashed_note_leaves_both_machines_and_comes_back(pair: Pair, tmp_path: Path) -> None:
+    """The trash is one machine's own; the knowledge base is both's."""
+    text = write(pair.a, WHEN, "to_be_trashed")
+    name = "20260610142900-to_be_trashed.org"
+    pair.settle()
+    state = State(state=tmp_path / "state", cache=tmp_path / "cache")
+    kb = pair.a.kb
+    trash = Trash(kb=kb, folder=state.trash_folder(kb), lock_file=state.lock_file(kb))
+    entry = trash.put(kb / name, was=disk.digest(text), id="x", title="to be trashed")
+    pair.a.scan()
+    wait_for(lambda: not (pair.b.kb / name).exists(), "still there")
+    trash.restore(entry)
+    pair.a.scan()
+    wait_for((pair.b.kb / name).exists, "not back")
+    pair.settle()
+    assert (pair.b.kb / name).read_bytes() == text
+    assert [copy for copy in copies(pair.b) if "trashed" in copy] == []
