@@ -20,7 +20,6 @@ from roamkb.core.model import Rule
 from roamkb.core.patterns import is_under
 from roamkb.core.patterns import is_within
 from roamkb.core.patterns import may_contain
-from roamkb.core.secrets import redacted
 
 #: Device and inode: what a folder is, whatever its name.
 Inode = tuple[int, int]
@@ -105,6 +104,9 @@ def permit(project: Project, fact: str, *, kb: Path, written_to: Path | None = N
     The refusal names `fact` in one redacted line, and `written_to` where it went instead.
     """
     if project.kind is not Kind.PERSONAL:
+        # its patterns take longer to compile than a search does, and most calls refuse nothing
+        from roamkb.core.secrets import redacted
+
         raise Refused(project, redacted(fact), written_to=written_to)
     return WritePermit(project=project, kb=kb, seal=_SEAL)
 

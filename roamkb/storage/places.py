@@ -3,6 +3,9 @@
 Nothing here decides: it finds the rule, the project's root, and every name, inode,
 repository and mount by which a folder might be work. What can't be found out becomes a
 doubt, and a doubt makes a project unknown; no exception gets out to the user.
+
+What no fact on this disk tells isn't seen: a copy of work files, a plain clone, an overlay
+or network mount of a work root, a second worktree of a repository that is kept elsewhere.
 """
 
 import os
