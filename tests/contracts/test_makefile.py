@@ -131,8 +131,8 @@ def test_install_again_and_uninstall(clone: Path, home: Path) -> None:
 
     first = run("make", "install", cwd=clone, home=home)
     assert first.returncode == 0, first.stdout + first.stderr
-    assert f"link  {command}" in first.stdout
-    assert f"link  {rule}" in first.stdout
+    assert f"link  command: {command}" in first.stdout
+    assert f"link  rule: {rule}" in first.stdout
     assert "isn't on your PATH" in first.stdout
     assert rule.is_symlink()
     # the clone may go: nothing leads into it
@@ -152,7 +152,8 @@ def test_install_again_and_uninstall(clone: Path, home: Path) -> None:
 
     last = run("make", "uninstall", cwd=clone, home=home)
     assert last.returncode == 0, last.stderr
-    assert [theirs] == [path for path in home.rglob("*") if not path.is_dir()]
+    left = [path for top in (".claude", ".local") for path in (home / top).rglob("*") if not path.is_dir()]
+    assert left == [theirs]
 
 
 def test_somebody_elses_command_is_left_alone(home: Path, tmp_path: Path) -> None:

@@ -1,0 +1,35 @@
+"""The tour that `make demo` gives is true."""
+
+import os
+import subprocess
+from pathlib import Path
+
+_ROOT = Path(__file__).parents[2]
+
+
+def test_the_demo_shows_what_it_says(command: Path, tmp_path: Path) -> None:
+    """It stops at the first answer that is otherwise; it touches nothing but its own temporary folder."""
+    home = tmp_path / "a home"
+    scratch = tmp_path / "scratch"
+    home.mkdir()
+    scratch.mkdir()
+    done = subprocess.run(
+        [str(_ROOT / "fixtures" / "demo.sh")],
+        cwd=home,
+        env={
+            "HOME": str(home),
+            "TMPDIR": str(scratch),
+            "PATH": f"{command.parent}:{os.environ['PATH']}",
+            # an agent may run it: what its harness says must not count in the tour
+            "CLAUDE_PROJECT_DIR": str(home),
+        },
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert "That is all." in done.stdout
+    assert [*home.rglob("*"), *scratch.rglob("*")] == []
