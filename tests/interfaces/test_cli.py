@@ -1,0 +1,299 @@
+"""The command line as its users meet it: real processes, statuses, one clear line for what goes wrong."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import World
+
+UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+
+
+def test_search_is_grep_like_in_a_pipe(world: World) -> None:
+    """PATH:LINE: TEXT and nothing else."""
+    path = world.node("20240102030405-zebras.org", "z", "Animals", "zebras are striped")
+    ran = world.run("search", "zebra")
+    assert (0, f"{path}:6: zebras are striped\n", "") == (ran.status, ran.out, ran.err)
+
+
+def test_nothing_found_is_status_1(world: World) -> None:
+    """As grep has it, and silently."""
+    world.node("a.org", "a", "A")
+    ran = world.run("search", "nothing-like-it")
+    assert (1, "", "") == (ran.status, ran.out, ran.err)
+
+
+def test_search_json(world: World) -> None:
+    """One object with the fields of the contract."""
+    world.node("a.org", "a", "Zebra", tags=":animal:")
+    hit = {"id": "a", "title": "Zebra", "path": str(world.kb / "a.org"), "line": 4, "tags": ["animal"]}
+    value = world.run("search", "zebra", "--json").json
+    assert {"schema", "query", "hits", "skipped", "conflict_copies"} <= value.keys()
+    (found,) = value["hits"]  # type: ignore[misc]
+    assert hit.items() <= found.items()
+    assert {"score", "text", "why"} <= found.keys()
+
+
+def test_write_json(world: World) -> None:
+    """Id, path, title, tags, project and warnings."""
+    value = world.run("write", "A fact", "--json", "--body", "-", input="from the pipe\n").json
+    assert {"schema", "id", "path", "title", "tags", "project", "warnings"} == value.keys()
+    assert {"kind": "personal", "root": str(world.personal)} == value["project"]
+    assert UUID.fullmatch(str(value["id"]))
+    assert "from the pipe\n" in Path(str(value["path"])).read_text()
+
+
+@pytest.mark.parametrize("place", ["work", "unknown"])
+@pytest.mark.parametrize("dry", [(), ("--dry-run",)])
+def test_a_refusal_to_the_letter(world: World, place: str, dry: tuple[str, ...]) -> None:
+    """Status 3, the kind, the reason, a redacted line, and where it was or wasn't written."""
+    before = world.files()
+    folder: Path = getattr(world, place)
+    fact = "the db host is db-prod-01.acme.internal, mail ops@acme.com"
+    text = world.run("write", fact, *dry, cwd=folder)
+    assert (3, "") == (text.status, text.out)
+    assert text.err.startswith(f"roamkb: {place} project (")
+    assert "the db host is [host], mail [address]" in text.err
+    assert "written nowhere" in text.err
+    refused = world.run("write", fact, "--json", *dry, cwd=folder).json["refused"]
+    assert isinstance(refused, dict)
+    assert {"kind", "root", "reason", "fact", "written_to"} <= refused.keys()
+    assert (place, str(folder), None) == (refused["kind"], refused["root"], refused["written_to"])
+    assert before == world.files()
+
+
+def test_nothing_of_a_refused_text_is_left_anywhere(world: World) -> None:
+    """No file below HOME, and no temporary file, holds the canary."""
+    canary = "xylophonecanary"
+    spare = world.home / "tmp"
+    spare.mkdir()
+    for command in (["write", canary], ["supersede", "x", canary], ["write", "t", "--body", canary]):
+        assert 3 == world.run(*command, cwd=world.work, extra={"TMPDIR": str(spare)}).status
+    held = [p for p in world.home.rglob("*") if p.is_file() and canary.encode() in p.read_bytes()]
+    assert [] == held
+
+
+def test_a_work_project_may_search(world: World) -> None:
+    """Reading is for all; only writing is bounded."""
+    world.node("a.org", "a", "Zebra")
+    assert 0 == world.run("search", "zebra", cwd=world.work).status
+    assert 0 == world.run("search", "zebra", cwd=world.unknown).status
+
+
+def test_classify_answers_0_whatever_it_finds(world: World) -> None:
+    """With kind, root and reason."""
+    for folder, kind in ((world.personal, "personal"), (world.work, "work"), (world.unknown, "unknown")):
+        ran = world.run("classify", str(folder), "--json", cwd=world.home)
+        assert (0, kind) == (ran.status, ran.json["kind"])
+        assert {"schema", "kind", "root", "reason"} <= ran.json.keys()
+
+
+def error(ran_out: str) -> dict[str, object]:
+    """The error object of a call with --json."""
+    value: dict[str, dict[str, object]] = json.loads(ran_out)
+    return value["error"]
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["show", "nothing"], "not_found"),
+        (["show", "Twin"], "ambiguous"),
+        (["write", ""], "usage"),
+        (["write", "t", "--source", "gossip"], "usage"),
+        (["write", "A", "--link", "nothing"], "not_found"),
+        (["write", "Twin"], "near_duplicate"),
+        (["write", "x", "--body", "AKIA" + "IOSFODNN7EXAMPLE"], "secret"),
+        (["search"], "usage"),
+        (["search", "--since", "someday", "x"], "usage"),
+        (["search", "--nope"], "usage"),
+        (["nosuch"], "usage"),
+        (["trash", "one"], "usage"),
+        (["restore", "one"], "not_found"),
+    ],
+)
+def test_an_error_has_a_code_a_message_and_a_hint(world: World, words: list[str], code: str) -> None:
+    """Status 2; as JSON on standard output, in words on standard error; never a traceback."""
+    world.node("a.org", "one", "Twin")
+    world.node("b.org", "two", "Twin")
+    as_json = world.run(*words, "--json")
+    assert (2, code) == (as_json.status, error(as_json.out)["code"])
+    assert error(as_json.out)["message"]
+    text = world.run(*words)
+    assert (2, "") == (text.status, text.out)
+    assert text.err.startswith("roamkb: ")
+    assert "Traceback" not in text.err
+
+
+def test_candidates_come_with_the_error(world: World) -> None:
+    """What is ambiguous or a near duplicate is named by id, title and path."""
+    world.node("a.org", "one", "Twin")
+    world.node("b.org", "two", "Twin")
+    expected = [
+        {"id": "one", "title": "Twin", "path": str(world.kb / "a.org")},
+        {"id": "two", "title": "Twin", "path": str(world.kb / "b.org")},
+    ]
+    for words in (["show", "Twin"], ["write", "Twin"]):
+        assert expected == error(world.run(*words, "--json").out)["candidates"]
+
+
+def test_without_a_rule_there_is_one_clear_error(world: World) -> None:
+    """Searching says bad_rule; writing is refused as unknown."""
+    (world.home / ".claude/rules/knowledge-base.md").unlink()
+    assert "bad_rule" == error(world.run("search", "x", "--json").out)["code"]
+    ran = world.run("write", "x")
+    assert 3 == ran.status
+    assert "unknown project" in ran.err
+
+
+@pytest.mark.parametrize("state", ["missing", "a file", "empty"])
+def test_without_a_knowledge_base_it_says_so(world: World, state: str) -> None:
+    """no_kb, and nothing is made."""
+    (world.kb / ".stfolder").rmdir()
+    if state != "empty":
+        world.kb.rmdir()
+    if state == "a file":
+        world.kb.write_text("not a folder")
+    for words in (["search", "x"], ["write", "x"], ["nodes"]):
+        ran = world.run(*words, "--json")
+        assert (2, "no_kb") == (ran.status, error(ran.out)["code"])
+    assert state != "missing" or not world.kb.exists()
+
+
+def test_a_closed_pipe_is_no_error(world: World) -> None:
+    """`roamkb nodes | head -1` ends quietly."""
+    for n in range(300):
+        world.node(f"{n:04}.org", f"id{n}", f"Title {n} " + "x" * 200)
+    command = f"{sys.executable} -m roamkb nodes | head -n 1"
+    done = subprocess.run(
+        ["bash", "-c", f"{command}; echo ${{PIPESTATUS[0]}}"],
+        cwd=world.personal, env={**world.environment(), "PWD": str(world.personal)},
+        capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    assert "0" == done.stdout.splitlines()[-1]
+    assert "" == done.stderr
+
+
+def test_ctrl_c_ends_quietly(world: World) -> None:
+    """Status 130, no traceback, nothing written."""
+    before = world.files()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "roamkb", "write", "t", "--body", "-"],
+        cwd=world.personal, env={**world.environment(), "PWD": str(world.personal)},
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    deadline = time.monotonic() + 30
+    while Path(f"/proc/{process.pid}/wchan").read_text() not in ("pipe_read", "anon_pipe_read"):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert (130, b"", b"") == (process.returncode, out, err)
+    assert before == world.files()
+
+
+def test_standard_input_that_is_no_text_is_a_usage_error(world: World) -> None:
+    """Bytes that aren't UTF-8 are refused, not guessed at."""
+    ran = world.run("write", "t", "--body", "-", input=b"\xff\xfe\x00")
+    assert 2 == ran.status
+    assert "UTF-8" in ran.err
+
+
+def test_arguments_that_are_no_text_are_survived(world: World) -> None:
+    """Bytes that aren't UTF-8 reach us as lone surrogates; no traceback."""
+    for words in (
+        ["search", b"\xff\xfe"],
+        ["show", b"\xff"],
+        ["write", b"caf\xe9 fact"],
+        ["search", b"\xff", "--json"],
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "roamkb", *words],
+            cwd=world.personal, env={**world.environment(), "PWD": str(world.personal)},
+            capture_output=True, check=False, timeout=60,
+        )  # fmt: skip
+        assert b"Traceback" not in done.stderr
+        assert done.returncode in (0, 1, 2)
+
+
+def test_what_a_note_holds_cannot_act_on_the_terminal(world: World) -> None:
+    """Escape sequences and bidi characters are gone from text, escaped in JSON."""
+    world.node("a.org", "a", "Zebra \x1b[31mred\u202e", "zebra \x1b]0;owned\x07 \u2066x")
+    for words in (["search", "zebra"], ["show", "a"], ["nodes"], ["search", "zebra", "--json"]):
+        out = world.run(*words).out
+        assert not set(out) & {"\x1b", "\x07", "\u202e", "\u2066"}
+    node = world.run("show", "a", "--json").json["node"]
+    assert isinstance(node, dict)
+    assert "Zebra \x1b[31mred\u202e" == node["title"]
+
+
+def test_a_read_only_folder_is_one_clear_line(world: World) -> None:
+    """Permission denied (or, as root, a read-only mount), nothing written, status 2."""
+    if os.geteuid() == 0:
+        done = subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False)
+        if done.returncode:
+            pytest.skip("root without leave to mount: run as another user")
+        script = f"mount --bind {world.kb} {world.kb} && mount -o remount,ro,bind {world.kb} && exec {sys.executable} -m roamkb write fact"
+        done = subprocess.run(
+            ["unshare", "-m", "bash", "-c", script],
+            cwd=world.personal, env={**world.environment(), "PWD": str(world.personal)},
+            capture_output=True, check=False, timeout=60,
+        )  # fmt: skip
+        status, err = done.returncode, done.stderr.decode()
+    else:
+        world.kb.chmod(0o555)
+        ran = world.run("write", "fact")
+        world.kb.chmod(0o755)
+        status, err = ran.status, ran.err
+    assert 2 == status
+    assert "read-only" in err or "permission denied" in err
+    assert {} == world.files()
+
+
+def test_every_help_has_an_example(world: World) -> None:
+    """And fits its command."""
+    from roamkb.interfaces.operations import OPERATIONS
+
+    overview = world.run("--help").out
+    for operation in OPERATIONS:
+        assert f"  {operation.name} " in overview
+        ran = world.run(operation.name, "--help")
+        assert (0, True) == (ran.status, f"Example: roamkb {operation.name}" in ran.out)
+
+
+def test_the_version_is_shown(world: World) -> None:
+    """As packages know it."""
+    from roamkb import __version__
+
+    assert f"roamkb {__version__}\n" == world.run("--version").out
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_can_be_had(world: World, shell: str) -> None:
+    """For the shells that people use."""
+    ran = world.run("--show-completion", shell)
+    assert 0 == ran.status
+    assert "roamkb" in ran.out.lower()
+
+
+def test_heavy_libraries_are_loaded_only_where_they_are_used(world: World) -> None:
+    """A search imports none of those that only other commands need."""
+    world.node("a.org", "a", "Zebra")
+    probe = (
+        "import sys; from roamkb.interfaces.cli import run; run(['search', 'zebra']);"
+        "heavy = {'typer', 'pathspec', 'ulid', 'orgparse', 'rich', 'markdown_it', 'platformdirs', 'mcp', 'fastapi'};"
+        "print(sorted(heavy & sys.modules.keys()))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", probe],
+        cwd=world.personal, env={**world.environment(), "PWD": str(world.personal)},
+        capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    assert "[]" == done.stdout.splitlines()[-1]
