@@ -74,7 +74,7 @@ def doctor(result: Checkup) -> Printed:
 
 def install(result: InstallReport) -> Printed:
     """Return what `install` did, or would do; status 2 where something of somebody else's is in the way."""
-    done = "would be done; nothing was changed" if result.dry_run else ""
+    done = "a dry run: nothing was changed" if result.dry_run else ""
     lines = [*map(_step_line, result.steps), *filter(None, [done])]
     return Printed(
         json={

@@ -8,12 +8,14 @@ from roamkb.formats.org.escape import defused
 
 #: What an id must not hold to stand in a link as it is.
 _UNLINKABLE = re.compile(r"[\[\]\\\s]|::")
+#: What opens a citation, a footnote or a box, and what could close a link around the words.
+_PAIRED = re.compile(rf"\[(?!{BREAK})|[\]{{}}<>](?=[\]{{}}<>])")
 _BRACKET = re.compile(r"(\\*)([\[\]])")
 
 
 def quoted(text: str) -> str:
     """Return `text` on one line, with nothing in it that org takes for more than words."""
-    return re.sub(r"([\[\]{}<>])(?=[\[\]{}<>])", rf"\1{BREAK}", defused(shown(text)))
+    return _PAIRED.sub(rf"\g<0>{BREAK}", defused(shown(text)))
 
 
 def node_link(id: str, title: str) -> str:
