@@ -100,18 +100,18 @@ class Trash:
 
     def _entry(self, path: Path, *, was: str, id: str, title: str) -> TrashEntry:
         now = self.now()
-        if not _lies_in(path.parent, self.kb):
-            raise DiskError(path, "isn't in the knowledge base")
+        file = _place(path, self.kb)
+        if file is None or not is_note(file):
+            raise DiskError(path, "isn't a note of the knowledge base")
         try:
             mode = path.stat().st_mode & 0o777
         except OSError as error:
             raise disk.disk_error(path, error) from error
-        file = _real(path.parent).relative_to(_real(self.kb)) / path.name
         return TrashEntry(
             key=f"{now:%Y%m%d%H%M%S}-{self.token()}",
             id=id,
             title=title,
-            file=file.as_posix(),
+            file=file,
             when=now.isoformat(timespec="seconds"),
             sha256=was,
             mode=mode,
@@ -119,15 +119,15 @@ class Trash:
 
     def _old_folder(self, entry: TrashEntry) -> Path:
         """Return the folder that the note came from, made again if the human has removed it."""
-        folder = (self.kb / entry.file).parent
-        if not is_note(entry.file) or not _lies_in(folder, self.kb):
+        path = self.kb / entry.file
+        if not is_note(entry.file) or _place(path, self.kb) is None:
             raise DiskError(self._record(entry), "names a place where no note can be")
         if disk.is_missing(self.kb):
             raise NoKnowledgeBase(self.kb, "doesn't exist")
-        return disk.make_folder(folder)
+        return disk.make_folder(path.parent)
 
     def _require_outside(self) -> None:
-        if _lies_in(self.folder, self.kb):
+        if _place(self.folder / "any", self.kb) is not None:
             raise DiskError(self.folder, "the trash may not lie in the knowledge base")
 
     def _note(self, entry: TrashEntry) -> Path:
@@ -137,13 +137,11 @@ class Trash:
         return self.folder / f"{entry.key}.json"
 
 
-def _real(path: Path) -> Path:
-    """Return where `path` really is, as far as that can be told; unlike `resolve` it never fails."""
-    return Path(os.path.realpath(path))
-
-
-def _lies_in(path: Path, folder: Path) -> bool:
-    return _real(path).is_relative_to(_real(folder))
+def _place(path: Path, kb: Path) -> str | None:
+    """Return `path` relative to `kb`, links followed but for its own name; None where it lies elsewhere."""
+    # unlike `resolve`, realpath never fails
+    real, root = Path(os.path.realpath(path.parent), path.name), os.path.realpath(kb)
+    return real.relative_to(root).as_posix() if real.is_relative_to(root) else None
 
 
 def _render(entry: TrashEntry) -> bytes:

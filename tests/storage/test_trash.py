@@ -148,11 +148,12 @@ def test_the_trash_never_lies_in_the_base(trash: Trash, note: Path) -> None:
     assert not inside.folder.exists()
 
 
-def test_only_the_bases_own_notes_are_trashed(trash: Trash, tmp_path: Path) -> None:
-    """A path elsewhere is refused."""
-    other = tmp_path / "other.org"
+@pytest.mark.parametrize("place", ["../other.org", "b.sync-conflict-20260610-142900.org", "picture.png"])
+def test_only_the_bases_own_notes_are_trashed(place: str, trash: Trash) -> None:
+    """What is no note could not be restored, so it stays."""
+    other = trash.kb / place
     other.write_bytes(BODY)
-    with pytest.raises(DiskError, match="isn't in the knowledge base"):
+    with pytest.raises(DiskError, match="isn't a note of the knowledge base"):
         put(trash, other)
     assert other.exists()
 
