@@ -23,7 +23,6 @@ from roamkb.storage.nodes import Notes
 
 if TYPE_CHECKING:
     from roamkb.actions.conflicts import Conflicts
-    from roamkb.actions.doctor import Checkup
     from roamkb.actions.hygiene import Hygiene
     from roamkb.actions.links import Links
     from roamkb.actions.nodes import NodeList
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from roamkb.actions.write import Stamp
     from roamkb.actions.write import Written
     from roamkb.core.boundary import WritePermit
+    from roamkb.core.checkup import Checkup
     from roamkb.core.installation import InstallReport
     from roamkb.storage.state import State
     from roamkb.storage.trash import Trash
@@ -347,6 +347,53 @@ class KnowledgeBase:
         # without a rule no project is personal, so there is no KB to name either
         kb = self._rule.kb if project.kind is Kind.PERSONAL else Path()
         return permit(project, fact, kb=kb)
+
+    def hygiene(self, *, org: bool = False) -> "Hygiene":
+        """Return what the knowledge base holds that its human may want to tidy."""
+        from roamkb.actions.hygiene import hygiene
+
+        return hygiene(self._notes(), org=org)
+
+    def conflicts(self, file: str | None = None, *, adopt: bool = False) -> "Conflicts":
+        """Return syncers' conflict copies; with `adopt`, those with an id of their own get a proper name."""
+        if not adopt:
+            from roamkb.actions.conflicts import conflicts
+
+            return conflicts(self._notes(), file=file, folder=self._around.cwd)
+        permit = self._permit(f"adopt {file or 'conflict copies'}")
+        from roamkb.actions.conflicts import adopt as adopt_copies
+
+        return adopt_copies(
+            self._notes(),
+            permit,
+            lock_file=self._state.lock_file(self._rule.kb),
+            now=self._around.now(),
+            file=file,
+            folder=self._around.cwd,
+        )
+
+    def doctor(self) -> "Checkup":
+        """Return what is wrong with this installation, and what to do about it."""
+        import platform
+
+        from roamkb import __version__
+        from roamkb.actions.doctor import Patient
+        from roamkb.actions.doctor import doctor
+        from roamkb.storage.places import find_rule
+
+        rule = find_rule(self._around.home, account_home=self._around.account_home)
+        return doctor(
+            Patient(
+                rule=rule,
+                project=self._project,
+                home=self._around.home,
+                search_path=self._around.environment.get("PATH", ""),
+                host=platform.node(),
+                state=self._state,
+                now=self._around.now(),
+                version=__version__,
+            )
+        )
 
     def install(
         self,
