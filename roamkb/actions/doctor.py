@@ -4,100 +4,46 @@ Nothing stops the checkup: what can't be looked at is a fault of that one check.
 """
 
 import sys
-import unicodedata
-from collections import defaultdict
-from collections.abc import Callable
-from collections.abc import Iterable
-from collections.abc import Iterator
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
-from roamkb.actions.conflicts import ConflictCopy
-from roamkb.actions.conflicts import conflicts
-from roamkb.actions.hygiene import duplicate_ids
+from roamkb.actions.checks_of_notes import checks_of_notes
 from roamkb.core.checkup import Check
 from roamkb.core.checkup import Checkup
 from roamkb.core.checkup import check
 from roamkb.core.checkup import listed
+from roamkb.core.checkup import looked
 from roamkb.core.errors import BadRule
-from roamkb.core.errors import RoamkbError
 from roamkb.core.model import Kind
 from roamkb.core.model import Project
 from roamkb.core.model import Rule
 from roamkb.core.patterns import literal_path
-from roamkb.formats.snippets import STIGNORE_LINES
 from roamkb.storage import checkup
-from roamkb.storage.checkup import Droppings
-from roamkb.storage.checkup import EmacsLock
-from roamkb.storage.nodes import Contents
-from roamkb.storage.nodes import Notes
-from roamkb.storage.state import State
+from roamkb.storage.checkup import Patient
 
-#: Clocks that a network sets differ by milliseconds; two minutes are a clock that nobody sets.
-AHEAD = 120.0
-
-_EMACS_SETTING = (
-    r"""(setq org-roam-file-exclude-regexp '("\\.sync-conflict-" """
-    r""""\\(^\\|/\\)\\.st\\(versions\\|folder\\)/" "\\(^\\|/\\)data/"))"""
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Patient:
-    """Where to look; `app` alone knows the environment and the clock."""
-
-    rule: Rule | BadRule
-    project: Project
-    #: roamkb's own.
-    version: str
-    home: Path
-    #: $PATH
-    search_path: str
-    #: What this machine calls itself.
-    host: str
-    state: State
-    #: Local time, naive.
-    now: datetime
-    #: Whether an Emacs runs under a number on this machine.
-    is_emacs: Callable[[int], bool] = checkup.is_emacs
+__all__ = ["Patient", "doctor"]
 
 
 def doctor(patient: Patient) -> Checkup:
     """Return what was looked at, in order; it never raises."""
     checks = [
-        _looked("versions", lambda: _versions(patient.version)),
-        _looked("command", lambda: _command(patient)),
-        _looked("rule", lambda: _rule(patient.rule)),
+        looked("versions", lambda: _versions(patient.version)),
+        looked("command", lambda: _command(patient)),
+        looked("rule", lambda: _rule(patient.rule)),
     ]
     if isinstance(patient.rule, Rule):
         rule = patient.rule
         checks += [
-            _looked("work roots", lambda: _work_roots(rule)),
-            _looked("project parents", lambda: _project_parents(rule)),
+            looked("work roots", lambda: _work_roots(rule)),
+            looked("project parents", lambda: _project_parents(rule)),
         ]
     checks += [
-        _looked("project", lambda: _project(patient.project)),
-        _looked("state folder", lambda: _private("state folder", patient.state.state)),
-        _looked("cache folder", lambda: _private("cache folder", patient.state.cache)),
+        looked("project", lambda: _project(patient.project)),
+        looked("state folder", lambda: _private("state folder", patient.state.state)),
+        looked("cache folder", lambda: _private("cache folder", patient.state.cache)),
     ]
     if isinstance(patient.rule, Rule):
-        checks += _of_knowledge_base(patient, patient.rule)
+        checks += checks_of_notes(patient, patient.rule)
     return Checkup(checks=tuple(checks))
-
-
-def _looked(name: str, look: Callable[[], Check]) -> Check:
-    """Return what `look` finds; what keeps it from looking is a finding as well."""
-    try:
-        return look()
-    except RoamkbError as error:
-        return Check(name=name, ok=False, detail=error.message, fix=error.hint)
-    except OSError as error:
-        return Check(name=name, ok=False, detail=f"{error.filename or 'the disk'}: {error.strerror or error}")
-
-
-# the installation
 
 
 def _versions(version: str) -> Check:
@@ -166,222 +112,4 @@ def _private(name: str, folder: Path) -> Check:
         filter(None, [fault]),
         fine=str(folder),
         fix=f"`chmod 700` it, or see who owns it; roamkb keeps what is private in {folder}",
-    )
-
-
-# the knowledge base
-
-
-def _of_knowledge_base(patient: Patient, rule: Rule) -> Iterator[Check]:
-    """Yield the checks of the notes, if they are there."""
-    notes = Notes(rule.kb, todo_lines=rule.todo_lines)
-    try:
-        contents = notes.read_all()
-        copies = conflicts(notes).copies
-        droppings = checkup.find_droppings(rule.kb, now=patient.now.timestamp())
-    except RoamkbError as error:
-        yield Check(name="knowledge base", ok=False, detail=error.message, fix=error.hint)
-        return
-    yield _size(rule, contents)
-    looks: tuple[tuple[str, Callable[[], Check]], ...] = (
-        ("readable", lambda: _readable(notes, contents)),
-        ("indexable", lambda: _indexable(notes, contents)),
-        ("ids", lambda: _ids(notes, contents)),
-        ("conflict copies", lambda: _versions_aside(copies)),
-        ("lost notes", lambda: _lost_notes(copies)),
-        ("git conflicts", lambda: _git_conflicts(notes, contents)),
-        ("names", lambda: _names(contents)),
-        ("clocks", lambda: _clocks(contents, patient.now.timestamp())),
-        ("locks", lambda: _locks(patient, droppings)),
-        ("leftovers", lambda: _leftovers(patient, rule, droppings)),
-        ("stignore", lambda: _stignore(rule.kb)),
-        ("Syncthing", lambda: _syncthing(rule.kb, patient.home)),
-        ("Emacs", _emacs),
-    )
-    for name, look in looks:
-        yield _looked(name, look)
-
-
-def _size(rule: Rule, contents: Contents) -> Check:
-    encrypted = len(contents.walk.encrypted)
-    unread = f"; {encrypted} encrypted, which roamkb doesn't read" if encrypted else ""
-    detail = f"{rule.kb}: {len(contents.notes)} notes, {sum(1 for _ in contents.nodes())} nodes{unread}"
-    return Check(name="knowledge base", ok=True, detail=detail)
-
-
-def _readable(notes: Notes, contents: Contents) -> Check:
-    dropped = {notes.path(note) for note in contents.notes if note.fault}
-    return check(
-        "readable",
-        (f"{entry.path} {entry.reason}" for entry in contents.skipped if entry.path not in dropped),
-        fine="every note can be read as UTF-8 text",
-        fix="open it in Emacs; C-x RET f utf-8 saves another encoding as UTF-8",
-    )
-
-
-def _indexable(notes: Notes, contents: Contents) -> Check:
-    return check(
-        "indexable",
-        (f"{notes.path(note)}: {note.fault}" for note in contents.notes if note.fault),
-        fine="org-roam takes every note",
-        fix="org-roam leaves the whole file out until that is put right",
-    )
-
-
-def _ids(notes: Notes, contents: Contents) -> Check:
-    return check(
-        "ids",
-        (
-            f"{twins.first.id} in {' and '.join(f'{spot.path}:{spot.line}' for spot in twins.nodes)}"
-            for twins in duplicate_ids(notes, contents)
-        ),
-        fine="no two nodes share an id",
-        fix="give the copy a new one: delete its :ID: line, then M-x org-id-get-create; "
-        "until then org-roam keeps whichever it saw first",
-    )
-
-
-def _versions_aside(copies: Sequence[ConflictCopy]) -> Check:
-    return check(
-        "conflict copies",
-        (str(copy.path) for copy in copies if copy.same_id),
-        fine="none has its original's id",
-        fix="`roamkb conflicts` says what differs: merge it, then delete the copy; with the same id "
-        "org-roam may take the copy for the note",
-    )
-
-
-def _lost_notes(copies: Sequence[ConflictCopy]) -> Check:
-    lost = (copy for copy in copies if not copy.same_id)
-    return check(
-        "lost notes",
-        (f"{copy.path}{f' {copy.obstacle}' if copy.obstacle else ''}" for copy in lost),
-        fine="no conflict copy is a note of its own",
-        fix="`roamkb conflicts --adopt` gives each with an id of its own a name; no search finds it now",
-    )
-
-
-def _git_conflicts(notes: Notes, contents: Contents) -> Check:
-    root = checkup.git_root(notes.kb)
-    if root is None:
-        return Check(name="git conflicts", ok=True, detail="the notes aren't in a git repository")
-    return check(
-        "git conflicts",
-        (str(notes.path(note)) for note in contents.notes if "\n<<<<<<< " in f"\n{note.text}"),
-        fine=f"no merge in {root} left its marks",
-        fix="settle the lines between <<<<<<< and >>>>>>>",
-    )
-
-
-def _names(contents: Contents) -> Check:
-    return check(
-        "names",
-        _troublesome([file.file for file in contents.walk.files]),
-        fine="every name means one file on every system",
-        fix="rename them: a phone, a Mac and Windows tell neither case nor the kind of accents apart",
-    )
-
-
-def _troublesome(files: Iterable[str]) -> Iterator[str]:
-    """Yield the names that another system would take for one another, or change."""
-    alike: dict[str, list[str]] = defaultdict(list)
-    for file in files:
-        composed = unicodedata.normalize("NFC", file)
-        alike[composed.casefold()].append(file)
-        if composed != file:
-            yield f"{file} has its accents apart (not NFC)"
-    yield from (f"{' and '.join(group)} differ in case only" for group in alike.values() if len(group) > 1)
-
-
-def _clocks(contents: Contents, now: float) -> Check:
-    return check(
-        "clocks",
-        (file.place for file in contents.walk.files if file.mtime_ns / 1e9 > now + AHEAD),
-        fine="no note is dated ahead of this machine's clock",
-        fix="set the clock of the machine that saved it, or of this one: who is ahead wins every conflict",
-    )
-
-
-def _locks(patient: Patient, droppings: Droppings) -> Check:
-    return check(
-        "locks",
-        filter(None, (_lock_fault(lock, patient) for lock in droppings.locks)),
-        fine="no note is held by an Emacs elsewhere, or by one that is gone",
-        fix="save the note there, or delete the link if it is open nowhere; roamkb won't change it till then",
-    )
-
-
-def _lock_fault(lock: EmacsLock, patient: Patient) -> str | None:
-    if not lock.host:
-        return f"{lock.path} names no machine"
-    if _bare(lock.host) != _bare(patient.host):
-        return f"{lock.path} is held by an Emacs on {lock.host}, or was left there"
-    return (
-        None if patient.is_emacs(lock.pid) else f"{lock.path} was left by an Emacs that is gone ({lock.pid})"
-    )
-
-
-def _bare(host: str) -> str:
-    """Return a machine's name without its domain, which some programs leave out."""
-    return host.partition(".")[0].casefold()
-
-
-def _leftovers(patient: Patient, rule: Rule, droppings: Droppings) -> Check:
-    now = patient.now.timestamp()
-    trash = patient.state.trash_folder(rule.kb)
-    elsewhere = [
-        path
-        for folder in (rule.source.parent, trash)
-        for path in checkup.find_droppings(folder, now=now).leftovers
-    ]
-    halves = checkup.find_halves(trash)
-    return check(
-        "leftovers",
-        map(str, (*droppings.leftovers, *elsewhere, *halves)),
-        fine="no write was cut off",
-        fix="a write was cut off; look at them and delete them, no note is missing",
-    )
-
-
-def _stignore(kb: Path) -> Check:
-    root = checkup.syncthing_root(kb)
-    if root is None:
-        return Check(name="stignore", ok=True, detail="the notes aren't in a folder of Syncthing's")
-    ignored = checkup.ignored_by_syncthing(root)
-    missing = [line for line in STIGNORE_LINES if line not in ignored]
-    return Check(
-        name="stignore",
-        ok=not missing,
-        detail=f"{root / '.stignore'} lacks {' '.join(missing)}"
-        if missing
-        else f"{root / '.stignore'} is complete",
-        fix="add them, on every machine: Syncthing doesn't carry that file; "
-        "`roamkb install --snippets DIR` writes them out"
-        if missing
-        else "",
-    )
-
-
-def _syncthing(kb: Path, home: Path) -> Check:
-    folder = checkup.syncthing_folder(kb, home=home)
-    if folder is None:
-        return Check(name="Syncthing", ok=True, detail="no configuration on this machine names the notes")
-    lossy = folder.max_conflicts == 0
-    return Check(
-        name="Syncthing",
-        ok=not lossy,
-        detail=f"the folder {folder.label} keeps {'no' if lossy else folder.max_conflicts} conflict copies "
-        f"of a file ({folder.config})".replace("keeps -1", "keeps all"),
-        fix="set maxConflicts to 10 in its advanced settings: with 0 the edit that loses is deleted"
-        if lossy
-        else "",
-    )
-
-
-def _emacs() -> Check:
-    return Check(
-        name="Emacs",
-        ok=True,
-        detail="its settings can't be seen from here; without this one org-roam indexes conflict copies",
-        fix=f"{_EMACS_SETTING}; `roamkb install --snippets DIR` writes it out",
     )

@@ -1,8 +1,11 @@
 """What `doctor` says: one check after the other, each with what to do about it."""
 
+from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from roamkb.core.errors import RoamkbError
 
 #: Names in one sentence; who wants all of them asks the command that the fix names.
 _NAMED = 5
@@ -30,6 +33,17 @@ class Checkup:
     def faults(self) -> tuple[Check, ...]:
         """The checks that found something."""
         return tuple(check for check in self.checks if not check.ok)
+
+
+def looked(name: str, look: Callable[[], Check]) -> Check:
+    """Return what `look` finds; what keeps it from looking is a finding as well."""
+    try:
+        return look()
+    except RoamkbError as error:
+        return Check(name=name, ok=False, detail=error.message, fix=error.hint)
+    except OSError as error:
+        detail = f"{error.filename or 'the disk'}: {error.strerror or error}"
+        return Check(name=name, ok=False, detail=detail, fix="see that it is there, whose it is and its mode")
 
 
 def check(name: str, faults: Iterable[str], *, fine: str, fix: str) -> Check:

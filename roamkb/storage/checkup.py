@@ -3,20 +3,26 @@
 import os
 import re
 import sqlite3
+from collections.abc import Callable
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from os.path import lexists
 from os.path import realpath
 from pathlib import Path
 from shutil import which
 from xml.etree import ElementTree
 
+from roamkb.core.errors import BadRule
 from roamkb.core.errors import DiskError
+from roamkb.core.model import Project
+from roamkb.core.model import Rule
 from roamkb.core.model import Unreadable
 from roamkb.core.names import is_note_folder
 from roamkb.storage.disk import TEMPORARY
 from roamkb.storage.disk import Missing
 from roamkb.storage.disk import read_file
+from roamkb.storage.state import State
 
 #: A write takes milliseconds: what is older than an hour was left behind.
 LEFT_BEHIND = 3600.0
@@ -90,6 +96,26 @@ def is_emacs(pid: int, *, proc: Path = Path("/proc")) -> bool:
     except (OSError, OverflowError):
         return True
     return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patient:
+    """Where to look; `app` alone knows the environment and the clock."""
+
+    rule: Rule | BadRule
+    project: Project
+    #: roamkb's own.
+    version: str
+    home: Path
+    #: $PATH
+    search_path: str
+    #: What this machine calls itself.
+    host: str
+    state: State
+    #: Local time, naive.
+    now: datetime
+    #: Whether an Emacs runs under a number on this machine.
+    is_emacs: Callable[[int], bool] = is_emacs
 
 
 def syncthing_root(kb: Path) -> Path | None:
@@ -227,7 +253,7 @@ def _configured(config: Path, home: Path) -> Iterator[SyncthingFolder]:
         path = folder.get("path", "")
         if path:
             yield SyncthingFolder(
-                label=folder.get("label") or folder.get("id", ""),
+                label=folder.get("label") or folder.get("id") or path,
                 path=home / path[2:] if path.startswith("~/") else Path(path),
                 # Syncthing takes a missing one for 0
                 max_conflicts=_whole(folder.findtext("maxConflicts", "")),

@@ -1,0 +1,245 @@
+"""What `doctor` says of the notes, and of what programs do among them."""
+
+import unicodedata
+from collections import defaultdict
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from pathlib import Path
+
+from roamkb.actions.conflicts import ConflictCopy
+from roamkb.actions.conflicts import conflicts
+from roamkb.actions.hygiene import duplicate_ids
+from roamkb.core.checkup import Check
+from roamkb.core.checkup import check
+from roamkb.core.checkup import looked
+from roamkb.core.errors import RoamkbError
+from roamkb.core.model import Rule
+from roamkb.formats.snippets import STIGNORE_LINES
+from roamkb.storage import checkup
+from roamkb.storage.checkup import Droppings
+from roamkb.storage.checkup import EmacsLock
+from roamkb.storage.checkup import Patient
+from roamkb.storage.nodes import Contents
+from roamkb.storage.nodes import Notes
+
+#: Clocks that a network sets differ by milliseconds; two minutes are a clock that nobody sets.
+AHEAD = 120.0
+
+_EMACS_SETTING = (
+    r"""(setq org-roam-file-exclude-regexp '("\\.sync-conflict-" """
+    r""""\\(^\\|/\\)\\.st\\(versions\\|folder\\)/" "\\(^\\|/\\)data/"))"""
+)
+
+
+def checks_of_notes(patient: Patient, rule: Rule) -> Iterator[Check]:
+    """Yield the checks of the notes, if they are there."""
+    notes = Notes(rule.kb, todo_lines=rule.todo_lines)
+    try:
+        contents = notes.read_all()
+        copies = conflicts(notes).copies
+        droppings = checkup.find_droppings(rule.kb, now=patient.now.timestamp())
+    except RoamkbError as error:
+        yield Check(name="knowledge base", ok=False, detail=error.message, fix=error.hint)
+        return
+    yield _size(rule, contents)
+    looks: tuple[tuple[str, Callable[[], Check]], ...] = (
+        ("readable", lambda: _readable(notes, contents)),
+        ("indexable", lambda: _indexable(notes, contents)),
+        ("ids", lambda: _ids(notes, contents)),
+        ("conflict copies", lambda: _versions_aside(copies)),
+        ("lost notes", lambda: _lost_notes(copies)),
+        ("git conflicts", lambda: _git_conflicts(notes, contents)),
+        ("names", lambda: _names(contents)),
+        ("clocks", lambda: _clocks(contents, patient.now.timestamp())),
+        ("locks", lambda: _locks(patient, droppings)),
+        ("leftovers", lambda: _leftovers(patient, rule, droppings)),
+        ("stignore", lambda: _stignore(rule.kb)),
+        ("Syncthing", lambda: _syncthing(rule.kb, patient.home)),
+        ("Emacs", _emacs),
+    )
+    for name, look in looks:
+        yield looked(name, look)
+
+
+def _size(rule: Rule, contents: Contents) -> Check:
+    encrypted = len(contents.walk.encrypted)
+    unread = f"; {encrypted} encrypted, which roamkb doesn't read" if encrypted else ""
+    detail = f"{rule.kb}: {len(contents.notes)} notes, {sum(1 for _ in contents.nodes())} nodes{unread}"
+    return Check(name="knowledge base", ok=True, detail=detail)
+
+
+def _readable(notes: Notes, contents: Contents) -> Check:
+    faults = {(notes.path(note), note.fault) for note in contents.notes}
+    return check(
+        "readable",
+        (
+            f"{entry.path} {entry.reason}"
+            for entry in contents.skipped
+            if (entry.path, entry.reason) not in faults
+        ),
+        fine="every note can be read as UTF-8 text",
+        fix="open it in Emacs; C-x RET f utf-8 saves another encoding as UTF-8",
+    )
+
+
+def _indexable(notes: Notes, contents: Contents) -> Check:
+    return check(
+        "indexable",
+        (f"{notes.path(note)}: {note.fault}" for note in contents.notes if note.fault),
+        fine="org-roam takes every note",
+        fix="org-roam leaves the whole file out until that is put right",
+    )
+
+
+def _ids(notes: Notes, contents: Contents) -> Check:
+    return check(
+        "ids",
+        (
+            f"{twins.first.id} in {' and '.join(f'{spot.path}:{spot.line}' for spot in twins.nodes)}"
+            for twins in duplicate_ids(notes, contents)
+        ),
+        fine="no two nodes share an id",
+        fix="give the copy a new one: delete its :ID: line, then M-x org-id-get-create; "
+        "until then org-roam keeps whichever it saw first",
+    )
+
+
+def _versions_aside(copies: Sequence[ConflictCopy]) -> Check:
+    return check(
+        "conflict copies",
+        (str(copy.path) for copy in copies if copy.same_id),
+        fine="none has its original's id",
+        fix="`roamkb conflicts` says what differs: merge it, then delete the copy; with the same id "
+        "org-roam may take the copy for the note",
+    )
+
+
+def _lost_notes(copies: Sequence[ConflictCopy]) -> Check:
+    lost = (copy for copy in copies if not copy.same_id)
+    return check(
+        "lost notes",
+        (f"{copy.path}{f' {copy.obstacle}' if copy.obstacle else ''}" for copy in lost),
+        fine="no conflict copy is a note of its own",
+        fix="`roamkb conflicts --adopt` gives each with an id of its own a name; no search finds it now",
+    )
+
+
+def _git_conflicts(notes: Notes, contents: Contents) -> Check:
+    root = checkup.git_root(notes.kb)
+    if root is None:
+        return Check(name="git conflicts", ok=True, detail="the notes aren't in a git repository")
+    return check(
+        "git conflicts",
+        (str(notes.path(note)) for note in contents.notes if "\n<<<<<<< " in f"\n{note.text}"),
+        fine=f"no merge in {root} left its marks",
+        fix="settle the lines between <<<<<<< and >>>>>>>",
+    )
+
+
+def _names(contents: Contents) -> Check:
+    return check(
+        "names",
+        _troublesome([file.file for file in contents.walk.files]),
+        fine="every name means one file on every system",
+        fix="rename them: a phone, a Mac and Windows tell neither case nor the kind of accents apart",
+    )
+
+
+def _troublesome(files: Iterable[str]) -> Iterator[str]:
+    """Yield the names that another system would take for one another, or change."""
+    alike: dict[str, list[str]] = defaultdict(list)
+    for file in files:
+        composed = unicodedata.normalize("NFC", file)
+        alike[composed.casefold()].append(file)
+        if composed != file:
+            yield f"{file} has its accents apart (not NFC)"
+    yield from (f"{' and '.join(group)} differ in case only" for group in alike.values() if len(group) > 1)
+
+
+def _clocks(contents: Contents, now: float) -> Check:
+    return check(
+        "clocks",
+        (file.place for file in contents.walk.files if file.mtime_ns / 1e9 > now + AHEAD),
+        fine="no note is dated ahead of this machine's clock",
+        fix="set the clock of the machine that saved it, or of this one: who is ahead wins every conflict",
+    )
+
+
+def _locks(patient: Patient, droppings: Droppings) -> Check:
+    return check(
+        "locks",
+        filter(None, (_lock_fault(lock, patient) for lock in droppings.locks)),
+        fine="no note is held by an Emacs elsewhere, or by one that is gone",
+        fix="save the note there, or delete the link if it is open nowhere; roamkb won't change it till then",
+    )
+
+
+def _lock_fault(lock: EmacsLock, patient: Patient) -> str | None:
+    if not lock.host:
+        return f"{lock.path} names no machine"
+    if _bare(lock.host) != _bare(patient.host):
+        return f"{lock.path} is held by an Emacs on {lock.host}, or was left there"
+    return (
+        None if patient.is_emacs(lock.pid) else f"{lock.path} was left by an Emacs that is gone ({lock.pid})"
+    )
+
+
+def _bare(host: str) -> str:
+    """Return a machine's name without its domain, which some programs leave out."""
+    return host.partition(".")[0].casefold()
+
+
+def _leftovers(patient: Patient, rule: Rule, droppings: Droppings) -> Check:
+    now = patient.now.timestamp()
+    trash = patient.state.trash_folder(rule.kb)
+    elsewhere = [
+        path
+        for folder in (rule.source.parent, trash)
+        for path in checkup.find_droppings(folder, now=now).leftovers
+    ]
+    halves = checkup.find_halves(trash)
+    return check(
+        "leftovers",
+        map(str, (*droppings.leftovers, *elsewhere, *halves)),
+        fine="no write was cut off",
+        fix="a crash left them; no note needs them: look at them and delete them",
+    )
+
+
+def _stignore(kb: Path) -> Check:
+    root = checkup.syncthing_root(kb)
+    if root is None:
+        return Check(name="stignore", ok=True, detail="the notes aren't in a folder of Syncthing's")
+    ignored = checkup.ignored_by_syncthing(root)
+    missing = " ".join(line for line in STIGNORE_LINES if line not in ignored)
+    return check(
+        "stignore",
+        [f"{root / '.stignore'} lacks {missing}"] if missing else [],
+        fine=f"{root / '.stignore'} is complete",
+        fix="add them, on every machine: Syncthing doesn't carry that file; "
+        "`roamkb install --snippets DIR` writes them out",
+    )
+
+
+def _syncthing(kb: Path, home: Path) -> Check:
+    folder = checkup.syncthing_folder(kb, home=home)
+    if folder is None:
+        return Check(name="Syncthing", ok=True, detail="no configuration on this machine names the notes")
+    kept = "all" if folder.max_conflicts < 0 else str(folder.max_conflicts)
+    return check(
+        "Syncthing",
+        [f"the folder {folder.label} keeps no conflict copies ({folder.config})"] if kept == "0" else [],
+        fine=f"the folder {folder.label} keeps {kept} conflict copies of a file",
+        fix="set maxConflicts to 10 in its advanced settings: with 0 the edit that loses is deleted",
+    )
+
+
+def _emacs() -> Check:
+    return Check(
+        name="Emacs",
+        ok=True,
+        detail="its settings can't be seen from here; without this one org-roam indexes conflict copies",
+        fix=f"{_EMACS_SETTING}; `roamkb install --snippets DIR` writes it out",
+    )
