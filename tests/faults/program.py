@@ -94,6 +94,14 @@ def bad_replace(folder: Path) -> str:
     return NOTE
 
 
+def bad_rename(folder: Path) -> str:
+    """Write beside and rename to a free name; nothing is synced."""
+    beside = folder / "kb" / f"{disk.TEMPORARY}x.tmp"
+    beside.write_bytes(BODY)
+    beside.rename(folder / "kb" / OTHER)
+    return OTHER
+
+
 def bad_deaf(folder: Path) -> str:
     """Do everything right and don't listen to what fsync says."""
     path = folder / "kb" / OTHER
@@ -114,7 +122,7 @@ def bad_deaf(folder: Path) -> str:
 
 TASKS: dict[str, Callable[[Path], str]] = {
     task.__name__: task
-    for task in (create, create_named, swap, trash, restore, bad_in_place, bad_replace, bad_deaf)
+    for task in (create, create_named, swap, trash, restore, bad_in_place, bad_replace, bad_rename, bad_deaf)
 }
 
 

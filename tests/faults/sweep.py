@@ -185,11 +185,11 @@ class Sweep:
         """Run the task once for each call and fault; `most` stops at so many broken runs."""
         with programs(2) as free:
             program = free.get()
-            base = self._once(program, folder / "base", None)
+            base = self.once(program, folder / "base", None)
             free.put(program)
             wrong = self.check(base) or unsynced(base)
             result = Result(runs=1, broken=[f"without a fault: {wrong}"] if wrong else [])
-            points = self._points(base)
+            points = self.points(base)
             result.points = len(points)
 
             def attempt(fault: Fault) -> None:
@@ -208,7 +208,7 @@ class Sweep:
     def _try(self, program: Program, folder: Path, fault: Fault, result: Result) -> None:
         result.runs += 1
         for _ in range(_TRIES):
-            run = self._once(program, folder, fault)
+            run = self.once(program, folder, fault)
             if run.fired:
                 break
         else:
@@ -219,13 +219,14 @@ class Sweep:
             result.broken.append(f"{fault}: {wrong} (status {run.status}, said {run.said[-200:]!r})")
         shutil.rmtree(folder)
 
-    def _once(self, program: Program, folder: Path, fault: Fault | None) -> Run:
+    def once(self, program: Program, folder: Path, fault: Fault | None) -> Run:
+        """Run the task in a fresh `folder`."""
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         self.set_up(folder)
         return program.run(self.task, folder, fault, self.standing)
 
-    def _points(self, base: Run) -> list[tuple[str, int]]:
+    def points(self, base: Run) -> list[tuple[str, int]]:
         """Return each call that names the folder, with its number among the calls of its name."""
         standing = {fault.call for fault in self.standing}
         seen: Counter[str] = Counter()
