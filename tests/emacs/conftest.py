@@ -23,11 +23,14 @@ class NoOrgRoam(Exception):
     """This machine has no Emacs with org-roam."""
 
 
-def org_roam_nodes(folder: Path, *, plain: bool = False, timezone: str = "UTC", limit: int = 600) -> Tables:
+def org_roam_nodes(
+    folder: Path, *, plain: bool = False, newer: bool = False, timezone: str = "UTC", limit: int = 600
+) -> Tables:
     """Return all that real org-roam indexes of `folder`.
 
     `plain` keeps Emacs as it starts: it then obeys or refuses file variables and fetches
-    set-up files as it would for a human without any settings.
+    set-up files as it would for a human without any settings. `newer` gives links in drawers
+    and keyword lines to the node that they stand in, as org-roam 2.3 does.
     """
     emacs = shutil.which(os.environ.get("EMACS", "emacs"))
     if emacs is None:
@@ -46,9 +49,10 @@ def org_roam_nodes(folder: Path, *, plain: bool = False, timezone: str = "UTC", 
         "DUMP_OUT": str(out),
         "DUMP_DB": str(scratch / "org-roam.db"),
     }
-    environment.pop("DUMP_PLAIN", None)
-    if plain:
-        environment["DUMP_PLAIN"] = "1"
+    for name, wanted in (("DUMP_PLAIN", plain), ("DUMP_NEWER", newer)):
+        environment.pop(name, None)
+        if wanted:
+            environment[name] = "1"
     done = subprocess.run(
         [emacs, "--batch", "--no-init-file", "-l", str(_HERE / "org_roam_dump.el")],
         env=environment,

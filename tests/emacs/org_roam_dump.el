@@ -2,7 +2,8 @@
 
 ;; Run in a batch Emacs by conftest.py.  The environment names the folder
 ;; (DUMP_FOLDER), the result (DUMP_OUT) and org-roam's database (DUMP_DB); with
-;; DUMP_PLAIN the settings of a plain Emacs stay as they are.
+;; DUMP_PLAIN the settings of a plain Emacs stay as they are, and with DUMP_NEWER links
+;; belong to the nodes that org-roam 2.3 gives them.
 
 ;;; Code:
 
@@ -89,6 +90,31 @@
   (advice-add 'org-file-contents :around
               (lambda (fetch file &rest rest) (unless (org-url-p file) (apply fetch file rest)))))
 
+(defun dump-map-links (fns)
+  "Run FNS over all links, as org-roam does; those of drawers and keywords where they stand.
+org-roam 2.2 files them at the beginning of the buffer."
+  (org-with-point-at 1
+    (while (re-search-forward org-link-any-re nil :no-error)
+      (backward-char)
+      (let* ((element (org-element-context))
+             (type (org-element-type element))
+             (link (and (eq type 'link) element)))
+        (when (and (memq type org-roam-db-extra-links-elements)
+                   (not (member-ignore-case (org-element-property :key element)
+                                            (cdr (assoc type org-roam-db-extra-links-exclude-keys)))))
+          (when-let ((bounds (org-in-regexp org-link-any-re)))
+            (setq link (dump-parsed-link (buffer-substring-no-properties (car bounds) (cdr bounds))))
+            (org-element-put-property link :begin (car bounds))))
+        (when link
+          (dolist (fn fns) (funcall fn link)))))))
+
+(defun dump-parsed-link (text)
+  "The link that is all of TEXT."
+  (with-temp-buffer
+    (delay-mode-hooks (org-mode))
+    (insert text)
+    (org-element-context)))
+
 (defun dump-main ()
   "Index the folder and write what org-roam says of it."
   (setq org-roam-directory dump-folder
@@ -102,6 +128,8 @@
         vc-handled-backends nil)
   (unless (getenv "DUMP_PLAIN")
     (dump-tame-emacs))
+  (when (getenv "DUMP_NEWER")
+    (advice-add 'org-roam-db-map-links :override #'dump-map-links))
   (advice-add 'display-warning :override
               (lambda (_type message &rest _) (push message dump-warnings)))
   ;; org-roam works through its list from the end: so the first path wins an id that two files have.

@@ -16,6 +16,7 @@ from roamkb.formats.org.ahead import Ahead
 from roamkb.formats.org.lists import Items
 from roamkb.formats.org.lists import find_items
 from roamkb.formats.org.lists import item_contents
+from roamkb.formats.org.pairs import Pairs
 from roamkb.formats.org.syntax import is_name
 
 
@@ -80,6 +81,7 @@ _DRAWER = re.compile(r"[ \t]*:([^\s:]+):[ \t]*$", re.MULTILINE)
 _FIXED_WIDTH = re.compile(r"(?:[ \t]*+:(?: .*+)?(?:\n|\Z))++")
 _BLOCK = re.compile(r"[ \t]*#\+BEGIN_(\S+)", re.IGNORECASE)
 _CALL = re.compile(r"[ \t]*#\+CALL:", re.IGNORECASE)
+_BRACKET = re.compile(r"[\[\]()]")
 _DYNAMIC_BLOCK = re.compile(r"[ \t]*#\+BEGIN:? ", re.IGNORECASE)
 _KEYWORD = re.compile(r"[ \t]*#\+\S+:")
 _HASH_PLUS = re.compile(r"[ \t]*#\+(\S*)")
@@ -143,6 +145,7 @@ class SectionReader:
         self._text = text
         self._closings = Closings(text)
         self._table_el_ends = Ahead(self._find_table_el_end, len(text))
+        self._pairs = Pairs(text)
         self._frames: list[_Frame] = []
 
     def _find_table_el_end(self, at: int) -> int:
@@ -234,7 +237,10 @@ class SectionReader:
             self._go_on(at, frame)
             return
         yield from captions
-        yield from self._plain_element(at, _first_char(text, at, end), frame)
+        for region in self._plain_element(at, _first_char(text, at, end), frame):
+            if region.place is Place.KEYWORD and not captions:
+                yield from self._keywords(frame.at, at)
+            yield region
 
     def _keywords(self, at: int, end: int) -> Iterator[Region]:
         while at < end:
@@ -295,8 +301,8 @@ class SectionReader:
                 yield Region(Place.TEXT, self._next_line(at, end), closing)
             else:
                 self._block(at, closing, frame)
-        elif _CALL.match(text, at, end):
-            self._go_on(self._next_line(at, end), frame)
+        elif call := _CALL.match(text, at, end):
+            self._go_on(self._next_line(self._call_end(call.end(), end), end), frame)
         elif _DYNAMIC_BLOCK.match(text, at, end):
             closing = self._closings.first("", at, end)
             if closing is None:
@@ -308,6 +314,16 @@ class SectionReader:
             self._go_on(self._next_line(at, end), frame)
         else:
             yield from self._paragraph(at, frame)
+
+    def _call_end(self, at: int, end: int) -> int:
+        """Return where the brackets of a `#+call:` are closed; they may run over lines."""
+        bracket = _BRACKET.search(self._text, at, self._line_end(at, end))
+        place = bracket.start() if bracket else at
+        for opener in "[(":
+            if self._text.startswith(opener, place):
+                closing = self._pairs.closing(place)
+                place = place if closing is None else closing + 1
+        return min(place, end)
 
     def _footnote(self, at: int, frame: _Frame) -> None:
         text, end = self._text, frame.end

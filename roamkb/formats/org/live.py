@@ -13,6 +13,7 @@ from roamkb.formats.org.elements import SectionReader
 from roamkb.formats.org.links import Abbreviations
 from roamkb.formats.org.links import LinkFinder
 from roamkb.formats.org.links import LinkText
+from roamkb.formats.org.objects import SUSPECT_TIME
 from roamkb.formats.org.objects import Holds
 from roamkb.formats.org.objects import ObjectReader
 from roamkb.formats.org.outline import heading_lines
@@ -57,6 +58,18 @@ class LiveText:
                     some = inside[bisect_left(inside, begin) : bisect_left(inside, end)]
                     if some:
                         yield from objects.links_at(begin, end, some, holds)
+
+    def check_times(self, title: Callable[[int], tuple[int, int] | None]) -> None:
+        """Raise `NoDate` where Org would fail to read a time."""
+        places = [time.start() for time in SUSPECT_TIME.finditer(self.text)]
+        if not places:
+            return
+        objects = ObjectReader(self.text, LinkFinder(self.text))
+        for region, _ in self._regions_with(places, title):
+            if region.place in (Place.TEXT, Place.ROW):
+                for begin, end, holds in self._stretches(region):
+                    for _ in objects.citations(begin, end, holds):
+                        pass
 
     def citations(self, title: Callable[[int], tuple[int, int] | None]) -> Iterator[tuple[str, int]]:
         """Yield all cited keys and where each stands."""

@@ -21,6 +21,7 @@ from roamkb.formats.org.keywords import collect
 from roamkb.formats.org.keywords import states
 from roamkb.formats.org.links import displayed
 from roamkb.formats.org.live import LiveText
+from roamkb.formats.org.objects import NoDate
 from roamkb.formats.org.outline import Heading
 from roamkb.formats.org.outline import parents
 from roamkb.formats.org.outline import read_heading
@@ -60,15 +61,18 @@ def parse_note(
     nodes: tuple[Node, ...] = ()
     try:
         nodes = reader.nodes()
+        reader.check_times()
     except Unbalanced as broken:
         fault = f"a quote in a property is never closed: {broken}"
     except _Untitled as broken:
         fault = f"the heading in line {broken} has an ID and no title, but tags, aliases, refs or links"
+    except NoDate as broken:
+        fault = f"Org can't read {broken} as a time"
     return Note(
         file=file,
         text=text,
         title=reader.title,
-        nodes=nodes,
+        nodes=() if fault else nodes,
         setupfiles=tuple(dict.fromkeys(keywords.setupfiles)),
         fault=fault,
     )
@@ -111,6 +115,10 @@ class _NoteReader:
                 elif self._says_something(number):
                     raise _Untitled(self._line_number(self._lines[number].begin))
         return tuple(found)
+
+    def check_times(self) -> None:
+        """Raise `NoDate` where Org would fail to read a time."""
+        self._live.check_times(self._title_span)
 
     def _says_something(self, number: int) -> bool:
         drawer, _ = self._drawers[number]

@@ -23,6 +23,10 @@ from roamkb.formats.org.syntax import is_word
 from roamkb.formats.org.syntax import is_word_start
 
 
+class NoDate(Exception):
+    """Something has the shape of a time and names no date: Org gives up on the file."""
+
+
 class Holds(Enum):
     """What objects a stretch of text may hold."""
 
@@ -73,6 +77,9 @@ _SNIPPET = re.compile(r"@@[-A-Za-z0-9]+:")
 _MACRO = re.compile(r"\{\{\{[a-zA-Z][-a-zA-Z0-9_]*(\(|\}\}\})")
 _TARGET = re.compile(r"<<(?:[^<>\n\r\t ]|[^<>\n\r\t ][^<>\n\r]*[^<>\n\r\t ])>>")
 _RADIO_TARGET = re.compile(r"<<<(?:[^<>\n\r\t ]|[^<>\n\r\t ][^<>\n\r]*[^<>\n\r\t ])>>>")
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+#: What could make Org fail: half a range, or a date that lacks a digit.
+SUSPECT_TIME = re.compile(r"[\]>]--[\[<](?!\d{4}-\d{2}-\d{2})|<\d+-\d+-\d+[^>\n]*\+\d+[dwmy]>", re.ASCII)
 _TIMESTAMP = re.compile(r"[\[<]\d{4}-\d{2}-\d{2}[ \]>]", re.ASCII)
 _ODD_TIMESTAMP = re.compile(r"<(?:\d+-\d+-\d+[^>\n]+?\+\d+[dwmy]>|%%\([^>\n]+\)>)", re.ASCII)
 _LATEX_MACRO = re.compile(r"\\([a-zA-Z]+)\*?((?:\[[^\]\[\n{}]*\]|\{[^{}\n]*\})*)")
@@ -295,24 +302,32 @@ class ObjectReader:
             at = end if separator < 0 else separator + 1
 
     def _timestamp(self, at: int, end: int) -> Found | None:
-        if not _TIMESTAMP.match(self._text, at, end) and not _ODD_TIMESTAMP.match(self._text, at, end):
+        text = self._text
+        if not _TIMESTAMP.match(text, at, end) and not _ODD_TIMESTAMP.match(text, at, end):
             return None
         closing = self._first_match(_TIME_END, at)
-        if closing >= end or self._text[closing] == "\n":
+        if closing >= end or text[closing] == "\n":
             return None
-        if self._text.startswith(("--<", "--["), closing + 1, end):
+        self._check_date(at, closing)
+        if text.startswith(("--<", "--["), closing + 1, end) and not text.startswith("<%%", at):
             second = self._first_match(_TIME_END, closing + 4)
-            if second < end and self._text[second] != "\n":
+            if second < end and text[second] != "\n":
+                self._check_date(closing + 3, second)
                 closing = second
         return self._object(at, closing + 1, end)
+
+    def _check_date(self, begin: int, end: int) -> None:
+        if not _DATE.search(self._text, begin, end) and not self._text.startswith("<%%", begin):
+            raise NoDate(self._text[begin : end + 1])
 
     def _snippet(self, at: int, window: Window) -> Found | None:
         end = window.end
         name = _SNIPPET.match(self._text, at, end)
         if name is None:
             return None
-        closing = self._first("@@", name.end())
-        return self._object(at, closing + 2, end) if closing + 2 <= end else None
+        closing = self._first("@@", name.end()) + 2
+        # without its end, it's only its beginning that nothing else can use
+        return self._object(at, closing if closing <= end else name.end(), end)
 
     def _macro(self, at: int, window: Window) -> Found | None:
         end = window.end

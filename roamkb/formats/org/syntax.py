@@ -25,9 +25,9 @@ _WORD = _edges(
     "254c-2591 2593-259f 25a2 25aa-25b1 25b4-25b5 25b8-25bb 25be-25bf 25c2-25c5 25c9-25ca 25cc-25cd "
     "25d2-25ee 25f0-2604 2607-260d 2610-261b 261d 261f-263f 2641 2643-265f 2662 2666 266b 266e 2670-2767 "
     "276e-276f 2776-27e5 27ec-2982 2999-29fb 29fe-29ff 2c00-2dff 2e80-2fff 3004-3007 301d-30fa 30fc-31ff "
-    "321d-321f 322a-325f 327c-327d 3280-337f 3385-3387 33cb-33ce 33d1-33d2 33d4-33d5 33d7 33d9-33da 33de- "
-    "aada aae0-d7ff e000-fd3d fd40-fe34 fe45-fe58 fe5f-ff00 ff10-ff1a ff21-ff3a ff41-ff5a ff66-ffdf ffe4 "
-    "ffe6-1faff 1fc00-10ffff"
+    "321d-321f 322a-325f 327c-327d 3280-337f 3385-3387 33cb-33ce 33d1-33d2 33d4-33d5 33d7 33d9-33da "
+    "33de-aada aae0-d7ff e000-fd3d fd40-fe34 fe45-fe58 fe5f-ff00 ff10-ff1a ff21-ff3a ff41-ff5a ff66-ffdf "
+    "ffe4  ffe6-1faff 1fc00-10ffff"
 )
 
 #: Word characters of the Latin script: no word begins between one of them and a Latin letter.
