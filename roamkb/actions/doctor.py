@@ -59,15 +59,11 @@ def _command(patient: Patient) -> Check:
     found = checkup.command_place("roamkb", patient.search_path)
     if found:
         return Check(name="command", ok=True, detail=f"roamkb is {found}")
-    on_path = checkup.is_on_path(folder, patient.search_path)
-    return Check(
-        name="command",
-        ok=False,
-        detail="no command roamkb on the PATH" + ("" if on_path else f", and {folder} isn't on it"),
-        fix="run `make install`"
-        if on_path
-        else 'put export PATH="$HOME/.local/bin:$PATH" into your ~/.profile',
-    )
+    detail, fix = "no command roamkb on the PATH", "run `make install`"
+    if not checkup.is_on_path(folder, patient.search_path):
+        detail += f", and {folder} isn't on it"
+        fix += ', and put export PATH="$HOME/.local/bin:$PATH" into your ~/.profile'
+    return Check(name="command", ok=False, detail=detail, fix=fix)
 
 
 def _rule(rule: Rule | BadRule) -> Check:
