@@ -182,7 +182,8 @@ def own_copy(found: Found) -> OwnCopy | None:
 def _own_copy_step(place: Path, shipped: bytes, wishes: Wishes, found: Found, *, home: Path) -> Step:
     """Return the step that writes the user's own copy, or renews it without losing what they changed."""
     old = own_copy(found)
-    if old is None and not isinstance(found, Absent) and not is_our_link(found, place.name, shipped):
+    ours = is_our_link(found, place.name, shipped) or found in (Absent(), Held(data=shipped))
+    if old is None and not ours:
         return left_alone("rule", place, "move it away and install again")
     data = _own_copy_data(place, shipped, wishes, old, home=home)
     if old and isinstance(found, Held) and data == found.data:

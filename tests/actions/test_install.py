@@ -226,6 +226,16 @@ def test_an_own_copy_replaces_our_link(home: Path) -> None:
     assert home / "kb" == installed(home).kb
 
 
+def test_a_file_with_the_shipped_text_may_become_an_own_copy(home: Path) -> None:
+    """Whoever copied it there loses nothing."""
+    place(home).parent.mkdir(parents=True)
+    (text,) = shipped_rules().values()
+    place(home).write_bytes(text)
+    assert outcomes(put(home))["rule"] is Outcome.UNCHANGED
+    put(home, kb=home / "kb")
+    assert installed(home).kb == home / "kb"
+
+
 def test_work_roots_of_an_own_copy_are_only_added_to(home: Path) -> None:
     """To lift a denial takes an editor."""
     put(home, work_roots=(home / "job",))
