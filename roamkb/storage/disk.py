@@ -42,6 +42,8 @@ _NO_UNNAMED = {
     errno.EPERM,
     errno.EXDEV,
     errno.ENOSYS,
+    # an agent's sandbox may forbid the way through /proc and nothing else
+    errno.EACCES,
 }
 _NO_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV}
 _NO_EXCLUSIVE_RENAME = {errno.EINVAL, errno.EOPNOTSUPP, errno.ENOSYS, errno.EPERM}
@@ -118,7 +120,7 @@ def _read_steady(path: Path, limit: int) -> bytes | Unreadable:
     except OSError as error:
         return Unreadable(path=path, reason=why(error))
     except ValueError:
-        return Unreadable(path=path, reason="its name holds a NUL character")
+        return Unreadable(path=path, reason="no file can have that name")
     return Unreadable(path=path, reason="is being written to")
 
 
@@ -150,9 +152,9 @@ def _read_all(fd: int, size: int) -> bytes:
     return data
 
 
-def _stamp(status: os.stat_result) -> tuple[int, int, int]:
+def _stamp(status: os.stat_result) -> tuple[int, int, int, int]:
     """Return what is different in a file that was written or replaced; never "newer": clocks go back."""
-    return status.st_ino, status.st_size, status.st_mtime_ns
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def create(
@@ -424,8 +426,7 @@ def _written_beside(
     try:
         try:
             if like is not None:
-                # as it was, whatever the umask is now
-                os.fchmod(fd, stat.S_IMODE(like.st_mode))
+                _dress(fd, like)
             _write(fd, data)
         finally:
             _close(fd)
@@ -434,6 +435,16 @@ def _written_beside(
         # renamed: gone already; not removable: no reader takes it, and doctor sweeps it
         with contextlib.suppress(OSError):
             os.unlink(temporary, dir_fd=at)
+
+
+def _dress(fd: int, like: os.stat_result) -> None:
+    """Give the new file the owner, as far as we may, and the mode of the one that it replaces."""
+    own = os.fstat(fd)
+    if (own.st_uid, own.st_gid) != (like.st_uid, like.st_gid):
+        with contextlib.suppress(PermissionError):
+            os.fchown(fd, like.st_uid, like.st_gid)
+    # after the owner, whose change would take bits away; whatever the umask is
+    os.fchmod(fd, stat.S_IMODE(like.st_mode))
 
 
 def _write(fd: int, data: bytes) -> None:
@@ -446,10 +457,15 @@ def _write(fd: int, data: bytes) -> None:
 def _sync(fd: int) -> None:
     """Return when the disk has it."""
     if sys.platform == "darwin":
-        # fsync(2) there leaves it in the drive's cache
-        fcntl.fcntl(fd, fcntl.F_FULLFSYNC)
-    else:
-        os.fsync(fd)
+        # fsync(2) there leaves it in the drive's cache; some file systems know nothing better
+        try:
+            fcntl.fcntl(fd, fcntl.F_FULLFSYNC)
+        except OSError as error:
+            if error.errno not in (errno.ENOTSUP, errno.EINVAL, errno.ENOTTY):
+                raise
+        else:
+            return
+    os.fsync(fd)
 
 
 def _close(fd: int) -> None:
@@ -459,6 +475,8 @@ def _close(fd: int) -> None:
 
 
 def _plain(folder: Path, name: str) -> str:
-    if "/" in name or "\0" in name or name in ("", ".", ".."):
+    """Return `name` where it is one, and can be written."""
+    encoded = name.encode(errors="replace")
+    if encoded.decode() != name or "/" in name or "\0" in name or name in ("", ".", ".."):
         raise DiskError(folder / name.replace("\0", "?"), "isn't the name of a file")
     return name

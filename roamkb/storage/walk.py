@@ -253,15 +253,16 @@ class _Walker:
     def _is_legible(self, entry: os.DirEntry[str]) -> bool:
         """Say whether the entry's name is text on one line; list it otherwise."""
         name = entry.name
+        if name.isprintable():
+            return True
         if "\n" in name or "\r" in name:
             self._refuse(entry.path, "its name holds a line break")
             return False
-        if not name.isascii():
-            try:
-                name.encode()
-            except UnicodeEncodeError:
-                self._refuse(entry.path, "its name isn't UTF-8")
-                return False
+        try:
+            name.encode()
+        except UnicodeEncodeError:
+            self._refuse(entry.path, "its name isn't UTF-8")
+            return False
         return True
 
     def _refuse(self, place: str, reason: str) -> None:

@@ -41,6 +41,7 @@ ERRNOS = {
     "mkdir": ("EACCES", "ENOSPC", "EROFS"),
     "chmod": ("EPERM", "EIO"),
     "fchmod": ("EPERM", "EIO"),
+    "fchown": ("EPERM", "EIO"),
     "flock": ("ENOLCK",),
     "getdents64": ("EIO",),
 }

@@ -163,7 +163,9 @@ def test_the_first_free_name_is_taken(tmp_path: Path) -> None:
     assert names_in(tmp_path) == {"a.org", "b.org"}
 
 
-@pytest.mark.parametrize("name", ["", ".", "..", "../a.org", "/tmp/a.org", "a/b.org", "a\0.org"])
+@pytest.mark.parametrize(
+    "name", ["", ".", "..", "../a.org", "/tmp/a.org", "a/b.org", "a\0.org", "half-\ud83d.org"]
+)
 def test_a_name_is_one_part(name: str, tmp_path: Path) -> None:
     """Nothing is created anywhere else than in the folder that was named."""
     with pytest.raises(DiskError, match="isn't the name of a file"):
@@ -337,14 +339,22 @@ def test_a_folder_without_permission_is_named(tmp_path: Path) -> None:
 def test_a_note_is_replaced_at_once(note: Path) -> None:
     """The new content is there under the old name and mode, as another file."""
     note.chmod(0o664)
-    os.umask(0o077)
     before = note.stat().st_ino
+    os.umask(0o077)
     disk.swap(note, NEW, was=disk.digest(OLD), lock=FREE)
     os.umask(0o022)
     assert note.read_bytes() == NEW
     assert note.stat().st_mode & 0o777 == 0o664
     assert note.stat().st_ino != before
     assert names_in(note.parent) == {"note.org"}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a file somebody else's")
+def test_a_note_stays_its_owners(note: Path) -> None:
+    """Root, who changes somebody's note, leaves it theirs."""
+    os.chown(note, 12345, 12346)
+    disk.swap(note, NEW, was=disk.digest(OLD), lock=FREE)
+    assert (note.stat().st_uid, note.stat().st_gid) == (12345, 12346)
 
 
 def change(note: Path) -> None:
