@@ -291,7 +291,7 @@ def move(path: Path, to: Path, *, was: str, lock: AbstractContextManager[object]
     with lock, _opened(path.parent) as at:
         try:
             seen = _same_as_read(at, path, was)
-            copy = _copy(at, path, to, was)
+            copy = _copy(at, path, to, was=was, mode=stat.S_IMODE(seen.st_mode))
             try:
                 _require_untouched(at, path, seen)
                 os.unlink(path.name, dir_fd=at)
@@ -307,11 +307,11 @@ def move(path: Path, to: Path, *, was: str, lock: AbstractContextManager[object]
             raise NotDurable(to, f"{path.name} may come back in its old place: {why(error)}") from error
 
 
-def _copy(at: int, path: Path, to: Path, was: str) -> Path:
+def _copy(at: int, path: Path, to: Path, *, was: str, mode: int) -> Path:
     """Return `to` when it durably holds what has the SHA-256 `was`."""
     data = _content(at, path)
     try:
-        copy = create(to.parent, to.name, data, mode=0o600)
+        copy = create(to.parent, to.name, data, mode=mode)
     except NotDurable as error:
         discard(to)
         raise DiskError(to, "the disk would not promise to keep the copy; nothing was moved") from error
