@@ -91,7 +91,7 @@ def disk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Disk]:
             with mounted(empty, tmp_path / "mount"):
                 pass
         except subprocess.CalledProcessError as error:
-            why = f"{error.stderr.strip()} (it needs root and loop devices)"
+            why = f"{error.stderr.splitlines()[0]} (it needs root and loop devices)"
     if why:
         pytest.skip(f"NO POWER WAS CUT ON {request.param}: {why}")
     program = Program()

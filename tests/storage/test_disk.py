@@ -262,7 +262,7 @@ def tmpfs(folder: Path, size: str) -> Iterator[Path]:
         ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder], capture_output=True, text=True
     )
     if mounted.returncode:
-        pytest.skip(f"THE FULL DISK WAS NOT TESTED: {mounted.stderr.strip()} (it needs root)")
+        pytest.skip(f"THE FULL DISK WAS NOT TESTED: {mounted.stderr.splitlines()[0]} (it needs root)")
     try:
         yield folder
     finally:
