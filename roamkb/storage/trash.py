@@ -49,7 +49,7 @@ class Trash:
     kb: Path
     folder: Path
     lock_file: Path
-    now: Callable[[], datetime] = datetime.now
+    now: Callable[[], datetime]
     token: Callable[[], str] = disk.random_token
 
     def put(self, path: Path, *, was: str, id: str, title: str) -> TrashEntry:

@@ -3,6 +3,7 @@
 import itertools
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -141,7 +142,7 @@ def test_a_note_waits_for_the_lock(trash: Trash, note: Path, monkeypatch: pytest
 
 def test_the_trash_never_lies_in_the_base(trash: Trash, note: Path) -> None:
     """Trashed notes would sync to every machine."""
-    inside = Trash(kb=trash.kb, folder=trash.kb / "trash", lock_file=trash.lock_file)
+    inside = replace(trash, folder=trash.kb / "trash")
     with pytest.raises(DiskError, match="may not lie in the knowledge base"):
         put(inside, note)
     assert note.exists()

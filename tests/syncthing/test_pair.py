@@ -135,7 +135,7 @@ def test_a_trashed_note_leaves_both_machines_and_comes_back(pair: Pair, tmp_path
     pair.settle()
     state = State(state=tmp_path / "state", cache=tmp_path / "cache")
     kb = pair.a.kb
-    trash = Trash(kb=kb, folder=state.trash_folder(kb), lock_file=state.lock_file(kb))
+    trash = Trash(kb=kb, folder=state.trash_folder(kb), lock_file=state.lock_file(kb), now=lambda: WHEN)
     entry = trash.put(kb / name, was=disk.digest(text), id="x", title="to be trashed")
     pair.a.scan()
     wait_for(lambda: not (pair.b.kb / name).exists(), "still there")
