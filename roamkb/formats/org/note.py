@@ -29,6 +29,8 @@ from roamkb.formats.org.outline import step
 from roamkb.formats.org.refs import read_refs
 from roamkb.formats.org.values import Unbalanced
 from roamkb.formats.org.values import split_quoted
+from roamkb.formats.org.variables import mode_fault
+from roamkb.formats.org.variables import other_mode
 
 _NEWLINE = re.compile("\n")
 
@@ -57,7 +59,7 @@ def parse_note(
     live = LiveText(text)
     keywords = collect(live.keyword_lines(INTERESTING), file, lambda path: _setup_lines(setup(path)))
     reader = _NoteReader(live, file, keywords, states(keywords.todo_lines or todo_lines))
-    fault: str | None = None
+    fault = reader.mode_fault
     nodes: tuple[Node, ...] = ()
     try:
         nodes = reader.nodes()
@@ -95,6 +97,7 @@ class _NoteReader:
         self._file = file
         self._keywords = keywords
         self._todo = todo
+        self._mode = other_mode(live.text)
         self._lines = live.lines
         self._parents = parents(self._lines)
         self._headings: dict[int, Heading] = {}
@@ -104,6 +107,14 @@ class _NoteReader:
         """The file's title, or its path without the ending."""
         titles = self._keywords.titles
         return displayed(titles[0] if titles else _without_ending(self._file))
+
+    @property
+    def mode_fault(self) -> str | None:
+        """Why org-roam fails on a file that isn't in Org mode."""
+        if self._mode is None:
+            return None
+        nodes = any(self._is_node(number) for number in range(len(self._lines)))
+        return mode_fault(self._mode, has_headings=bool(self._lines), has_heading_nodes=nodes)
 
     def nodes(self) -> tuple[Node, ...]:
         """Return the file's node and those of its headings."""
@@ -206,13 +217,13 @@ class _NoteReader:
             pos=1,
             level=0,
             title=self.title,
-            tags=tuple(self._keywords.filetags),
+            tags=() if self._mode else tuple(self._keywords.filetags),
             end_line=self._last_line(len(self._text)),
             aliases=_aliases(drawer),
             refs=read_refs(drawer.get("ROAM_REFS") or ""),
             links=tuple(self._links.get(_TOP, ())),
             citations=tuple(self._citations.get(_TOP, ())),
-            properties=drawer.properties(),
+            properties={} if self._mode else drawer.properties(),
         )
 
     def _heading_node(self, number: int) -> Node:

@@ -9,7 +9,7 @@ from roamkb.formats.org.syntax import is_alphanumeric
 
 _HEADING = re.compile(r"\n(\*+) ")
 _FIRST_HEADING = re.compile(r"(\*+) ")
-_PRIORITY = re.compile(r" +\[#(.)\](?=[ \t]|$)")
+_PRIORITY = re.compile(r" +\[#(.)\](?= |$)")
 _COOKIE = re.compile(r"\[[0-9]+%\]|\[[0-9]+/[0-9]+\]")
 _TAG_ASCII = re.compile(r":[A-Za-z0-9_@#%:]+:")
 

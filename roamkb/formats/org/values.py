@@ -6,8 +6,16 @@ import re
 _BLANKS = re.compile("[\t\n\f\r \xa0\u2000-\u200b\u202f\u205f\u3000]+")
 _PLAIN = re.compile(r'[^"\\]*+')
 _ESCAPE = re.compile(
-    r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]+)|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|\^(.)|C-(.)|(.))", re.DOTALL
+    r"\\(?:(?P<octal>[0-7]{1,3})|x(?P<hex>[0-9a-fA-F]*)"
+    r"|u(?P<short>[0-9a-fA-F]{4})|U(?P<long>[0-9a-fA-F]{8})"
+    r"|N\{U\+(?P<point>[0-9a-fA-F]{1,6})\}|(?:\^|C-)(?P<control>[ -~])"
+    r"|M-(?P<meta>[ -~])|S-(?P<shift>[A-Za-z])"
+    r"|(?P<other>.))",
+    re.DOTALL,
 )
+#: What stands for bytes and numbers that are no characters.
+_NO_CHARACTER = "\ufffd"
+_LAST = 0x10FFFF
 _NAMED = {
     "a": "\a",
     "b": "\b",
@@ -23,7 +31,7 @@ _NAMED = {
     "s": " ",
 }
 #: Escapes that Lisp reads as the beginning of something else, and not as themselves.
-_UNFINISHED = frozenset("xuUNMCSHA^")
+_UNFINISHED = frozenset("uUNMCSHA^")
 
 
 class Unbalanced(ValueError):
@@ -63,20 +71,31 @@ def _quoted(value: str, at: int) -> tuple[str, int]:
 
 
 def _unescaped(escape: re.Match[str]) -> str:
-    octal, *numbers, caret, control, other = escape.groups()
-    if octal:
-        return chr(int(octal, 8))
-    for number in numbers:
-        if number:
-            return _char(int(number, 16), escape[0])
-    if caret or control:
-        return chr(ord(caret or control) & 0x1F)
-    if other in _UNFINISHED:
-        raise Unbalanced(escape[0])
-    return _NAMED.get(other, other)
+    written = escape[escape.lastgroup or 0]
+    match escape.lastgroup:
+        case "octal":
+            return _byte(int(written, 8))
+        case "hex":
+            return _byte(int(written or "0", 16))
+        case "short" | "long" | "point" if int(written, 16) <= _LAST:
+            return _shown(int(written, 16))
+        case "control" if written == "?":
+            return "\x7f"
+        case "control" if written == " " or "@" <= written <= "_" or "a" <= written <= "z":
+            return chr(ord(written) & 0x1F)
+        case "meta":
+            return _NO_CHARACTER
+        case "shift":
+            return written.upper()
+        case "other" if written not in _UNFINISHED:
+            return _NAMED.get(written, written)
+    raise Unbalanced(escape[0])
 
 
-def _char(code: int, written: str) -> str:
-    if code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
-        raise Unbalanced(written)
-    return chr(code)
+def _byte(code: int) -> str:
+    """Return the character that Lisp makes of a number; from 128 to 255 that's a byte, and none."""
+    return _NO_CHARACTER if 0x80 <= code <= 0xFF else _shown(code)
+
+
+def _shown(code: int) -> str:
+    return _NO_CHARACTER if code > _LAST or 0xD800 <= code <= 0xDFFF else chr(code)
