@@ -42,7 +42,7 @@ $(VENV)/.ready-test: $(VENV)/.ready
 # what they do
 
 demo: $(VENV)/.ready
-	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" fixtures/demo.sh
+	@PATH="$$(cd '$(VENV)' && pwd)/bin:$$PATH" fixtures/demo.sh
 
 test: $(VENV)/.ready-test
 	@scripts/programs
