@@ -1,6 +1,7 @@
 """Files read whole, created once, changed only while they are what was read."""
 
 import contextlib
+import errno
 import itertools
 import multiprocessing
 import os
@@ -398,6 +399,50 @@ def test_what_the_human_did_meanwhile_is_kept(human: Callable[[Path], None], not
         disk.swap(note, NEW, was=disk.digest(OLD), lock=FREE, token=meanwhile)
     assert not note.exists() or note.read_bytes() in (OLD, b"by hand\n")
     assert names_in(note.parent) <= {"note.org", ".#note.org"}
+
+
+@pytest.mark.parametrize("human", [change, hold, Path.unlink])
+def test_what_the_human_does_to_a_note_on_its_way_is_kept(
+    human: Callable[[Path], None], note: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A save that falls between our copying and our removing wins, and no second copy stays."""
+    trash = note.parent / "trash"
+    trash.mkdir()
+    fsync = os.fsync
+    humans = iter([human])
+
+    def fsync_and_be_overtaken(fd: int) -> None:
+        fsync(fd)
+        for act in humans:
+            act(note)
+
+    monkeypatch.setattr(os, "fsync", fsync_and_be_overtaken)
+    with pytest.raises(ChangedOnDisk):
+        disk.move(note, trash / "note.org", was=disk.digest(OLD), lock=FREE)
+    if human is Path.unlink:
+        # removed by somebody else at that moment: ours is the only copy left
+        assert (trash / "note.org").read_bytes() == OLD
+    else:
+        assert note.read_bytes() == (b"by hand\n" if human is change else OLD)
+        assert names_in(trash) == set()
+
+
+def test_a_copy_that_may_not_last_is_no_copy(note: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the disk won't promise to keep the copy, the note stays and the copy goes."""
+    trash = note.parent / "trash"
+    trash.mkdir()
+    answers = iter([None, OSError(errno.EIO, "no promise")])
+
+    def fsync(_: int) -> None:
+        answer = next(answers)
+        if answer is not None:
+            raise answer
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with pytest.raises(DiskError, match="nothing was moved"):
+        disk.move(note, trash / "note.org", was=disk.digest(OLD), lock=FREE)
+    assert note.read_bytes() == OLD
+    assert names_in(trash) == set()
 
 
 def test_a_link_is_left_alone(note: Path) -> None:
