@@ -21,7 +21,7 @@ help:
 	@echo 'make install    the `roamkb` command and the rule that agents read, for this user'
 	@echo 'make uninstall  take both away; your notes stay'
 	@echo 'make lint       format, style, types, layers'
-	@echo 'make bench      figures: reading, searching, starting'
+	@echo 'make bench      figures: reading, searching, starting; KB=/your/notes measures yours'
 	@echo 'make clean      remove what the others made in this folder'
 	@echo
 	@echo 'PYTHON=/path/to/python3.12 chooses another Python (3.11 or newer).'
@@ -56,7 +56,7 @@ lint: $(VENV)/.ready-test
 	@if command -v shellcheck >/dev/null; then shellcheck .ci/run scripts/* fixtures/*.sh; fi
 
 bench: $(VENV)/.ready-test
-	$(VENV)/bin/python -m pytest tests/benchmarks -p no:xdist -s
+	$(VENV)/bin/python tests/benchmarks/ratios.py $(if $(KB),--kb '$(KB)')
 
 install:
 	@scripts/install '$(PYTHON)' "$(DATA)" "$(BIN)"

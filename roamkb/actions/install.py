@@ -83,7 +83,10 @@ def install(
     if ask and not wishes.work_roots and isinstance(look(place), Absent):
         wishes = _asked(wishes, ask, home=home, rules=rules)
     if wishes.agents_md:
-        wishes = replace(wishes, agents_md=real_path(wishes.agents_md))
+        real = real_path(wishes.agents_md)
+        if not isinstance(look(real.parent), Folder):
+            raise UsageError(f"no folder {real.parent}", hint="--agents-md names a file in a folder")
+        wishes = replace(wishes, agents_md=real)
     places = [place.with_name(path.name) for path in rules]
     found = {path: look(path) for path in (*places, *wished_files(wishes))}
     rule = _rule_to_be(wishes, home=home, rules=rules, found=found[place])
@@ -146,10 +149,11 @@ def plan_install(
 
 
 def is_our_link(found: Found, name: str, data: bytes) -> bool:
-    """Say whether a link at a rule's place was made by some roamkb: it ends at a shipped rule."""
-    return isinstance(found, LinkTo) and (
-        found.data == data or found.target.endswith(f"/roamkb/rules/{name}")
-    )
+    """Say whether a link at a rule's place was made by some roamkb: it ends, or ended, at a shipped rule."""
+    if not isinstance(found, LinkTo):
+        return False
+    folder = "/rules/" if found.dangles else "/roamkb/rules/"
+    return found.data == data or found.target.endswith(folder + name)
 
 
 def _link_step(place: Path, shipped: Path, data: bytes, found: Found) -> Step:

@@ -426,6 +426,13 @@ def test_a_linked_file_is_changed_where_it_is(home: Path) -> None:
     assert "roamkb:begin" in (home / "AGENTS.md").read_text()
 
 
+def test_a_file_in_no_folder_is_a_slip(home: Path) -> None:
+    """Nothing is made for a path that was mistyped."""
+    with pytest.raises(UsageError):
+        put(home, agents_md=home / "prjoect" / "AGENTS.md")
+    assert everything(home) == {}
+
+
 # snippets
 
 
@@ -466,6 +473,14 @@ def test_uninstall_leaves_the_shipped_rule(home: Path) -> None:
     put(home)
     take(home)
     assert before == shipped_rules()
+    assert not place(home).is_symlink()
+
+
+def test_uninstall_takes_the_link_to_a_checkout_that_is_gone(home: Path) -> None:
+    """It leads nowhere and was ours."""
+    place(home).parent.mkdir(parents=True)
+    place(home).symlink_to(home / "src" / "rules" / "knowledge-base.md")
+    assert take(home).exit_code == 0
     assert not place(home).is_symlink()
 
 

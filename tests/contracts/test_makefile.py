@@ -156,6 +156,14 @@ def test_install_again_and_uninstall(clone: Path, home: Path) -> None:
     assert left == [theirs]
 
 
+def test_missing_programs_are_named_with_their_packages(home: Path, tmp_path: Path) -> None:
+    """A suite that skips says what it lacks, before it starts."""
+    done = run(str(_ROOT / "scripts/programs"), cwd=home, home=home, path=bare_path(tmp_path / "bin"))
+    assert done.returncode == 0
+    for word in ("emacs and org-roam", "rg", "strace", "syncthing", "elpa-org-roam", "ripgrep"):
+        assert word in done.stdout
+
+
 def test_somebody_elses_command_is_left_alone(home: Path, tmp_path: Path) -> None:
     """What lies at the command's place and isn't ours stays; the status says so."""
     data, bin = home / ".local/share/roamkb", home / ".local/bin"
