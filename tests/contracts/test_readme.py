@@ -1,5 +1,6 @@
 """README.md is true: its transcripts are run, and its links lead somewhere."""
 
+import json
 import re
 import subprocess
 from collections.abc import Callable
@@ -85,6 +86,59 @@ def test_the_transcripts_are_what_roamkb_says(
 def test_every_command_is_in_the_readme(operation: Operation) -> None:
     """With a line of its own in the table of commands, or more."""
     assert re.search(rf"`(?:roamkb )?{operation.name}\b", _README)
+
+
+def fields(shape: str) -> Iterator[tuple[str, ...]]:
+    """Yield the path of each key that a shape such as `{a, b:[{c}]}` names; what is elided is none."""
+    path: list[str] = []
+    key = ""
+    for token in re.findall(r"[{}]|…[^,}\]]*|\w+", shape):
+        if token == "{":
+            path.append(key)
+        elif token == "}":
+            path.pop()
+        elif not token.startswith("…"):
+            key = token
+            yield (*path[1:], key)
+
+
+def has(value: object, path: tuple[str, ...]) -> bool:
+    """Say whether a JSON value has a key; an empty list has whatever its items would have."""
+    if isinstance(value, list):
+        return not value or has(value[0], path)
+    return not path or (isinstance(value, dict) and path[0] in value and has(value[path[0]], path[1:]))
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "folder"),
+    [
+        ("search", "search oauth", "code/lantern"),
+        ("nodes", "nodes", "code/lantern"),
+        ("show", "show Backups", "code/lantern"),
+        ("links", "links Backups", "code/lantern"),
+        ("write", "write 'A new fact'", "code/lantern"),
+        ("supersede", "supersede 'The label printer wants 203 dpi images' 'Another printer'", "code/lantern"),
+        ("trash", "trash 'The label printer wants 203 dpi images'", "code/lantern"),
+        ("inventory", "inventory", "code/lantern"),
+        ("classify", "classify", "code/lantern"),
+        ("hygiene", "hygiene", ""),
+        ("conflicts", "conflicts", ""),
+        ("doctor", "doctor", ""),
+        ("install", "install --dry-run", ""),
+        ("refused", "write 'A fact'", "projects/work/billing"),
+        ("error", "write 'OAuth redirect URIs must match exactly'", "code/lantern"),
+    ],
+)
+def test_json_has_the_fields_that_the_readme_names(
+    name: str, line: str, folder: str, run_line: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    """Each shape, with every key down to the last."""
+    block = next(b for b in re.findall(r"```text\n(.*?)```", _README, re.DOTALL) if b.startswith("search"))
+    (shape,) = re.findall(rf"^{name} +(\{{.*(?:\n +.*)*)", block, re.MULTILINE)
+    shape = re.split(r"(?<=\}) {3,}\w", shape)[0]
+    answer = json.loads(run_line(f"roamkb {line} --json", folder).stdout)
+    assert answer["schema"] == 1
+    assert [path for path in fields(shape) if not has(answer, path)] == []
 
 
 def test_links_within_the_checkout_lead_somewhere() -> None:
