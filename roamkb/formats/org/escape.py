@@ -52,7 +52,7 @@ _TYPE = "|".join(re.escape(name) for name in sorted(_ACTIVE_TYPES, key=len, reve
 _STEP = r"[\w+,=@ -][\w.+,=@ -]*"
 
 #: What Emacs looks for in the bare text of a file, whatever block or line it stands in.
-_ANYWHERE = r"^[ \t]*&?[ \t]*%%(?=\() | <(?=%%\() | Local(?=[ ]Variables:)"
+_ANYWHERE = r"^[ \t]*&?%%(?=\() | <(?=%%\() | Local(?=[ ]Variables:)"
 
 #: A link that may stay one: to a node, a page, or a note below the note's own folder.
 _GOOD_LINK = rf"\[\[(?-i: (?:id|https?|doi): | (?:file:(?:\./)?|\./){_STEP}(?:/{_STEP})*\.org(?=\]|::))"
@@ -81,8 +81,8 @@ _GUARDED = re.compile(rf"([ \t]*): ((?:: )*{_STRUCTURE})", re.IGNORECASE)
 _FIXED = re.compile(r"[ \t]*:(?: |$)")
 _STARS = re.compile(r" *\*+ ")
 _PUSHED = re.compile(r" +\*+ ")
-_COMMA = re.compile(r"([ \t]*)(,*(?:\*|#\+))")
-_COMMAED = re.compile(r"([ \t]*),(,*(?:\*|#\+))")
+_COMMA = re.compile(r"\A([ \t]*)(?=,*(?:\*|#\+))")
+_COMMAED = re.compile(r"\A([ \t]*),(?=,*(?:\*|#\+))")
 
 _OPENING = re.compile(
     r"[ \t]*#\+begin_(?:(?P<src>src)(?=[ \t]|$).*|(?P<example>example)(?:[ \t][-+\w \t]*)?"
@@ -122,7 +122,7 @@ def escaped(text: str) -> str:
             case _Role.CLOSING:
                 out.append(line)
             case _Role.CODE:
-                out.append(_COMMA.sub(r"\1,\2", _split(line, _IN_CODE), count=1))
+                out.append(_COMMA.sub(r"\1,", _split(line, _IN_CODE)))
             case _:
                 out.append(_escaped_prose(line, verse=role is _Role.VERSE))
     return "\n".join(out)
@@ -140,7 +140,7 @@ def unescaped(text: str) -> str:
             case _Role.CLOSING:
                 out.append(line)
             case _Role.CODE:
-                out.append(_joined(_COMMAED.sub(r"\1\2", line, count=1), _IN_CODE))
+                out.append(_joined(_COMMAED.sub(r"\1", line), _IN_CODE))
             case _:
                 out.append(_unescaped_prose(line, verse=role is _Role.VERSE))
     return "\n".join(out)
@@ -153,6 +153,8 @@ def defused(line: str) -> str:
 
 def _escaped_prose(line: str, *, verse: bool) -> str:
     """Return a line outside code with its mark, whichever it needs."""
+    if not line:
+        return line
     if guarded := _BARE.match(line):
         split = _split(line, _IN_PROSE if verse else _IN_CODE)
         indent = guarded.end(1)
@@ -163,6 +165,8 @@ def _escaped_prose(line: str, *, verse: bool) -> str:
 
 def _unescaped_prose(line: str, *, verse: bool) -> str:
     """Return what `_escaped_prose` was given."""
+    if not line:
+        return line
     if guarded := _GUARDED.match(line):
         indent = guarded.end(1)
         return _joined(line[:indent] + line[indent + 2 :], _IN_PROSE if verse else _IN_CODE)

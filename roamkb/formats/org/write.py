@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
 from datetime import datetime
+from urllib.parse import quote
 
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
@@ -25,6 +26,7 @@ from roamkb.formats.org.body import body_of
 from roamkb.formats.org.escape import BREAK
 from roamkb.formats.org.escape import defused
 from roamkb.formats.org.escape import escaped
+from roamkb.formats.org.escape import unescaped
 
 #: Longer than any sentence; a list of titles stays a list that a person or a prompt can hold.
 TITLE_LIMIT = 300
@@ -60,6 +62,7 @@ _OWN_KEYS = frozenset(
 _LINK_TYPES = frozenset(("id", "http", "https", "doi", "file"))
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
+_COMMENT = re.compile(r"#(?:\s|$)")
 _LIST_LINK = re.compile(r"- [^\n]* :: \[\[id:")
 
 
@@ -141,8 +144,10 @@ def normalised_ref(ref: str) -> Ref:
         line = wrapped[1] or wrapped[2] or wrapped[3] or ""
     if citation := _CITATION.fullmatch(line):
         return Ref(type="cite", ref=citation[1])
-    if link := _REF.fullmatch(line):
-        return Ref(type=link[1], ref=link[2])
+    if (link := _REF.fullmatch(line)) and link[2].strip("/"):
+        # Emacs and Python disagree on which of them is punctuation
+        last = link[2][-1]
+        return Ref(type=link[1], ref=link[2] if last.isascii() else link[2][:-1] + quote(last))
     raise UsageError(
         f"{shown(clipped(ref, 80))!r} can't be stored as a ref",
         hint="give an http, https, ftp, doi or mailto address (blanks, brackets and a last punctuation "
@@ -154,15 +159,15 @@ def link_line(label: str, id: str, title: str) -> str:
     """Return the list item that links to a node."""
     if re.search(r"[\[\]\\%\n]", id) or not id.strip():
         raise UsageError(f"the id {shown(clipped(id, 80))!r} can't be linked to")
-    # as org itself does: the first `]]` would end the link
-    words = re.sub(r"\](?=\]|$)", f"]{BREAK}", _one_line(title)) or id
+    # the first `]]` would end the link, as org itself knows; the last ` :: ` ends a list's label
+    words = re.sub(r"\](?=\]|$)|(?<= ):(?=: )", rf"\g<0>{BREAK}", _one_line(title)) or id
     return f"- {label} :: [[id:{id}][{words}]]"
 
 
 def insert_property(text: str, key: str, value: str) -> str:
     """Return `text` with one more line in the drawer at its top; every other byte is as it was."""
     lines = _lines(text)
-    start = next((n for n, line in enumerate(lines) if not line.startswith("#")), 0)
+    start = next((n for n, line in enumerate(lines) if not _COMMENT.match(line)), 0)
     end = next((n for n in range(start, len(lines)) if lines[n].strip().upper() == ":END:"), None)
     if end is None or lines[start].removeprefix("\ufeff").strip().upper() != ":PROPERTIES:":
         raise UsageError("the note has no drawer at its top")
@@ -253,8 +258,8 @@ def _differences(draft: Draft, note: Note) -> Iterator[str]:
 
 
 def _meant_text(draft: Draft) -> str:
-    """Return what `body_of` shall say: the body, then the links."""
-    links = "\n".join(link_line("related", id, title) for id, title in draft.related)
+    """Return what `body_of` shall say: the body, then the links, in them the words as they were."""
+    links = unescaped("\n".join(link_line("related", id, title) for id, title in draft.related))
     body = normalised(draft.body)
     return f"{body}\n\n{links}" if body and links else body or links
 
