@@ -39,6 +39,7 @@ ERRNOS = {
     "unlink": ("EACCES", "EIO", "EROFS"),
     "unlinkat": ("EACCES", "EIO", "EROFS"),
     "mkdir": ("EACCES", "ENOSPC", "EROFS"),
+    "mkdirat": ("EACCES", "ENOSPC", "EROFS"),
     "chmod": ("EPERM", "EIO"),
     "fchmod": ("EPERM", "EIO"),
     "fchown": ("EPERM", "EIO"),

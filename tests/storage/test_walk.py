@@ -170,16 +170,16 @@ def test_a_deep_tree_ends_where_the_system_ends_it(kb: Path) -> None:
 
 
 def test_a_walk_of_many_is_quick(tmp_path: Path) -> None:
-    """10,000 notes take a tenth of a second, within the noise of a busy machine."""
+    """10,000 notes take a tenth of a second of the processor, give or take what its neighbours disturb."""
     for folder in range(10):
         (tmp_path / str(folder)).mkdir()
         for number in range(1000):
             os.close(os.open(tmp_path / str(folder) / f"{number}.org", os.O_CREAT))
     times = []
     for _ in range(5):
-        started = time.perf_counter()
+        started = time.process_time()
         assert len(walk(tmp_path).files) == 10_000
-        times.append(time.perf_counter() - started)
+        times.append(time.process_time() - started)
     assert min(times) < 0.3
 
 
