@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 from urllib.parse import unquote
 
 from roamkb.formats.org.escape import BREAK
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 #: What Markdown's writers call a language that org calls otherwise.
 _LANGUAGE_NAMES = {
-    "asm": "asm",
     "golang": "go",
     "jsonc": "json",
     "jsx": "js",
@@ -197,9 +197,10 @@ def _link(target: str, words: str) -> str:
     plain = unquote(target)
     if _ORG_FILE.fullmatch(plain) and "/." not in plain:
         target = f"file:{plain}"
-    elif not _GOOD_TARGET.match(target):
+    elif _GOOD_TARGET.match(target):
+        target = re.sub(r"[\s\[\]\\]", lambda found: quote(found[0]), target)
+    else:
         return words if words == target or not target else f"{words} ({target})".lstrip()
-    target = re.sub(r"[\s\[\]\\]", lambda found: f"%{ord(found[0]):02X}", target)
     if not words or words in (target, plain):
         return f"[[{target}]]"
     return f"[[{target}][{re.sub(r'](?=]|$)', f']{BREAK}', words)}]]"
