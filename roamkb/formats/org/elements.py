@@ -30,6 +30,8 @@ class Place(Enum):
     KEYWORD = auto()
     #: A whole line of a property drawer.
     PROPERTY = auto()
+    #: A line of clocked or planned times: its links don't count, but its times must be right.
+    TIMES = auto()
 
 
 class Region(NamedTuple):
@@ -68,8 +70,11 @@ PROPERTY_DRAWER = re.compile(
 )
 PLANNING = re.compile(r"[ \t]*(?:CLOSED|DEADLINE|SCHEDULED):", re.IGNORECASE)
 
-_BLANK_LINES = re.compile(r"(?:[ \t\r]*+\n)++")
-_TO_NEXT_LINE = re.compile(r".*+\n?")
+_BLANK_OR_KEYWORD = re.compile(
+    r"(?:[ \t\r]*+\n)++|(#\+(?!BEGIN|CALL:|CAPTION|RESULT|DATA:|HEADER|LABEL:|NAME:|PLOT:|RESNAME:|SOURCE:"
+    r"|SRCNAME:|TBLNAME:|ATTR_)[A-Z_]++:.*+)\n?",
+    re.IGNORECASE,
+)
 _COMMENTS = re.compile(r"(?:[ \t]*+#(?: .*+)?(?:\n|\Z))++")
 _CLOCK = re.compile(r"[ \t]*CLOCK:", re.IGNORECASE)
 _AFFILIATED = re.compile(
@@ -154,18 +159,19 @@ class SectionReader:
 
     def regions(self, begin: int, end: int, mode: Mode) -> Iterator[Region]:
         """Yield what counts between `begin` and `end`, in the order of the text."""
+        text = self._text
         self._frames = [_Frame(begin, end, mode, None)]
         while self._frames:
-            frame = self._frames.pop()
-            at = self._skip_blank_lines(frame.at, frame.end)
-            if at < frame.end:
-                yield from self._element(frame._replace(at=at))
-
-    def _skip_blank_lines(self, at: int, end: int) -> int:
-        if at > 0 and self._text[at - 1] != "\n":
-            return at
-        blank = _BLANK_LINES.match(self._text, at, end)
-        return blank.end() if blank else at
+            at, end, mode, items = self._frames.pop()
+            if at == 0 or text[at - 1] == "\n":
+                # most keywords stand in a row, and need no frame
+                while line := _BLANK_OR_KEYWORD.match(text, at, end):
+                    at = line.end()
+                    if line[1]:
+                        yield Region(Place.KEYWORD, *line.span(1))
+                        mode = Mode.NONE
+            if at < end:
+                yield from self._element(_Frame(at, end, mode, items))
 
     def _next_line(self, at: int, end: int) -> int:
         newline = self._text.find("\n", at, end)
@@ -196,11 +202,13 @@ class SectionReader:
         if first == "#" and (comments := _COMMENTS.match(text, at, end)):
             self._go_on(comments.end(), frame, Mode.DRAWER if mode is Mode.TOP else Mode.NONE)
         elif mode is Mode.PLANNING and _is_below_heading(text, at) and PLANNING.match(text, at, end):
+            yield Region(Place.TIMES, at, self._line_end(at, end))
             self._go_on(self._next_line(at, end), frame, Mode.DRAWER)
         elif mode is not Mode.NONE and first == ":" and (drawer := self._property_drawer(frame)):
             yield from self._properties(drawer)
             self._go_on(self._next_line(drawer.end(), end), frame)
         elif first in "cC" and _CLOCK.match(text, at, end):
+            yield Region(Place.TIMES, at, self._line_end(at, end))
             self._go_on(self._next_line(at, end), frame)
         elif first == "#":
             yield from self._with_affiliated(frame)

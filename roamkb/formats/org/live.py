@@ -13,9 +13,9 @@ from roamkb.formats.org.elements import SectionReader
 from roamkb.formats.org.links import Abbreviations
 from roamkb.formats.org.links import LinkFinder
 from roamkb.formats.org.links import LinkText
-from roamkb.formats.org.objects import SUSPECT_TIME
 from roamkb.formats.org.objects import Holds
 from roamkb.formats.org.objects import ObjectReader
+from roamkb.formats.org.objects import suspect_times
 from roamkb.formats.org.outline import heading_lines
 
 _CITE = re.compile(r"\[cite[:/]", re.IGNORECASE)
@@ -53,7 +53,7 @@ class LiveText:
         for region, inside in self._regions_with(points, title):
             if region.place in (Place.KEYWORD, Place.PROPERTY):
                 yield from self._links_of_line(region, inside)
-            else:
+            elif region.place is not Place.TIMES:
                 for begin, end, holds in self._stretches(region):
                     some = inside[bisect_left(inside, begin) : bisect_left(inside, end)]
                     if some:
@@ -61,12 +61,12 @@ class LiveText:
 
     def check_times(self, title: Callable[[int], tuple[int, int] | None]) -> None:
         """Raise `NoDate` where Org would fail to read a time."""
-        places = [time.start() for time in SUSPECT_TIME.finditer(self.text)]
+        places = suspect_times(self.text)
         if not places:
             return
         objects = ObjectReader(self.text, LinkFinder(self.text))
         for region, _ in self._regions_with(places, title):
-            if region.place in (Place.TEXT, Place.ROW):
+            if region.place not in (Place.KEYWORD, Place.PROPERTY):
                 for begin, end, holds in self._stretches(region):
                     for _ in objects.citations(begin, end, holds):
                         pass

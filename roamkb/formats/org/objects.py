@@ -22,6 +22,9 @@ from roamkb.formats.org.syntax import is_punctuation
 from roamkb.formats.org.syntax import is_word
 from roamkb.formats.org.syntax import is_word_start
 
+#: A time with its repeater is shorter; what is longer is looked at closely.
+_LONGEST_TIME = 100
+
 
 class NoDate(Exception):
     """Something has the shape of a time and names no date: Org gives up on the file."""
@@ -78,14 +81,15 @@ _MACRO = re.compile(r"\{\{\{[a-zA-Z][-a-zA-Z0-9_]*(\(|\}\}\})")
 _TARGET = re.compile(r"<<(?:[^<>\n\r\t ]|[^<>\n\r\t ][^<>\n\r]*[^<>\n\r\t ])>>")
 _RADIO_TARGET = re.compile(r"<<<(?:[^<>\n\r\t ]|[^<>\n\r\t ][^<>\n\r]*[^<>\n\r\t ])>>>")
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
-#: What could make Org fail: half a range, or a date that lacks a digit.
-SUSPECT_TIME = re.compile(r"[\]>]--[\[<](?!\d{4}-\d{2}-\d{2})|<\d+-\d+-\d+[^>\n]*\+\d+[dwmy]>", re.ASCII)
 _TIMESTAMP = re.compile(r"[\[<]\d{4}-\d{2}-\d{2}[ \]>]", re.ASCII)
-_ODD_TIMESTAMP = re.compile(r"<(?:\d+-\d+-\d+[^>\n]+?\+\d+[dwmy]>|%%\([^>\n]+\)>)", re.ASCII)
+_ODD_TIMESTAMP = re.compile(r"<\d+-\d+-\d+", re.ASCII)
+_REPEATER = re.compile(r"\+\d++[dwmy]>", re.ASCII)
+_HALF_RANGE = re.compile(r"[\]>]--[\[<](?!\d{4}-\d{2}-\d{2})", re.ASCII)
 _LATEX_MACRO = re.compile(r"\\([a-zA-Z]+)\*?((?:\[[^\]\[\n{}]*\]|\{[^{}\n]*\})*)")
 _ENTITY_END = re.compile(r"\\(?:there4|sup[123]|frac[13][24]|[a-zA-Z]+)")
 _BLANKS = re.compile(r"[ \t]*+")
 _TIME_END = re.compile(r"[\]>\n]")
+_ANGLE_END = re.compile(r"[>\n]")
 _CODE_END = re.compile(r"[ \t\n\[({]")
 
 
@@ -97,6 +101,7 @@ class ObjectReader:
         self._links = links
         self._pairs = Pairs(text)
         self._next: dict[str, Ahead] = {}
+        self._repeaters: dict[int, int] = {}
         self._handlers: dict[str, Callable[[int, Window], Found | None]] = {
             **dict.fromkeys("*~=+/", self._emphasis),
             "_": self._underscore,
@@ -303,7 +308,7 @@ class ObjectReader:
 
     def _timestamp(self, at: int, end: int) -> Found | None:
         text = self._text
-        if not _TIMESTAMP.match(text, at, end) and not _ODD_TIMESTAMP.match(text, at, end):
+        if not _TIMESTAMP.match(text, at, end) and not self._is_odd_timestamp(at, end):
             return None
         closing = self._first_match(_TIME_END, at)
         if closing >= end or text[closing] == "\n":
@@ -315,6 +320,25 @@ class ObjectReader:
                 self._check_date(closing + 3, second)
                 closing = second
         return self._object(at, closing + 1, end)
+
+    def _is_odd_timestamp(self, at: int, end: int) -> bool:
+        """Whether a repeated date that needn't have all its digits, or a diary entry, begins at `at`."""
+        text = self._text
+        closing = self._first_match(_ANGLE_END, at)
+        if closing >= end or text[closing] == "\n":
+            return False
+        if text.startswith("<%%(", at):
+            return closing > at + 5 and text[closing - 1] == ")"
+        date = _ODD_TIMESTAMP.match(text, at, end)
+        return date is not None and date.end() < self._repeater_of(closing)
+
+    def _repeater_of(self, closing: int) -> int:
+        """Return where the `+1w` before `closing` begins; -1 if there is none."""
+        if closing not in self._repeaters:
+            at = self._text.rfind("+", 0, closing)
+            found = _REPEATER.match(self._text, at) if at >= 0 else None
+            self._repeaters[closing] = at if found and found.end() == closing + 1 else -1
+        return self._repeaters[closing]
 
     def _check_date(self, begin: int, end: int) -> None:
         if not _DATE.search(self._text, begin, end) and not self._text.startswith("<%%", begin):
@@ -384,6 +408,17 @@ class ObjectReader:
 
         name = _ENTITY_END.match(self._text, at, end)
         return name is not None and name[0][1:] in ENTITIES
+
+
+def suspect_times(text: str) -> list[int]:
+    """Return where something stands that could make Org fail: half a range, or a date that lacks a digit."""
+    found = [half.start() for half in _HALF_RANGE.finditer(text)]
+    for repeater in _REPEATER.finditer(text):
+        at = repeater.start()
+        begin = text.rfind("<", max(at - _LONGEST_TIME, 0), at)
+        if begin < 0 or not _TIMESTAMP.match(text, begin):
+            found.append(at)
+    return sorted(found)
 
 
 class _Frame:

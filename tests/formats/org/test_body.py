@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from roamkb.core.passages import is_agent_node
 from roamkb.formats.org.body import body_of
-from roamkb.formats.org.body import is_agent_node
 from roamkb.formats.org.note import parse_note
 from roamkb.formats.org.write import Draft
 from roamkb.formats.org.write import normalised
