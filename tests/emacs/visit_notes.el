@@ -1,7 +1,7 @@
 ;;; visit_notes.el --- What notes do in an Emacs that allows everything -*- lexical-binding: t -*-
 
 ;; Run in a batch Emacs by test_written_notes.py.  Each note of VISIT_FOLDER is
-;; opened, coloured, its code executed, exported, and an agenda is built over all,
+;; opened, coloured, its code executed, as in an export too, and an agenda is built over all,
 ;; with every question answered beforehand by yes.  What is live in a note and
 ;; has no place there goes to VISIT_OUT, as JSON.
 
@@ -13,7 +13,7 @@
 (require 'ob-shell)
 (require 'ol-man)
 (require 'org-id)
-(require 'ox-ascii)
+(require 'ox)
 
 (defvar visit-folder (file-name-as-directory (expand-file-name (getenv "VISIT_FOLDER"))))
 (defvar visit-found nil "Pairs of file and what is live in it.")
@@ -88,13 +88,20 @@
   "Do BODY, whatever error it ends in: what counts is what it leaves behind."
   `(condition-case nil (progn ,@body) (error nil)))
 
+(defun visit-export ()
+  "Do all that an export evaluates, and spare the rest of it."
+  (org-export-expand-include-keyword)
+  (org-macro-initialize-templates)
+  (org-macro-replace-all org-macro-templates)
+  (org-babel-exp-process-buffer))
+
 (defun visit-note (file)
   "Do to FILE all that a human's Emacs might."
   (with-current-buffer (find-file-noselect file)
     (when (getenv "VISIT_LOOK") (visit-look file))
     (visit-try (font-lock-ensure))
     (visit-try (org-babel-execute-buffer))
-    (visit-try (org-export-as 'ascii))
+    (visit-try (visit-export))
     (set-buffer-modified-p nil)
     (kill-buffer)))
 

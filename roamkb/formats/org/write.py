@@ -124,6 +124,13 @@ def normalised_title(title: str) -> str:
     return line
 
 
+def normalised_alias(alias: str) -> str:
+    """Return `alias` as org-roam shall store it, by the rules of titles."""
+    if len(alias) > 10 * TITLE_LIMIT or len(line := _one_line(alias)) > TITLE_LIMIT:
+        raise UsageError(f"the alias {shown(clipped(alias, 60))!r} is longer than {TITLE_LIMIT} characters")
+    return line
+
+
 def normalised_tag(tag: str) -> str:
     """Return `tag` in the characters that org allows in one; empty where none of them is left."""
     plain = "".join(
@@ -199,7 +206,7 @@ def check_written(draft: Draft, note: Note) -> None:
 
 def _head(draft: Draft, title: str) -> Iterator[str]:
     """Yield the drawer and the two keyword lines."""
-    aliases = dict.fromkeys(filter(shown, map(normalised_alias, draft.aliases)))
+    aliases = _aliases(draft)
     refs = dict.fromkeys(map(normalised_ref, draft.refs))
     yield ":PROPERTIES:"
     yield _property("ID", draft.id)
@@ -220,11 +227,9 @@ def _head(draft: Draft, title: str) -> Iterator[str]:
     yield f"#+filetags: :{':'.join(normalised_tags(draft.tags))}:"
 
 
-def normalised_alias(alias: str) -> str:
-    """Return `alias` as org-roam shall store it, by the rules of titles."""
-    if len(alias) > 10 * TITLE_LIMIT or len(line := _one_line(alias)) > TITLE_LIMIT:
-        raise UsageError(f"the alias {shown(clipped(alias, 60))!r} is longer than {TITLE_LIMIT} characters")
-    return line
+def _aliases(draft: Draft) -> tuple[str, ...]:
+    """Return the aliases to store, each once, none that nobody could see."""
+    return tuple(dict.fromkeys(filter(shown, map(normalised_alias, draft.aliases))))
 
 
 def _differences(draft: Draft, note: Note) -> Iterator[str]:
@@ -233,13 +238,12 @@ def _differences(draft: Draft, note: Note) -> Iterator[str]:
         yield note.fault or f"{len(note.nodes)} nodes instead of one"
         return
     node = note.nodes[0]
-    aliases = dict.fromkeys(filter(shown, map(normalised_alias, draft.aliases)))
     meant = {
         "id": (draft.id, node.id),
         "level": (0, node.level),
         "title": (normalised_title(draft.title), node.title),
         "tags": (normalised_tags(draft.tags), node.tags),
-        "aliases": (sorted(aliases), sorted(node.aliases)),
+        "aliases": (sorted(_aliases(draft)), sorted(node.aliases)),
         "refs": (
             sorted(_ref_text(r) for r in {normalised_ref(r) for r in draft.refs}),
             sorted(map(_ref_text, node.refs)),
