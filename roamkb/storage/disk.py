@@ -310,14 +310,16 @@ def move(path: Path, to: Path, *, was: str, lock: AbstractContextManager[object]
 def _copy(at: int, path: Path, to: Path, *, was: str, mode: int) -> Path:
     """Return `to` when it durably holds what has the SHA-256 `was`."""
     data = _content(at, path)
+    if digest(data) != was:
+        raise ChangedOnDisk(path)
     try:
         copy = create(to.parent, to.name, data, mode=mode)
     except NotDurable as error:
         discard(to)
         raise DiskError(to, "the disk would not promise to keep the copy; nothing was moved") from error
-    if digest(data) != was or read_file(copy) != data:
+    if read_file(copy, limit=len(data)) != data:
         discard(copy)
-        raise ChangedOnDisk(path)
+        raise DiskError(to, "the disk gave back something else than was written", hint="check the disk")
     return copy
 
 

@@ -19,12 +19,14 @@ from pathlib import Path
 
 import pytest
 
+from roamkb.core.errors import Busy
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NameTaken
 from roamkb.core.model import Unreadable
 from roamkb.core.names import note_names
 from roamkb.storage import disk
+from roamkb.storage.state import lock
 
 FREE = contextlib.nullcontext()
 OLD = b"#+title: old\n"
@@ -437,6 +439,29 @@ def test_a_copy_that_may_not_last_is_no_copy(note: Path, monkeypatch: pytest.Mon
         disk.move(note, trash / "note.org", was=disk.digest(OLD), lock=FREE)
     assert note.read_bytes() == OLD
     assert names_in(trash) == set()
+
+
+def test_a_copy_that_reads_otherwise_is_no_copy(note: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a disk garbles what it's given, the note stays and the copy goes."""
+    trash = note.parent / "trash"
+    trash.mkdir()
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda fd, data: write(fd, b"?" * len(data)))
+    with pytest.raises(DiskError, match="something else than was written"):
+        disk.move(note, trash / "note.org", was=disk.digest(OLD), lock=FREE)
+    assert note.read_bytes() == OLD
+    assert names_in(trash) == set()
+
+
+def test_a_note_isnt_changed_while_another_roamkb_is_at_it(note: Path, tmp_path: Path) -> None:
+    """Both a change and a move take the lock that they are given."""
+    with lock(tmp_path / "lock"):
+        with pytest.raises(Busy):
+            disk.swap(note, NEW, was=disk.digest(OLD), lock=lock(tmp_path / "lock", wait=0))
+        with pytest.raises(Busy):
+            disk.move(note, tmp_path / "moved", was=disk.digest(OLD), lock=lock(tmp_path / "lock", wait=0))
+    assert note.read_bytes() == OLD
+    assert names_in(tmp_path) == {"lock", "note.org"}
 
 
 def test_a_link_is_left_alone(note: Path) -> None:
