@@ -46,7 +46,7 @@ demo: $(VENV)/.ready
 
 test: $(VENV)/.ready-test
 	@scripts/programs
-	$(VENV)/bin/python -m pytest -n auto -rs
+	$(VENV)/bin/python -m pytest -n auto --dist worksteal -rs
 
 lint: $(VENV)/.ready-test
 	$(VENV)/bin/ruff format --check .
