@@ -17,7 +17,7 @@ from roamkb.core.model import Node
 from roamkb.core.model import Note
 from roamkb.core.model import Project
 from roamkb.core.model import Unreadable
-from roamkb.core.names import note_name
+from roamkb.core.names import note_names
 from roamkb.core.secrets import find_secret
 from roamkb.core.secrets import has_high_entropy
 from roamkb.core.similarity import Likeness
@@ -134,7 +134,7 @@ def write(
     for one, how in near:
         says = "may contradict" if how is Likeness.MAY_CONTRADICT else "looks like"
         warnings.append(f"{says} {shown(one.title)} ({one.id})")
-    names = [note_name(stamp.now, slug(node.title), draft.id, tail=tail) for tail in (False, True)]
+    names = note_names(stamp.now, slug(node.title), draft.id)
     path = notes.kb / names[0] if dry_run else notes.add(permit, names, text)
     if not dry_run:
         _read_back(path, text)
