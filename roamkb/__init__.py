@@ -1,10 +1,10 @@
 """A knowledge base that coding agents share with their human, kept as plain org-roam files.
 
-    from roamkb import KnowledgeBase
+from roamkb import KnowledgeBase
 
-    kb = KnowledgeBase.open()
-    for hit in kb.search("oauth redirect").hits:
-        print(hit.title, hit.path, hit.line)
+kb = KnowledgeBase.open()
+for hit in kb.search("oauth redirect").hits:
+    print(hit.title, hit.path, hit.line)
 """
 
 from typing import TYPE_CHECKING

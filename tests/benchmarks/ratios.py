@@ -32,7 +32,9 @@ app()
 
 def main() -> None:
     """Print the table."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     options.add_argument("--kb", type=Path, default=ROOT / "fixtures" / "kb")
     options.add_argument("--word", default="agent")
     options.add_argument("--runs", type=int, default=9)
