@@ -190,7 +190,7 @@ OPERATIONS: tuple[Operation, ...] = (
         example="roamkb conflicts",
         parameters=(
             _argument("file", "Only copies of this file.", required=False, metavar="FILE"),
-            _switch("--adopt", "Give copies with an id of their own a proper name; a human's only if FILE names it."),
+            _switch("--adopt", "Name copies that have an id of their own; a human's only if FILE says so."),
         ),
         panel="Looking after it",
     ),
