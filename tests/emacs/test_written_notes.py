@@ -30,7 +30,9 @@ from roamkb.core.errors import UsageError
 from roamkb.core.text import shown
 from roamkb.formats.org.note import parse_note
 from roamkb.formats.org.write import Draft
+from roamkb.formats.org.write import append_link
 from roamkb.formats.org.write import check_written
+from roamkb.formats.org.write import insert_property
 from roamkb.formats.org.write import normalised_alias
 from roamkb.formats.org.write import normalised_ref
 from roamkb.formats.org.write import normalised_tags
@@ -186,6 +188,15 @@ def drafted(batch: int) -> list[Draft]:
     ]
 
 
+def written(batch: int) -> dict[str, str]:
+    """Return the files of a batch; every third node was superseded since."""
+    texts = {draft.id: render_node(draft) for draft in drafted(batch)}
+    for id in list(texts)[::3]:
+        marked = insert_property(texts[id], "SUPERSEDED_BY", HUMAN)
+        texts[id] = append_link(marked, "superseded by", HUMAN, "A human's own note")
+    return {f"{id}.org": text for id, text in texts.items()}
+
+
 def folder_of(tmp_path: Path, texts: dict[str, str]) -> Path:
     """Return a knowledge base with these notes, a human's, and a file that would like to be included."""
     folder = tmp_path / "kb"
@@ -217,14 +228,13 @@ def test_org_roam_indexes_each_note_as_it_was_meant(
     tmp_path: Path, org_roam: Callable[..., dict[str, Any]], batch: int
 ) -> None:
     """Id, title, tags, aliases, refs and links are the draft's; there's no other node and no warning."""
-    written = drafted(batch)
-    tables = org_roam(folder_of(tmp_path, {f"{draft.id}.org": render_node(draft) for draft in written}))
+    tables = org_roam(folder_of(tmp_path, written(batch)))
     assert (tables["warnings"], tables["files_not_indexed"]) == ([], [])
     found = {node["id"]: node for node in tables["nodes"]}
     assert len(tables["nodes"]) == SIZE + 2 == len(found)
     tags, aliases = by_node(tables["tags"], "tag"), by_node(tables["aliases"], "alias")
     types, dests = by_node(tables["refs"], "type"), by_node(tables["refs"], "ref")
-    for draft in written:
+    for draft in drafted(batch):
         node = found[draft.id]
         assert (node["title"], node["level"]) == (normalised_title(draft.title), 0)
         assert tuple(tags[draft.id]) == normalised_tags(draft.tags)
@@ -299,6 +309,5 @@ def only_ours(found: list[dict[str, str]]) -> Iterator[str]:
 @pytest.mark.parametrize("batch", BATCHES)
 def test_nothing_in_a_written_note_runs_or_is_live(tmp_path: Path, batch: int) -> None:
     """Opened, coloured, executed, exported and put into an agenda unasked, no note does anything."""
-    texts = {f"{draft.id}.org": render_node(draft) for draft in drafted(batch)}
-    found, ran = visited(folder_of(tmp_path, texts))
+    found, ran = visited(folder_of(tmp_path, written(batch)))
     assert (list(only_ours(found)), ran) == ([], set())
