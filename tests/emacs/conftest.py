@@ -30,7 +30,8 @@ def org_roam_nodes(
 
     `plain` keeps Emacs as it starts: it then obeys or refuses file variables and fetches
     set-up files as it would for a human without any settings. `newer` gives links in drawers
-    and keyword lines to the node that they stand in, as org-roam 2.3 does.
+    and keyword lines to the node that they stand in, and a file's first heading its own
+    position, as org-roam 2.3 does.
     """
     emacs = shutil.which(os.environ.get("EMACS", "emacs"))
     if emacs is None:

@@ -3,7 +3,7 @@
 ;; Run in a batch Emacs by conftest.py.  The environment names the folder
 ;; (DUMP_FOLDER), the result (DUMP_OUT) and org-roam's database (DUMP_DB); with
 ;; DUMP_PLAIN the settings of a plain Emacs stay as they are, and with DUMP_NEWER links
-;; belong to the nodes that org-roam 2.3 gives them.
+;; belong to the nodes, and headings begin, where org-roam 2.3 has them.
 
 ;;; Code:
 
@@ -129,7 +129,9 @@ org-roam 2.2 files them at the beginning of the buffer."
   (unless (getenv "DUMP_PLAIN")
     (dump-tame-emacs))
   (when (getenv "DUMP_NEWER")
-    (advice-add 'org-roam-db-map-links :override #'dump-map-links))
+    (advice-add 'org-roam-db-map-links :override #'dump-map-links)
+    ;; org-roam 2.2 finds a file's first heading behind its stars
+    (advice-add 'org-roam-db-insert-node-data :before #'beginning-of-line))
   (advice-add 'display-warning :override
               (lambda (_type message &rest _) (push message dump-warnings)))
   ;; org-roam works through its list from the end: so the first path wins an id that two files have.

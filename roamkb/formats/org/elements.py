@@ -64,18 +64,18 @@ class _Frame(NamedTuple):
 #: One bad line, and it is no property drawer.
 PROPERTY_DRAWER = re.compile(
     r"[ \t]*:PROPERTIES:[ \t]*\n"
-    r"((?:(?![ \t]*:END:[ \t]*$)[ \t]*:\S{2,}+(?<=:)(?: .*+|[ \t]*+)\n)*+)"
+    r"((?:(?![ \t]*:END:[ \t]*$)[ \t]*:\S{2,}+(?<=:)(?: .*+|[ \t]*+)\n)*)"
     r"[ \t]*:END:[ \t]*$",
     re.IGNORECASE | re.MULTILINE,
 )
 PLANNING = re.compile(r"[ \t]*(?:CLOSED|DEADLINE|SCHEDULED):", re.IGNORECASE)
 
 _BLANK_OR_KEYWORD = re.compile(
-    r"(?:[ \t\r]*+\n)++|(#\+(?!BEGIN|CALL:|CAPTION|RESULT|DATA:|HEADER|LABEL:|NAME:|PLOT:|RESNAME:|SOURCE:"
+    r"(?:[ \t\r]*+\n)+|(#\+(?!BEGIN|CALL:|CAPTION|RESULT|DATA:|HEADER|LABEL:|NAME:|PLOT:|RESNAME:|SOURCE:"
     r"|SRCNAME:|TBLNAME:|ATTR_)[A-Z_]++:.*+)\n?",
     re.IGNORECASE,
 )
-_COMMENTS = re.compile(r"(?:[ \t]*+#(?: .*+)?(?:\n|\Z))++")
+_COMMENTS = re.compile(r"(?:[ \t]*+#(?: .*+)?(?:\n|\Z))+")
 _CLOCK = re.compile(r"[ \t]*CLOCK:", re.IGNORECASE)
 _AFFILIATED = re.compile(
     r"[ \t]*#\+(?:(CAPTION|RESULTS)(?:\[(.*)\])?"
@@ -83,7 +83,7 @@ _AFFILIATED = re.compile(
     re.IGNORECASE,
 )
 _DRAWER = re.compile(r"[ \t]*:([^\s:]+):[ \t]*$", re.MULTILINE)
-_FIXED_WIDTH = re.compile(r"(?:[ \t]*+:(?: .*+)?(?:\n|\Z))++")
+_FIXED_WIDTH = re.compile(r"(?:[ \t]*+:(?: .*+)?(?:\n|\Z))+")
 _BLOCK = re.compile(r"[ \t]*#\+BEGIN_(\S+)", re.IGNORECASE)
 _CALL = re.compile(r"[ \t]*#\+CALL:", re.IGNORECASE)
 _BRACKET = re.compile(r"[\[\]()]")
@@ -96,7 +96,7 @@ _RULE = re.compile(r"[ \t]*-{5,}[ \t]*$", re.MULTILINE)
 _TABLE_END = re.compile(r"\n[ \t]*(?:$|[^| \t\n])", re.MULTILINE)
 _TABLE_EL_RULE = re.compile(r"[ \t]*\+(?:-+\+)+[ \t]*$", re.MULTILINE)
 _TABLE_EL_END = re.compile(r"\n[ \t]*(?:$|[^+| \t\n])", re.MULTILINE)
-_FORMULAS = re.compile(r"(?:[ \t]*#\+TBLFM: +.*+(?:\n|\Z))++", re.IGNORECASE)
+_FORMULAS = re.compile(r"(?:[ \t]*#\+TBLFM: +.*+(?:\n|\Z))+", re.IGNORECASE)
 _ITEM = re.compile(r"(?:[ \t]*(?:[-+]|[0-9]+[.)])|[ \t]+\*)(?:[ \t]|$)", re.MULTILINE)
 _FOOTNOTE_END = re.compile(r"\n(?:\[fn:[^\]\[\s:]+\]|[ \t]*\n[ \t]*(?:\n|\Z))", re.IGNORECASE)
 _SEPARATOR = re.compile(

@@ -119,12 +119,16 @@ class _NoteReader:
     def nodes(self) -> tuple[Node, ...]:
         """Return the file's node and those of its headings."""
         found = [self._file_node()] if self._is_node(_TOP) else []
+        known = {node.id for node in found}
         for number in range(len(self._lines)):
-            if self._is_node(number):
-                if self._heading(number).title is not None:
-                    found.append(self._heading_node(number))
-                elif self._says_something(number):
-                    raise _Untitled(self._line_number(self._lines[number].begin))
+            if not self._is_node(number):
+                continue
+            if self._heading(number).title is not None:
+                node = self._heading_node(number)
+                found.append(node)
+                known.add(node.id)
+            elif self._drawers[number][0].get("ID") not in known and self._says_something(number):
+                raise _Untitled(self._line_number(self._lines[number].begin))
         return tuple(found)
 
     def check_times(self) -> None:

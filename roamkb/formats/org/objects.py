@@ -140,7 +140,7 @@ class ObjectReader:
                 if found.end == point and self._text[point - 1] not in " \t":
                     touching = found
                 continue
-            if found.inside is None:
+            if found.inside is None or found.citation:
                 return found.link
             inner = _Frame(*found.inside, Holds.ALL, frame.end)
             if not inner.has(point, self._text):

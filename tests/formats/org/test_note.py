@@ -1,0 +1,252 @@
+"""A note's nodes are those that org-roam would have."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from roamkb.core.model import Node
+from roamkb.core.model import Note
+from roamkb.formats.org.note import parse_note
+
+
+def _drawer(identity: str, *lines: str) -> str:
+    return "\n".join((":PROPERTIES:", f":ID: {identity}", *lines, ":END:", ""))
+
+
+def _note(text: str, **options: object) -> Note:
+    return parse_note(text, file="sub/a.b.org", **options)  # type: ignore[arg-type]
+
+
+def _node(text: str, **options: object) -> Node:
+    (node,) = _note(text, **options).nodes
+    return node
+
+
+def test_a_file_is_a_node() -> None:
+    """With all that it says of itself."""
+    text = (
+        "# a comment\n"
+        + _drawer("f", ':ROAM_ALIASES: one "and two"', ":ROAM_REFS: @key https://x.org")
+        + "#+title: A [[id:x][linked]] title\n#+filetags: :a:b:\n\nSee [[id:y::s]] and [cite:@k].\n"
+    )
+    node = _node(text)
+    assert (node.id, node.level, node.line, node.pos, node.end_line) == ("f", 0, 1, 1, 10)
+    assert (node.title, node.tags, node.aliases) == ("A linked title", ("a", "b"), ("one", "and two"))
+    assert [(ref.type, ref.ref) for ref in node.refs] == [("cite", "key"), ("https", "//x.org")]
+    found = [(link.type, link.dest, link.search, link.line) for link in node.links]
+    assert found == [("id", "x", None, 7), ("id", "y", "s", 10)]
+    assert [(cite.key, cite.line) for cite in node.citations] == [("k", 10)]
+
+
+def test_a_heading_is_a_node() -> None:
+    """With what the headings above and the file give it."""
+    text = (
+        "#+filetags: :f:t:\n* A [1/2] :t:\n** TODO [#B] H :own:f:\n"
+        "DEADLINE: <2024-01-02 Tue 9:30> SCHEDULED: <2024-01-01>\n"
+        + _drawer("h", ":x: y")
+        + "*** below\n* next\n"
+    )
+    node = _node(text)
+    assert (node.level, node.line, node.pos, node.end_line) == (2, 3, 33, 9)
+    assert (node.title, node.olp, node.todo, node.priority) == ("H", ("A",), "TODO", "B")
+    assert (node.scheduled, node.deadline) == ("2024-01-01T00:00:00", "2024-01-02T09:30:00")
+    assert node.tags == ("t", "own", "f")
+    assert node.properties == {"ID": "h", "X": "y"}
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        ("", "sub/a.b"),
+        ("#+title: one\n#+title: two\n", "one"),
+        ("#+title:\n", ""),
+        ("* H\n#+TITLE: below\n", "below"),
+        ("#+begin_src\n#+title: no\n#+end_src\n", "sub/a.b"),
+        ("#+title: [[a][b]] [[c]]\n", "b c"),
+    ],
+)
+def test_the_first_title_counts(title: str, expected: str) -> None:
+    """Wherever it stands in the file, or else the path."""
+    note = _note(_drawer("f") + title)
+    assert note.title == note.nodes[0].title == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "owners"),
+    [
+        (_drawer("f") + "[[a]]\n* H\n[[b]]\n", {"f": ["a", "b"]}),
+        (_drawer("f") + "* H [[a]]\n" + _drawer("h") + "** I\n[[b]]\n", {"f": [], "h": ["a", "b"]}),
+        ("[[a]]\n* H\n" + _drawer("h") + "[[b]]\n* I\n[[c]]\n", {"h": ["b"]}),
+        ("* H\n" + _drawer("h") + "* I\n[[c]]\n", {"h": ["c"]}),
+        (_drawer("f", ":ROAM_EXCLUDE: t") + "[[a]]\n* H\n" + _drawer("h") + "[[b]]\n", {"h": ["b"]}),
+        (_drawer("f") + "* H\n" + _drawer("h", ":X: [[a]]") + "#+y: [[b]]\n", {"f": [], "h": ["a", "b"]}),
+    ],
+)
+def test_a_link_belongs_to_the_node_around_it(text: str, owners: dict[str, list[str]]) -> None:
+    """To the nearest heading with an id, to the file, or to what stands first."""
+    assert {node.id: [link.dest for link in node.links] for node in _note(text).nodes} == owners
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        (_drawer("f", ':ROAM_ALIASES: "open'), "quote"),
+        (_drawer("f") + "#+filetags: :a:\n* \n" + _drawer("h"), "title"),
+        (_drawer("f") + "* TODO\n" + _drawer("h") + "[[a]]\n", "title"),
+        (_drawer("f") + "[2024-01-01]--[x]\n", "time"),
+        ("# -*- mode: text -*-\n* H\n" + _drawer("h"), "text-mode"),
+    ],
+)
+def test_a_fault_costs_the_whole_file(text: str, word: str) -> None:
+    """org-roam drops it, so there are no nodes, and the reason is said."""
+    note = _note(text)
+    assert note.nodes == ()
+    assert word in (note.fault or "")
+
+
+def test_an_untitled_heading_that_says_nothing_is_passed_over() -> None:
+    """The rest of the file stays."""
+    assert [node.id for node in _note(_drawer("f") + "* \n" + _drawer("h")).nodes] == ["f"]
+
+
+def test_a_file_in_another_mode_keeps_its_node() -> None:
+    """Without tags and properties, as in org-roam."""
+    node = _node("# -*- mode: text -*-\n" + _drawer("f") + "#+title: T\n#+filetags: :a:\n")
+    assert (node.title, node.tags, node.properties) == ("T", (), {})
+
+
+def test_the_humans_states_count_where_a_file_has_none() -> None:
+    """A file's own replace them."""
+    heading = "* DOING x\n" + _drawer("h")
+    assert _node(heading, todo_lines=("DOING | DONE",)).todo == "DOING"
+    assert _node(heading).title == "DOING x"
+    assert _node("#+todo: A B\n" + heading, todo_lines=("DOING",)).title == "DOING x"
+
+
+def test_odd_levels_are_counted_as_org_counts_them() -> None:
+    """Three stars are the second level."""
+    assert _node("#+startup: odd\n*** x\n" + _drawer("h")).level == 2
+
+
+def test_a_setup_file_is_asked_for_by_its_place_in_the_base() -> None:
+    """So that the storage can find it, and know what to look at again."""
+    asked: list[str] = []
+
+    def setup(path: str) -> str | None:
+        asked.append(path)
+        return {"setup.org": "#+filetags: :s:\n#+setupfile: x/../deep/b.org\n"}.get(path)
+
+    note = _note(_drawer("f") + "#+setupfile: ../setup.org\n", setup=setup)
+    assert note.nodes[0].tags == ("s",)
+    assert note.setupfiles == ("setup.org", "deep/b.org")
+    assert asked == ["setup.org", "deep/b.org"]
+
+
+def test_ten_thousand_nested_headings_are_read() -> None:
+    """Depth costs no recursion."""
+    # the stars alone would be 50 MB, so the depth is that of two hundred, ten thousand headings in all
+    text = "".join("*" * (1 + n % 200) + f" h{n}\n" for n in range(10_000)) + _drawer("last")
+    assert len(_node(text).olp) == 199
+
+
+_PIECES = [
+    *(
+        "[[",
+        "]]",
+        "][",
+        "[",
+        "]",
+        "<",
+        ">",
+        "(",
+        ")",
+        "{",
+        "}",
+        "$",
+        "\\",
+        "\\(",
+        "*",
+        "/",
+        "_",
+        "=",
+        "~",
+        "+",
+    ),
+    *(
+        "https://a.b",
+        "id:x",
+        "<file:a",
+        "[cite:@k",
+        "[fn:",
+        "[fn::",
+        "{{{m(",
+        "@@x:",
+        "src_a{",
+        "<<",
+        "<2024-01-01",
+    ),
+    *(
+        "\n",
+        "\n",
+        " ",
+        "\t",
+        "\r",
+        "a",
+        "é",
+        "日",
+        "\u200b",
+        "\0",
+        "* ",
+        "** TODO ",
+        "- ",
+        "1. ",
+        "| ",
+        "#+",
+        "# ",
+    ),
+    *("#+begin_src\n", "#+end_src\n", "#+begin_quote\n", "#+end_quote\n", ":d:\n", ":END:\n", "\\begin{a}\n"),
+    *(
+        ":PROPERTIES:\n",
+        ":ID: x\n",
+        ':ROAM_ALIASES: "',
+        ":ROAM_REFS: ",
+        "#+title: ",
+        "#+filetags: :",
+        "SCHEDULED: ",
+    ),
+    *(
+        "#+setupfile: x\n",
+        "#+link: a ",
+        "+--+\n",
+        "|-\n",
+        "CLOCK: ",
+        "%%(",
+        "# -*- mode: ",
+        "Local Variables:\n",
+    ),
+]
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.one_of(st.text(), st.lists(st.sampled_from(_PIECES), max_size=40).map("".join)))
+def test_any_text_is_read(text: str) -> None:
+    """The reader never raises, and what it finds lies in the text."""
+    for note in (_note(text), _note(_drawer("f") + text, setup=lambda path: text)):
+        lines = note.text.count("\n") + 1
+        for node in note.nodes:
+            assert 1 <= node.line <= node.end_line <= lines
+            assert all(1 <= link.line <= lines for link in node.links)
+
+
+#: Read one family of hostile notes at 64 KiB each; what is quadratic takes minutes.
+_HOSTILE = Path(__file__).parent / "hostile.py"
+
+
+def test_hostile_notes_are_read_in_linear_time() -> None:
+    """Every family at 64 KiB, together, well within what a single quadratic one would take."""
+    subprocess.run([sys.executable, str(_HOSTILE)], check=True, timeout=240)
