@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,9 @@ Tables = dict[str, Any]
 _NO_ORG_ROAM = 4
 
 _HERE = Path(__file__).parent
+
+# test modules are imported without their folder, and two of them share `agreement`
+sys.path.insert(0, str(_HERE))
 
 
 class NoOrgRoam(Exception):
