@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from roamkb.core.boundary import WritePermit
     from roamkb.core.checkup import Checkup
     from roamkb.core.installation import InstallReport
+    from roamkb.storage.index import Index
     from roamkb.storage.state import State
     from roamkb.storage.trash import Trash
 
@@ -151,7 +152,6 @@ class KnowledgeBase:
         from roamkb.actions.search import search
         from roamkb.core.query import narrowed
         from roamkb.core.query import parse_query
-        from roamkb.storage.scan import Scan
 
         if agent and human:
             raise UsageError("--agent and --human leave nothing", hint="give one of them")
@@ -165,7 +165,7 @@ class KnowledgeBase:
         )
         notes = self._notes()
         return search(
-            Scan(notes),
+            self._index(notes),
             notes,
             query,
             pattern=text if regex else None,
@@ -446,6 +446,12 @@ class KnowledgeBase:
     def _notes(self) -> Notes:
         """Return the notes as they are now; what one call read is not kept for the next."""
         return Notes(self._rule.kb, todo_lines=self._rule.todo_lines)
+
+    def _index(self, notes: Notes) -> "Index":
+        from roamkb import __version__
+        from roamkb.storage.index import Index
+
+        return Index(notes, self._state.cache_folder(notes.kb), version=__version__)
 
     @cached_property
     def _state(self) -> "State":

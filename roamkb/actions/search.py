@@ -6,28 +6,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from roamkb.core.answers import Answer
+from roamkb.core.answers import Answers
 from roamkb.core.errors import UsageError
+from roamkb.core.filters import passes_filters
 from roamkb.core.model import Hit
 from roamkb.core.model import Unreadable
-from roamkb.core.passages import Passage
 from roamkb.core.passages import passage_at
 from roamkb.core.passages import passages
 from roamkb.core.query import Query
 from roamkb.storage.grep import Grep
 from roamkb.storage.grep import Matches
 from roamkb.storage.nodes import Notes
-from roamkb.storage.scan import Answer
-from roamkb.storage.scan import Answers
-from roamkb.storage.scan import passes_filters
 
 #: Ranked hits that are worth an agent's reading; grep has no such limit.
 DEFAULT_LIMIT = 20
 
 
 class Finder(Protocol):
-    """What ranks: the scan of the files, or an index over them."""
+    """What ranks."""
 
-    def find(self, query: Query) -> Answers: ...
+    def find(self, query: Query, *, limit: int | None = None) -> Answers: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,11 +63,11 @@ def search(
     if pattern is None:
         if not query.text.strip() and not _has_filter(query):
             raise UsageError("search for what?", hint="roamkb search WORDS, or a filter such as --tag T")
-        answers = finder.find(query)
-        hits = _ranked_hits(answers.answers, notes.kb, every_line=every_line)
-        skipped, copies = answers.skipped, answers.conflict_copies
         # a bare --lines or --files is grep's: all of them
         limit = limit or (None if every_line or one_per_file else DEFAULT_LIMIT)
+        answers = finder.find(query, limit=None if every_line or one_per_file else limit)
+        hits = _ranked_hits(answers.answers, notes.kb, every_line=every_line)
+        skipped, copies = answers.skipped, answers.conflict_copies
     else:
         grep = Grep(notes, pattern)
         hits = _matching_hits(grep.find(), notes.kb, query, every_line=every_line)
@@ -97,10 +96,18 @@ def _has_filter(query: Query) -> bool:
 
 def _ranked_hits(answers: Iterable[Answer], kb: Path, *, every_line: bool) -> Iterator[Hit]:
     for answer in answers:
-        title_line = (answer.passage.first_line(), answer.passage.title)
         lines = answer.lines if every_line else answer.lines[:1]
-        for number, text in sorted(lines) or (title_line,):
-            yield _hit(answer.passage, kb, number, text, answer.score, answer.found.why)
+        for number, text in sorted(lines) or ((answer.line, answer.title),):
+            yield Hit(
+                id=answer.id,
+                title=answer.title,
+                path=kb / answer.file,
+                line=number,
+                tags=answer.tags,
+                score=answer.score,
+                text=text.strip(),
+                why=answer.why,
+            )
 
 
 def _matching_hits(matches: Iterable[Matches], kb: Path, query: Query, *, every_line: bool) -> Iterator[Hit]:
@@ -112,20 +119,16 @@ def _matching_hits(matches: Iterable[Matches], kb: Path, query: Query, *, every_
             if not passes_filters(passage, query) or (not every_line and id(passage) in seen):
                 continue
             seen.add(id(passage))
-            yield _hit(passage, kb, number, text, 1.0, ("match",))
-
-
-def _hit(passage: Passage, kb: Path, number: int, text: str, score: float, why: tuple[str, ...]) -> Hit:
-    return Hit(
-        id=passage.node.id if passage.node else None,
-        title=passage.title,
-        path=kb / passage.note.file,
-        line=number,
-        tags=passage.tags,
-        score=score,
-        text=text.strip(),
-        why=why,
-    )
+            yield Hit(
+                id=passage.node.id if passage.node else None,
+                title=passage.title,
+                path=kb / passage.note.file,
+                line=number,
+                tags=passage.tags,
+                score=1.0,
+                text=text.strip(),
+                why=("match",),
+            )
 
 
 def _first_of_each_file(hits: Iterable[Hit]) -> Iterator[Hit]:

@@ -1,11 +1,13 @@
 """What a search asks for: words, phrases and filters; no text is a syntax error (design section 7)."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
 from datetime import date
 from datetime import timedelta
+from itertools import pairwise
 
 from roamkb.core.tokens import STOP_WORDS
 from roamkb.core.tokens import terms_of
@@ -23,6 +25,10 @@ class Query:
 
     text: str
     terms: tuple[str, ...] = ()
+    #: The words that the terms were made of, as written.
+    words: tuple[str, ...] = ()
+    #: Words that stand side by side and aren't both stop words: worth something as a pair.
+    pairs: tuple[tuple[str, str], ...] = ()
     phrases: tuple[str, ...] = ()
     #: No hit holds any of these.
     without: tuple[str, ...] = ()
@@ -62,9 +68,16 @@ def parse_query(text: str, *, today: date) -> Query:
             _take_word(word, pieces, today)
         elif phrase.strip():
             (pieces.without if minus else pieces.phrases).append(" ".join(phrase.split()))
+    found = [word for piece in pieces.words for word in words(piece)]
+    telling = [word for word in found if not _is_stop(word)] or found
+    if not (found or _asks(pieces)):
+        # arrows and emoji are no words, and still stand in texts
+        pieces.phrases += text.replace('"', " ").split()
     return Query(
         text=text,
-        terms=query_terms(pieces.words),
+        terms=tuple(term for word in telling for term in terms_of(word)),
+        words=tuple(telling),
+        pairs=tuple(_pairs(found)),
         phrases=tuple(pieces.phrases),
         without=tuple(pieces.without),
         tags=tuple(pieces.tags),
@@ -104,11 +117,28 @@ def _take_filter(minus: str, name: str, value: str, pieces: _Pieces, today: date
     return True
 
 
-def query_terms(query_words: list[str]) -> tuple[str, ...]:
-    """Return the terms of a query: stop words dropped unless nothing is left, repeats kept."""
-    found = [word for piece in query_words for word in words(piece)]
-    telling = [word for word in found if word.lower() not in STOP_WORDS] or found
-    return tuple(term for word in telling for term in terms_of(word))
+def _asks(pieces: _Pieces) -> bool:
+    """Say whether there is anything but words to go by."""
+    return bool(
+        pieces.phrases
+        or pieces.without
+        or pieces.tags
+        or pieces.without_tags
+        or pieces.ids
+        or pieces.since
+        or pieces.before
+        or pieces.by_agent is not None
+    )
+
+
+def _is_stop(word: str) -> bool:
+    return word.lower() in STOP_WORDS
+
+
+def _pairs(found: list[str]) -> Iterator[tuple[str, str]]:
+    for one, other in pairwise(found):
+        if not (_is_stop(one) and _is_stop(other)):
+            yield one, other
 
 
 _DAY = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")

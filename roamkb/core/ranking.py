@@ -1,106 +1,92 @@
 """Which of the things that a query found comes first (design section 7).
 
-BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009) over three
-fields, and promises that its weights keep on texts of equal length: all terms beat some
-terms; title and alias beat tags, tags beat the text; more hits beat fewer; a better match
-beats a newer note, and the date only breaks ties.
+SQLite finds and weighs them by BM25 (Robertson and Zaragoza, "The Probabilistic Relevance
+Framework", 2009); what it can't know is added here: pairs of words, names that say all
+that was asked for, and the promises: all words beat some words; title and alias beat
+tags, tags beat the text; more hits beat fewer; a better match beats a newer note, and the
+date only breaks ties.
 """
 
 import math
-from collections import Counter
 from collections.abc import Iterable
-from collections.abc import Sequence
+from collections.abc import Mapping
+from collections.abc import Set
 from dataclasses import dataclass
 
-from roamkb.core.query import Query
-
-_K1 = 1.2
-_B = 0.75
-#: A term in the tags outweighs any number of hits in the text, whose sum stays under k1 + 1 = 2.2.
-_TAG = 3.0
-#: A term in the title outweighs tags and text together, 3.0 + 2.2.
-_TITLE = 6.0
-#: A phrase in quotes that stands in the title.
-_PHRASE = 2.0
+#: SQLite's own, written into its source.
+FTS_K1 = 1.2
+FTS_B = 0.75
+#: How much a long text has to say for its length; measured on sets of questions.
+B = 0.65
+#: A hit in the title, the aliases, the tags, the text, and in what only the index sees. Heavier
+#: titles find less in sets of questions; so much is enough to come first among equals.
+WEIGHTS = (1.06, 1.06, 1.03, 1.0, 1.0)
+#: What two words of the query that stand side by side are worth beside themselves.
+PAIR = 0.15
+#: What a name says that holds all of a query, beside any number of hits in tags and text: their
+#: sum stays below this and `_TAG` together with k1 + 1 = 2.2.
+_TITLE = 4.8
+#: Above any number of hits in the text, 2.2.
+_TAG = 2.3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """Where the terms of a query stand in one thing that can be found."""
+    """One thing that can be found, as far as the ranking needs it."""
 
-    #: Distinct terms of title and aliases, and of tags.
-    in_title: frozenset[str]
-    in_alias: frozenset[str]
-    in_tags: frozenset[str]
-    #: Hits in the text, by term.
-    in_text: Counter[str]
-    #: Length of the text in words, roughly.
-    length: float
-    #: Quoted phrases in title or alias.
-    phrases_in_title: int = 0
-    has_phrases: bool = False
+    key: int
+    #: BM25 of the words, and of the pairs of words.
+    words: float
+    pairs: float = 0.0
+    #: Whether it holds every word of the query.
+    has_all: bool
+    #: The query's terms that stand in title or alias, and in the tags.
+    named: Set[str] = frozenset()
+    tagged: Set[str] = frozenset()
     #: Local ISO date or date and time; newer wins a tie.
     date: str = ""
-
-    @property
-    def matched(self) -> frozenset[str]:
-        """The query's terms that were found at all."""
-        return self.in_title | self.in_alias | self.in_tags | self.in_text.keys()
-
-    @property
-    def why(self) -> tuple[str, ...]:
-        """The fields that the hit owes its place to, strongest first."""
-        reasons = {
-            "phrase": self.has_phrases,
-            "title": bool(self.in_title),
-            "alias": bool(self.in_alias),
-            "tag": bool(self.in_tags),
-            "text": bool(self.in_text),
-        }
-        return tuple(name for name, holds in reasons.items() if holds)
+    #: Decides where nothing else does.
+    place: tuple[str, int] = ("", 0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Collection:
-    """What the weights of terms depend on: how many texts there are and how many hold each term."""
-
-    size: int
-    holding: Counter[str]
-    mean_length: float
-
-    def weight(self, term: str) -> float:
-        """Return the term's inverse document frequency, never negative."""
-        holding = self.holding[term]
-        return math.log(1 + (max(self.size, holding) - holding + 0.5) / (holding + 0.5))
+def weight(holding: int, size: int) -> float:
+    """Return what a term weighs that `holding` of `size` texts hold; never negative, as Lucene has it."""
+    return math.log(1 + (max(size, holding) - holding + 0.5) / (holding + 0.5))
 
 
-def score(found: Found, query: Query, collection: Collection) -> float:
-    """Return how well `found` answers `query`; 0 for a filter without words."""
-    total = 0.0
-    for term, repeats in Counter(query.terms).items():
-        field = _TITLE * (term in found.in_title or term in found.in_alias) + _TAG * (term in found.in_tags)
-        total += (
-            repeats * collection.weight(term) * (field + _saturated(found.in_text[term], found, collection))
-        )
-    return total + _PHRASE * found.phrases_in_title
+def score(found: Found, weights: Mapping[str, float]) -> float:
+    """Return how well `found` answers a query whose terms weigh `weights`."""
+    return (
+        found.words
+        + PAIR * found.pairs
+        + _bonus(_TITLE, found.named, weights)
+        + _bonus(_TAG, found.tagged, weights)
+    )
 
 
-def _saturated(hits: int, found: Found, collection: Collection) -> float:
-    if not hits:
+def _bonus(most: float, held: Set[str], weights: Mapping[str, float]) -> float:
+    """Return what a name adds that holds some of the terms.
+
+    A query of one or two words calls a thing by its name; a sentence describes it. So the
+    more words there are, the less is a share of them worth, down to nothing.
+    """
+    total = sum(weights.values())
+    if not total or not held:
         return 0.0
-    length = found.length / collection.mean_length if collection.mean_length else 1.0
-    return hits * (_K1 + 1) / (hits + _K1 * (1 - _B + _B * length))
+    share = sum(weights[term] for term in held if term in weights) / total
+    power: float = share ** (len(weights) ** 2)
+    return most * total * power
 
 
-def ranked(results: Iterable[Found], query: Query, collection: Collection) -> list[tuple[Found, float]]:
-    """Return the results with their scores, best first; equals stay in their order."""
-    asked = frozenset(query.terms)
-    scored = [(found, score(found, query, collection)) for found in results]
+def ranked(results: Iterable[Found], weights: Mapping[str, float]) -> list[tuple[Found, float]]:
+    """Return the results with their scores, best first."""
+    scored = [(found, score(found, weights)) for found in results]
+    scored.sort(key=lambda pair: pair[0].place)
     scored.sort(key=lambda pair: pair[0].date, reverse=True)
-    scored.sort(key=lambda pair: (asked <= pair[0].matched, round(pair[1], 9)), reverse=True)
+    scored.sort(key=lambda pair: (pair[0].has_all, _rounded(pair[1])), reverse=True)
     return scored
 
 
-def mean(lengths: Sequence[float]) -> float:
-    """Return the mean of `lengths`, 0 of none."""
-    return sum(lengths) / len(lengths) if lengths else 0.0
+def _rounded(value: float) -> float:
+    """Return `value` to nine digits: sums in another order are no better match."""
+    return float(f"{value:.9g}")

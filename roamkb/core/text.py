@@ -47,3 +47,8 @@ def folded(text: str) -> str:
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", text.casefold())
     return unicodedata.normalize("NFC", _ACCENT.sub("", decomposed))
+
+
+def flat(text: str) -> str:
+    """Return `text` folded and on one line, for looking for a phrase in it."""
+    return " ".join(folded(text).split())

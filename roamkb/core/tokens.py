@@ -26,7 +26,7 @@ _FOREIGN_PART = re.compile(r"[^\W\d_]+|\d+")
 STOP_WORDS = frozenset(
     "a about all also am an and any are as at be been being but by can could did do does doing done "
     "for from had has have having he her here him his how i if in into is it its itself just me my of "
-    "on or our out shall she should so some such than that the their them then there these they this "
+    "on or our out shall she should so some such t than that the their them then there these they this "
     "those to too us was we were what when where which while who whom whose why will with would you "
     "your".split()
 )

@@ -44,7 +44,8 @@ class Notes:
 
     def __init__(self, kb: Path, *, todo_lines: Sequence[str] = ()) -> None:
         self.kb = kb
-        self._todo_lines = tuple(todo_lines)
+        #: The human's own TODO sequences, from the rule.
+        self.todo_lines = tuple(todo_lines)
         self._setups: dict[str, str | None] = {}
 
     @cached_property
@@ -64,10 +65,7 @@ class Notes:
 
     def parse(self, file: NoteFile, text: str) -> Note:
         """Return the note that `text`, read from `file`, is."""
-        folder = file.path.parent
-        return parse_note(
-            text, file=file.file, setup=lambda path: self._setup(folder, path), todo_lines=self._todo_lines
-        )
+        return parse_note(text, file=file.file, setup=self.setup_text, todo_lines=self.todo_lines)
 
     def read(self, file: NoteFile) -> Note | Unreadable:
         """Return the note, or why it could not be read."""
@@ -94,9 +92,9 @@ class Notes:
                 skipped.append(Unreadable(path=file.path, reason=note.fault))
         return Contents(notes=tuple(notes), skipped=tuple(skipped), walk=self.walk)
 
-    def _setup(self, folder: Path, written: str) -> str | None:
-        """Return the text of a setup file, wherever it lies, as org does; None where there is none."""
-        path = str(folder / Path(written).expanduser())
+    def setup_text(self, written: str) -> str | None:
+        """Return the text of a set-up file, by what a note's reader calls it; None where there is none."""
+        path = str(self.kb / Path(written).expanduser())
         if path not in self._setups:
             data = disk.read_file(Path(path), limit=LARGEST)
             self._setups[path] = None if isinstance(data, Unreadable) else decode_note(data)[0]

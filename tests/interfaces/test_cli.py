@@ -288,7 +288,7 @@ def test_heavy_libraries_are_loaded_only_where_they_are_used(world: World) -> No
     world.node("a.org", "a", "Zebra")
     probe = (
         "import sys; from roamkb.interfaces.cli import run; run(['search', 'zebra']);"
-        "heavy = {'typer', 'pathspec', 'ulid', 'orgparse', 'rich', 'markdown_it', 'platformdirs', 'mcp', 'fastapi'};"
+        "heavy = {'typer', 'pathspec', 'ulid', 'orgparse', 'rich', 'markdown_it', 'mcp', 'fastapi'};"
         "print(sorted(heavy & sys.modules.keys()))"
     )
     done = subprocess.run(

@@ -1,0 +1,36 @@
+"""What a search found, before anybody shows it."""
+
+from dataclasses import dataclass
+
+from roamkb.core.model import Unreadable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """One passage that a query found: a node, or the text of a file that lies in none."""
+
+    #: None for text in a file that holds no node around it.
+    id: str | None
+    title: str
+    #: Relative to the knowledge base, with `/`.
+    file: str
+    #: The line that shows the title.
+    line: int
+    tags: tuple[str, ...]
+    #: When it was made, local ISO; empty where nothing says so.
+    date: str
+    #: 1 for the best; 0 where nothing but filters was asked for.
+    score: float
+    #: What it owes its place to, strongest first.
+    why: tuple[str, ...]
+    #: Lines that hold a term, best first; empty where only title, alias or tags do.
+    lines: tuple[tuple[int, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """What a query found, best first, and what could not be read."""
+
+    answers: tuple[Answer, ...]
+    skipped: tuple[Unreadable, ...]
+    conflict_copies: int

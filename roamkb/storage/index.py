@@ -1,0 +1,157 @@
+"""The search index: derived from the notes, refreshed before each query, and never needed for an answer.
+
+Where it can't be kept, read or believed, the same index is made in memory, so that there
+is one meaning of search. A search never answers from a file that is gone.
+"""
+
+import contextlib
+import sqlite3
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from roamkb.core.answers import Answers
+from roamkb.core.errors import RoamkbError
+from roamkb.core.query import Query
+from roamkb.storage.index_file import IndexFile
+from roamkb.storage.index_file import in_memory
+from roamkb.storage.index_query import Question
+from roamkb.storage.index_refresh import Changes
+from roamkb.storage.index_refresh import Progress
+from roamkb.storage.index_refresh import apply_changes
+from roamkb.storage.index_refresh import find_changes
+from roamkb.storage.index_refresh import troubles
+from roamkb.storage.index_tables import create_tables
+from roamkb.storage.index_tables import fits
+from roamkb.storage.index_tables import maker
+from roamkb.storage.nodes import Notes
+
+_T = TypeVar("_T")
+
+
+class Index:
+    """The finder over one knowledge base."""
+
+    def __init__(
+        self,
+        notes: Notes,
+        folder: Path | None,
+        *,
+        version: str = "",
+        clock: Callable[[], int] = time.time_ns,
+        progress: Progress | None = None,
+    ) -> None:
+        """Keep the index in `folder`; without one it lives as long as a query. `version` is the program's."""
+        self._notes = notes
+        self._file = IndexFile(folder, clock=clock) if folder else None
+        self._maker = maker(notes.todo_lines, version)
+        self._clock = clock
+        self._progress = progress
+        self._changes: Changes
+
+    def find(self, query: Query, *, limit: int | None = None) -> Answers:
+        """Return the best `limit` answers to `query`, from the notes as they are now.
+
+        Raises:
+            NoKnowledgeBase: there is nothing to search.
+        """
+        return self._ask(lambda db, changes: self._answers(db, changes, query, limit))
+
+    def _answers(self, db: sqlite3.Connection, changes: Changes, query: Query, limit: int | None) -> Answers:
+        return Answers(
+            answers=tuple(Question(db, query).answers(limit)),
+            skipped=(*changes.walk.unreadable, *troubles(db, self._notes.kb)),
+            conflict_copies=len(changes.walk.conflict_copies),
+        )
+
+    def _ask(self, question: Callable[[sqlite3.Connection, Changes], _T]) -> _T:
+        """Return what `question` finds in an index that is as the notes are."""
+        # without a knowledge base there is nothing to fall back to
+        _ = self._notes.walk
+        if self._file:
+            for _attempt in range(2):
+                try:
+                    with contextlib.closing(self._kept(self._file)) as db:
+                        return self._put(question, db)
+                except sqlite3.DatabaseError:
+                    # damaged although its seal held, or taken away while it was read
+                    with contextlib.suppress(OSError):
+                        self._file.break_seal()
+                except (OSError, RoamkbError):
+                    break
+        with contextlib.closing(self._made()) as db:
+            return self._put(question, db)
+
+    def _put(self, question: Callable[[sqlite3.Connection, Changes], _T], db: sqlite3.Connection) -> _T:
+        db.execute("BEGIN")
+        found = question(db, self._changes)
+        db.execute("COMMIT")
+        return found
+
+    def _kept(self, file: IndexFile) -> sqlite3.Connection:
+        """Return the kept index, up to date; or a copy of it in memory, where it can't be written to."""
+        db = self._believed(file)
+        if db is not None:
+            self._changes = find_changes(db, self._notes, clock=self._clock)
+            if not (self._changes.matter or self._changes.same):
+                return db
+        try:
+            return self._refreshed(file, db)
+        except (OSError, RoamkbError, sqlite3.OperationalError):
+            if db is None:
+                raise
+            return self._copied(db)
+        finally:
+            if db is not None:
+                db.close()
+
+    def _believed(self, file: IndexFile) -> sqlite3.Connection | None:
+        """Return the index that is there, if it is as it was left and was made for these notes."""
+        if not file.is_sealed():
+            return None
+        db = file.open()
+        if fits(db, self._maker):
+            return db
+        db.close()
+        return None
+
+    def _refreshed(self, file: IndexFile, seen: sqlite3.Connection | None) -> sqlite3.Connection:
+        with file.locked():
+            # another process may have done it meanwhile
+            if seen is None and (seen := self._believed(file)) is None:
+                with file.rebuilt() as db:
+                    self._fill(db)
+            else:
+                self._update(file)
+            return file.open()
+
+    def _update(self, file: IndexFile) -> None:
+        if not file.is_sealed():
+            raise sqlite3.DatabaseError("the index changed before its lock was taken")
+        with contextlib.closing(file.open(writing=True)) as db:
+            self._changes = find_changes(db, self._notes, clock=self._clock)
+            file.break_seal()
+            self._apply(db)
+        file.seal()
+
+    def _copied(self, seen: sqlite3.Connection) -> sqlite3.Connection:
+        db = in_memory()
+        seen.backup(db)
+        if self._changes.matter:
+            self._apply(db)
+        return db
+
+    def _made(self) -> sqlite3.Connection:
+        db = in_memory()
+        self._fill(db)
+        return db
+
+    def _fill(self, db: sqlite3.Connection) -> None:
+        create_tables(db, self._maker)
+        self._changes = Changes(walk=self._notes.walk, to_read=list(self._notes.walk.files))
+        self._apply(db)
+        db.execute("INSERT INTO words(words) VALUES('optimize')")
+
+    def _apply(self, db: sqlite3.Connection) -> None:
+        apply_changes(db, self._notes, self._changes, clock=self._clock, progress=self._progress)

@@ -1,0 +1,346 @@
+"""One query put to the index: what SQLite is asked, and what becomes of its answers."""
+
+import re
+import sqlite3
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from functools import cached_property
+
+from roamkb.core.answers import Answer
+from roamkb.core.language import balance
+from roamkb.core.language import letter_groups
+from roamkb.core.language import unspaced_groups
+from roamkb.core.query import Query
+from roamkb.core.ranking import FTS_B
+from roamkb.core.ranking import FTS_K1
+from roamkb.core.ranking import WEIGHTS
+from roamkb.core.ranking import B
+from roamkb.core.ranking import Found
+from roamkb.core.ranking import ranked
+from roamkb.core.ranking import weight
+from roamkb.core.stem import stem
+from roamkb.core.text import flat
+from roamkb.core.text import folded
+from roamkb.core.tokens import UNSPACED
+from roamkb.core.tokens import identifier_parts
+from roamkb.core.tokens import pairs
+from roamkb.core.tokens import terms
+from roamkb.core.tokens import words
+from roamkb.storage.index_tables import SEPARATOR
+from roamkb.storage.index_tables import line_numbers
+from roamkb.storage.index_tables import sums_of
+from roamkb.storage.index_tables import tag_set
+
+#: How many of SQLite's best are looked at again; more than anybody reads.
+_POOL = 100
+#: Entries of the index that one query may read; the rarest words come first.
+_BUDGET = 50_000
+#: Words of one query; a whole document asks for what its beginning asks for.
+_MOST_WORDS = 128
+_ALL = -1
+
+_SCORE = (
+    f"-bm25(words, {', '.join(map(str, WEIGHTS))})"
+    # turns the BM25 of a word that a text holds once into one with our B
+    f" * (1 + {FTS_K1} * ({1 - FTS_B} + {FTS_B} * entry.length / :mean))"
+    f" / (1 + {FTS_K1} * ({1 - B:.2f} + {B} * entry.length / :mean))"
+)
+
+
+class Question:
+    """One query and the index that it is put to, within one read transaction."""
+
+    def __init__(self, db: sqlite3.Connection, query: Query) -> None:
+        self._db = db
+        self._query = query
+        self._phrases = tuple(filter(None, map(flat, query.phrases)))
+        self._sums = sums_of(db)
+        self._where, self._values = _filters(query)
+
+    def answers(self, limit: int | None) -> Iterator[Answer]:
+        """Yield what answers the query, best first."""
+        if not self._expression:
+            rows = self._filtered()
+            found = [(key, 0.0) for key in rows][:limit]
+        else:
+            order = self._ranked(limit)
+            best = max((points for _, points in order), default=0.0)
+            found = [(key, points / best if best > 0 else 0.0) for key, points in order][:limit]
+        for key, points in found:
+            yield self._answer(key, points)
+
+    # What SQLite is asked
+
+    @cached_property
+    def _words(self) -> tuple[str, ...]:
+        return self._query.words[:_MOST_WORDS]
+
+    @cached_property
+    def _expression(self) -> str:
+        """The query in FTS5's language: any word; or every phrase, and any word for the order."""
+        asked = [self._asked_for(word) for word in self._affordable]
+        if self._is_foreign:
+            spaced = (word for word in self._words if not UNSPACED.match(word))
+            asked += [_in_hidden(letter_groups(word)) for word in spaced]
+        needed = [expression for phrase in self._phrases for expression in _each(words(phrase))]
+        if needed:
+            return f"({' AND '.join(needed)}) AND ({' OR '.join([*needed, *asked])})"
+        return " OR ".join(asked)
+
+    @property
+    def _is_foreign(self) -> bool:
+        """Whether the query is in another language than English, or may be and most of the base is."""
+        told = balance(words(self._query.text))
+        foreigners = self._sums["foreigners"]
+        return foreigners > 0 and (told < 0 or (told == 0 and 2 * foreigners > self._sums["entries"]))
+
+    @staticmethod
+    def _asked_for(word: str) -> str:
+        if UNSPACED.match(word):
+            return _in_hidden(unspaced_groups(word))
+        parts = [] if "_" in word else [part for part in identifier_parts(word) if len(part) > 1]
+        return " OR ".join(map(_quoted, (word, *parts)))
+
+    @cached_property
+    def _affordable(self) -> Sequence[str]:
+        """The words to ask for: all, or in a large base the rarest within the budget, two at least."""
+        if self._sums["entries"] * len(self._words) <= _BUDGET:
+            return self._words
+        kept: set[str] = set()
+        spent = 0
+        for word in sorted(dict.fromkeys(self._words), key=self._holding):
+            spent += self._holding(word)
+            if spent > _BUDGET and len(kept) >= 2:
+                break
+            kept.add(word)
+        return [word for word in self._words if word in kept]
+
+    def _holding(self, word: str) -> int:
+        return max((self._held(unit) for unit in _units(word)), default=0)
+
+    @cached_property
+    def _weights(self) -> Mapping[str, float]:
+        """The weight of each term that the words stand for."""
+        units = dict.fromkeys(unit for word in self._words for unit in _units(word))
+        return {unit: weight(self._held(unit), self._sums["entries"]) for unit in units}
+
+    def _held(self, unit: str) -> int:
+        """Return how many entries hold a term, or the first part of one that SQLite takes apart."""
+        if unit not in self._counts:
+            term = unspaced_groups(unit)[0] if UNSPACED.match(unit) else unit.partition("_")[0]
+            row = self._db.execute("SELECT doc FROM word WHERE term = ?", (term,)).fetchone()
+            self._counts[unit] = row[0] if row else 0
+        return self._counts[unit]
+
+    @cached_property
+    def _counts(self) -> dict[str, int]:
+        return {}
+
+    def _match(self, expression: str, most: int) -> list[tuple[int, float]]:
+        mean = self._sums["words"] / max(self._sums["entries"], 1) or 1.0
+        return self._db.execute(
+            f"SELECT entry.id, {_SCORE} AS score FROM words CROSS JOIN entry ON entry.id = words.rowid "
+            f"WHERE words MATCH :expression AND {self._where} "
+            "ORDER BY score DESC, entry.date DESC, entry.file, entry.line LIMIT :most",
+            {"expression": expression, "mean": mean, "most": most, **self._values},
+        ).fetchall()
+
+    def _filtered(self) -> list[int]:
+        """Return what passes the filters and holds phrases that no word stands in, newest first."""
+        if self._query.is_empty and not self._values:
+            # nothing was asked for but what no text can hold
+            return []
+        rows = self._db.execute(
+            f"SELECT entry.id FROM entry WHERE {self._where} ORDER BY date DESC, file, line", self._values
+        )
+        return [key for (key,) in rows.fetchall() if self._holds_phrases(key)]
+
+    # What becomes of its answers
+
+    def _ranked(self, limit: int | None) -> list[tuple[int, float]]:
+        pool = max(limit, _POOL) if limit is not None and not self._phrases else _ALL
+        points = dict(self._match(self._expression, pool))
+        needed = _each(self._words)
+        complete = set(points) if len(needed) == 1 else set()
+        if len(needed) > 1:
+            whole = dict(self._match(" AND ".join(needed), pool))
+            complete = set(whole)
+            points = whole | points
+        names = _each(word for word in self._words if not UNSPACED.match(word))
+        if names and not self._phrases:
+            points = dict(self._match(f"{{title alias tags}} : ({' AND '.join(names)})", pool)) | points
+        if self._phrases:
+            points = {key: value for key, value in points.items() if self._holds_phrases(key)}
+        return [(found.key, value) for found, value in ranked(self._found(points, complete), self._weights)]
+
+    def _found(self, points: Mapping[int, float], complete: set[int]) -> Iterator[Found]:
+        together = [f'"{one} {other}"' for one, other in self._pairs()]
+        beside = dict(self._match(" OR ".join(together), _ALL)) if together else {}
+        for keys in _chunks(list(points)):
+            marks = ", ".join("?" * len(keys))
+            rows = self._db.execute(
+                "SELECT id, title, alias, tags, date, file, line FROM content JOIN entry USING(id) "
+                f"WHERE id IN ({marks})",
+                keys,
+            )
+            for key, title, alias, tags, date, file, line in rows:
+                yield Found(
+                    key=key,
+                    words=points[key],
+                    pairs=beside.get(key, 0.0),
+                    has_all=key in complete,
+                    named=self._weights.keys() & frozenset(terms(f"{title} {alias}")),
+                    tagged=self._weights.keys() & frozenset(terms(tags)),
+                    date=date,
+                    place=(file, line),
+                )
+
+    def _pairs(self) -> Iterator[tuple[str, str]]:
+        kept = set(self._affordable)
+        is_small = len(kept) == len(set(self._words))
+        for one, other in dict.fromkeys(self._query.pairs[:_MOST_WORDS]):
+            if not (UNSPACED.match(one) or UNSPACED.match(other)) and (is_small or {one, other} <= kept):
+                yield one, other
+
+    def _holds_phrases(self, key: int) -> bool:
+        if not self._phrases:
+            return True
+        row = self._db.execute("SELECT title, alias, body FROM content WHERE id = ?", (key,)).fetchone()
+        text = flat(" ".join(row).replace(SEPARATOR, " "))
+        return all(phrase in text for phrase in self._phrases)
+
+    # What is shown
+
+    def _answer(self, key: int, points: float) -> Answer:
+        node, file, line, date, numbers, title, alias, tags, body = self._db.execute(
+            "SELECT node, file, line, date, numbers, title, alias, tags, body "
+            "FROM entry JOIN content USING(id) WHERE id = ?",
+            (key,),
+        ).fetchone()
+        lines = self._lines(list(zip(line_numbers(numbers), body.split("\n"), strict=False)))
+        return Answer(
+            id=node,
+            title=title,
+            file=file,
+            line=line,
+            tags=_split(tags),
+            date=date,
+            score=round(points, 4),
+            why=tuple(self._why(title, alias, tags, bool(lines))),
+            lines=lines,
+        )
+
+    def _why(self, title: str, alias: str, tags: str, in_text: bool) -> Iterator[str]:
+        asked = self._terms
+        if self._phrases:
+            yield "phrase"
+        for name, text in (("title", title), ("alias", alias), ("tag", tags)):
+            if asked & frozenset(terms(text)):
+                yield name
+        if in_text:
+            yield "text"
+
+    @cached_property
+    def _terms(self) -> frozenset[str]:
+        return frozenset(self._query.terms) | self._weights.keys()
+
+    @cached_property
+    def _likely(self) -> re.Pattern[str] | None:
+        """What every line matches that holds a term: stems are beginnings, but for their last letter."""
+        starts = {term[:-1] if len(term) > 3 and term.isascii() else term for term in self._terms}
+        starts |= {phrase.partition(" ")[0] for phrase in self._phrases}
+        return re.compile("|".join(map(re.escape, sorted(starts)))) if starts else None
+
+    def _lines(self, numbered: list[tuple[int, str]]) -> tuple[tuple[int, str], ...]:
+        """Return the lines that hold a phrase or a term, those with the most telling ones first."""
+        if self._likely is None:
+            return ()
+        likely = [(number, line) for number, line in numbered if self._likely.search(folded(line))]
+        rated = [(self._worth(line), number, line) for number, line in likely]
+        best = sorted((-worth, number, line) for worth, number, line in rated if worth)
+        return tuple((number, line) for _, number, line in best)
+
+    def _worth(self, line: str) -> float:
+        held = self._terms & frozenset(terms(line))
+        phrases = sum(phrase in flat(line) for phrase in self._phrases)
+        return sum(self._weights.get(term, 0.0) for term in held) + 0.1 * len(held) + 100.0 * phrases
+
+
+def _units(word: str) -> list[str]:
+    """Return the terms that a word has to be found by."""
+    return pairs(word) if UNSPACED.match(word) else [stem(folded(word))]
+
+
+def _each(found: Iterable[str]) -> list[str]:
+    """Return an expression for each word, none twice."""
+    expressions: list[str] = []
+    for word in found:
+        if UNSPACED.match(word):
+            expressions += [
+                _in_hidden([group]) for group in unspaced_groups(word) if not group.startswith("x")
+            ]
+        else:
+            expressions.append(_quoted(word))
+    return list(dict.fromkeys(expressions))
+
+
+def _quoted(word: str) -> str:
+    """Return `word` as FTS5 takes it for nothing but a word; words hold no quotes."""
+    return f'"{word}"'
+
+
+def _in_hidden(groups: Sequence[str]) -> str:
+    return f"hidden : ({' OR '.join(map(_quoted, groups))})"
+
+
+def _filters(query: Query) -> tuple[str, dict[str, str | int]]:
+    """Return the query's filters as SQL, and their values."""
+    clauses = ["TRUE"]
+    values: dict[str, str | int] = {}
+
+    def add(clause: str, value: str | int) -> None:
+        name = f"v{len(values)}"
+        clauses.append(clause.format(f":{name}"))
+        values[name] = value if isinstance(value, int) else value.encode("utf-8", "replace").decode()
+
+    for tag in query.tags:
+        add("instr(entry.tag_set, {})", tag_set([tag]))
+    for tag in query.without_tags:
+        add("NOT instr(entry.tag_set, {})", tag_set([tag]))
+    if query.by_agent is not None:
+        add("entry.agent = {}", int(query.by_agent))
+    if query.ids:
+        add("entry.node IN (SELECT value FROM json_each({}))", _json(query.ids))
+    if query.since is not None:
+        add("entry.date >= {}", query.since)
+    if query.before is not None:
+        add("entry.date != '' AND entry.date < {}", query.before)
+    for piece in query.without:
+        if held := _each_together(piece):
+            add("entry.id NOT IN (SELECT rowid FROM words WHERE words MATCH {})", held)
+    return " AND ".join(clauses), values
+
+
+def _each_together(piece: str) -> str:
+    """Return the expression for a piece of text: its words side by side."""
+    found = list(words(piece))
+    if any(UNSPACED.match(word) for word in found):
+        return " AND ".join(_each(found))
+    return _quoted(" ".join(found)) if found else ""
+
+
+def _json(values: Sequence[str]) -> str:
+    import json
+
+    return json.dumps([value.encode("utf-8", "replace").decode() for value in values])
+
+
+def _split(joined: str) -> tuple[str, ...]:
+    return tuple(joined.split(SEPARATOR)) if joined else ()
+
+
+def _chunks(keys: list[int], size: int = 500) -> Iterator[list[int]]:
+    for start in range(0, len(keys), size):
+        yield keys[start : start + size]

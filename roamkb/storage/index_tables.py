@@ -1,0 +1,238 @@
+"""The tables of the search index, and how a note gets into them and out again.
+
+SQLite's FTS5 keeps no text of its own here: `words` indexes the columns of `entry`, and
+what is taken out of it is exactly what was put in.
+"""
+
+import hashlib
+import json
+import sqlite3
+import unicodedata
+from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from roamkb.core.filters import is_agent_passage
+from roamkb.core.language import is_english
+from roamkb.core.language import letter_groups
+from roamkb.core.language import unspaced_groups
+from roamkb.core.model import Note
+from roamkb.core.passages import Passage
+from roamkb.core.passages import passages
+from roamkb.core.text import folded
+from roamkb.core.tokens import UNSPACED
+from roamkb.core.tokens import identifier_parts
+from roamkb.core.tokens import words
+
+#: Raise on any change of tables, tokens or what is stored; an index of another number is made anew.
+SCHEMA = 1
+
+#: Names the index in the first bytes of its file, "roam".
+_APPLICATION = 0x726F616D
+
+_TABLES = """
+CREATE TABLE about(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
+CREATE TABLE note(
+  id INTEGER PRIMARY KEY, file TEXT UNIQUE, stat TEXT, settled INTEGER, digest BLOB, trouble TEXT,
+  entries INTEGER, words INTEGER, foreigners INTEGER);
+CREATE TABLE setup(note INTEGER, path TEXT, digest BLOB, PRIMARY KEY(note, path)) WITHOUT ROWID;
+CREATE TABLE link(note INTEGER, source TEXT, dest TEXT, line INTEGER);
+CREATE INDEX link_note ON link(note);
+CREATE INDEX link_dest ON link(dest);
+CREATE TABLE entry(
+  id INTEGER PRIMARY KEY, note INTEGER, file TEXT, line INTEGER, node TEXT, date TEXT, agent INTEGER,
+  length INTEGER, tag_set TEXT);
+CREATE INDEX entry_note ON entry(note);
+CREATE INDEX entry_node ON entry(node);
+CREATE TABLE content(
+  id INTEGER PRIMARY KEY, numbers TEXT, title TEXT, alias TEXT, tags TEXT, body TEXT, hidden TEXT);
+CREATE VIRTUAL TABLE words USING fts5(
+  title, alias, tags, body, hidden,
+  content='content', content_rowid='id', tokenize='porter unicode61 remove_diacritics 2');
+CREATE VIRTUAL TABLE word USING fts5vocab(words, row);
+"""
+
+#: Separates names and tags; no title, alias or tag holds it.
+SEPARATOR = "\x1f"
+
+_INDEXED = "title, alias, tags, body, hidden"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """A file's state at the moment when it was read."""
+
+    file: str
+    #: Size, times, inode and device; as text, since times after 2262 are no integers to SQLite.
+    stat: str
+    #: Whether its stat alone can be trusted from now on.
+    settled: bool
+    digest: bytes
+
+
+def maker(todo_lines: Sequence[str], version: str) -> str:
+    """Return what an entry depends on beside the notes: this program, its Unicode, the human's TODO words."""
+    parts = (SCHEMA, version, unicodedata.unidata_version, sqlite3.sqlite_version, *todo_lines)
+    return json.dumps(parts)
+
+
+def create_tables(db: sqlite3.Connection, made_by: str) -> None:
+    """Make an empty index."""
+    db.executescript(_TABLES)
+    db.execute(f"PRAGMA application_id = {_APPLICATION}")
+    db.execute("INSERT INTO about VALUES('maker', ?)", (made_by,))
+
+
+def fits(db: sqlite3.Connection, made_by: str) -> bool:
+    """Say whether the index was made by the same `maker`."""
+    found = db.execute("SELECT value FROM about WHERE key = 'maker'").fetchone()
+    return found is not None and found[0] == made_by
+
+
+def digest(data: bytes) -> bytes:
+    """Return that by which a file's content is known again."""
+    return hashlib.blake2b(data, digest_size=16).digest()
+
+
+def summarise(db: sqlite3.Connection) -> None:
+    """Keep the sums that each query needs."""
+    sums = db.execute("SELECT count(*), total(entries), total(words), total(foreigners) FROM note").fetchone()
+    for key, value in zip(("notes", "entries", "words", "foreigners"), sums, strict=True):
+        db.execute("INSERT OR REPLACE INTO about VALUES(?, ?)", (key, int(value)))
+
+
+def sums_of(db: sqlite3.Connection) -> dict[str, int]:
+    """Return how many notes, entries, words and entries in other languages than English there are."""
+    rows = db.execute("SELECT key, value FROM about WHERE key != 'maker'")
+    return {"notes": 0, "entries": 0, "words": 0, "foreigners": 0} | {key: int(value) for key, value in rows}
+
+
+def remove_note(db: sqlite3.Connection, file: str) -> None:
+    """Take the note at `file` out of the index, if it is there."""
+    found = db.execute("SELECT id FROM note WHERE file = ?", (file,)).fetchone()
+    if found is None:
+        return
+    theirs = "id IN (SELECT id FROM entry WHERE note = ?)"
+    db.execute(
+        f"INSERT INTO words(words, rowid, {_INDEXED}) "
+        f"SELECT 'delete', id, {_INDEXED} FROM content WHERE {theirs}",
+        found,
+    )
+    db.execute(f"DELETE FROM content WHERE {theirs}", found)
+    for table in ("entry", "link", "setup"):
+        db.execute(f"DELETE FROM {table} WHERE note = ?", found)
+    db.execute("DELETE FROM note WHERE id = ?", found)
+
+
+def add_note(
+    db: sqlite3.Connection,
+    seen: Seen,
+    note: Note | None,
+    *,
+    trouble: str = "",
+    setups: Sequence[tuple[str, bytes]] = (),
+) -> None:
+    """Put a note into the index; None for a file that couldn't be read."""
+    entries = [_row(passage) for passage in passages(note)] if note else []
+    sums = (len(entries), sum(row.length for row in entries), sum(row.is_foreign for row in entries))
+    id = db.execute(
+        "INSERT INTO note VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (seen.file, seen.stat, seen.settled, seen.digest, trouble, *sums),
+    ).lastrowid
+    for row in entries:
+        number = db.execute(
+            "INSERT INTO entry VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (id, seen.file, row.line, row.node, row.date, row.is_agent, row.length, row.tag_set),
+        ).lastrowid
+        db.execute("INSERT INTO content VALUES(?, ?, ?, ?, ?, ?, ?)", (number, row.numbers, *row.indexed))
+        db.execute(f"INSERT INTO words(rowid, {_INDEXED}) VALUES(?, ?, ?, ?, ?, ?)", (number, *row.indexed))
+    db.executemany("INSERT INTO setup VALUES(?, ?, ?)", [(id, *setup) for setup in setups])
+    if note:
+        links = [(id, node.id, link) for node in note.nodes for link in node.links if link.type == "id"]
+        rows = ((id, source, link.dest, link.line) for id, source, link in links)
+        db.executemany("INSERT INTO link VALUES(?, ?, ?, ?)", rows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    """One passage as its table row."""
+
+    line: int
+    node: str | None
+    date: str
+    is_agent: bool
+    #: Words that count for its length.
+    length: int
+    tag_set: str
+    numbers: str
+    #: Title, aliases, tags, text, and what only the index sees.
+    indexed: tuple[str, str, str, str, str]
+    is_foreign: bool
+
+
+def _row(passage: Passage) -> _Row:
+    node = passage.node
+    title, aliases = passage.title, SEPARATOR.join(node.aliases) if node else ""
+    body = "\n".join(text for _, text in passage.lines)
+    found = list(words(f"{title}\n{aliases}\n{body}"))
+    is_foreign = not is_english(found[:_TELLING])
+    hidden = list(_hidden(found, is_foreign))
+    indexed = (title, aliases, SEPARATOR.join(passage.tags), body, " ".join(hidden))
+    return _Row(
+        line=passage.first_line(),
+        node=node.id if node else None,
+        date=passage.date,
+        is_agent=node is not None and is_agent_passage(passage),
+        length=len(found) + len(hidden) + len(passage.tags),
+        tag_set=tag_set(passage.tags),
+        numbers=_ranges([number for number, _ in passage.lines]),
+        indexed=tuple(_storable(text) for text in indexed),  # type: ignore[arg-type]
+        is_foreign=is_foreign,
+    )
+
+
+#: Words that are enough to tell a language by.
+_TELLING = 400
+
+
+def _storable(text: str) -> str:
+    """Return `text` as SQLite takes it: it stops at a NUL in some places and refuses half a character."""
+    return text.replace("\0", " ").encode("utf-8", "replace").decode()
+
+
+def _hidden(found: Sequence[str], is_foreign: bool) -> Iterator[str]:
+    """Yield what stands for `found` where SQLite's own words don't do."""
+    for word in found:
+        if UNSPACED.match(word):
+            yield from unspaced_groups(word)
+            continue
+        # SQLite itself takes an underscore for a blank
+        if "_" not in word:
+            yield from (part for part in identifier_parts(word) if len(part) > 1)
+        if is_foreign:
+            yield from letter_groups(word)
+
+
+def tag_set(tags: Sequence[str]) -> str:
+    """Return the tags so that one can be looked for with a separator on each side."""
+    return SEPARATOR + "".join(_storable(folded(tag)) + SEPARATOR for tag in tags)
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Return line numbers as `first+count` for each run of them."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == sum(runs[-1]):
+            runs[-1][1] += 1
+        else:
+            runs.append([number, 1])
+    return " ".join(f"{first}+{count}" for first, count in runs)
+
+
+def line_numbers(ranges: str) -> list[int]:
+    """Return the line numbers that `_ranges` wrote."""
+    found: list[int] = []
+    for run in ranges.split():
+        first, _, count = run.partition("+")
+        found += range(int(first), int(first) + int(count))
+    return found

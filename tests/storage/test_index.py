@@ -1,0 +1,374 @@
+"""The index: right whatever happens to the notes, to its file and to its folder."""
+
+import os
+import random
+import sqlite3
+import stat
+import threading
+from datetime import date
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck
+from hypothesis import given
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from roamkb.core.query import parse_query
+from roamkb.storage.index import Index
+from roamkb.storage.nodes import Notes
+
+_TODAY = date(2026, 6, 10)
+
+
+class Base:
+    """A knowledge base with an index beside it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.kb = folder / "kb"
+        self.cache = folder / "cache" / "x"
+        (self.kb / ".stfolder").mkdir(parents=True)
+        self.todo_lines: tuple[str, ...] = ()
+
+    def note(
+        self, name: str, title: str, body: str = "", *, tags: str = "", head: str = "", drawer: str = ""
+    ) -> Path:
+        """Write a note with one node."""
+        path = self.kb / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        keywords = f"#+title: {title}\n" + (f"#+filetags: {tags}\n" if tags else "") + head
+        path.write_text(f":PROPERTIES:\n:ID: {name}\n{drawer}:END:\n{keywords}\n{body}\n", encoding="utf-8")
+        return path
+
+    def index(self, cache: Path | None = None) -> Index:
+        """The kept index, as a new process has it."""
+        return Index(Notes(self.kb, todo_lines=self.todo_lines), cache or self.cache)
+
+    def titles(self, text: str, limit: int | None = 20) -> list[str]:
+        """What the kept index finds."""
+        return [one.title for one in self.index().find(parse_query(text, today=_TODAY), limit=limit).answers]
+
+    def check(self, *texts: str) -> None:
+        """The kept index answers as one made just now does."""
+        for text in texts:
+            query = parse_query(text, today=_TODAY)
+            fresh = Index(Notes(self.kb, todo_lines=self.todo_lines), None).find(query)
+            assert fresh == self.index().find(query)
+
+    @property
+    def file(self) -> Path:
+        """Where the index lies."""
+        return self.cache / "index.db"
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Base:
+    """Notes about animals."""
+    base = Base(tmp_path)
+    base.note(
+        "20240101000000-zebra.org",
+        "Zebra",
+        "They live on the savanna.\nStripes confuse flies.",
+        tags=":animal:",
+    )
+    base.note("20240102000000-tapir.org", "Tapir", "A zebra it is not.", tags=":animal:")
+    base.note("20240103000000-savanna.org", "Savanna", "Grass and trees.", tags=":zebra:")
+    return base
+
+
+def pair(base: Base, one: dict[str, str], other: dict[str, str], query: str) -> None:
+    """The first note comes before the second, in whichever order they were made."""
+    for first, second in (("1-a.org", "2-b.org"), ("2-b.org", "1-a.org")):
+        for path in base.kb.glob("*.org"):
+            path.unlink()
+        for number in range(8):
+            base.note(f"filler{number}.org", f"Filler {number}", "quiet words that say nothing")
+        base.note(first, **{"title": "Better", **one})
+        base.note(second, **{"title": "Lesser", **other})
+        found = [title for title in base.titles(query) if not title.startswith("Filler")]
+        assert one.get("title", "Better") == found[0], found
+
+
+def test_the_promises_hold_on_notes(base: Base) -> None:
+    """All words, title, alias, tag, more hits: each beats what it should on notes of equal length."""
+    pair(base, {"body": "zebra stripe x y"}, {"body": "zebra zebra zebra y"}, "zebra stripe")
+    pair(base, {"title": "Zebra", "body": "w x y z"}, {"body": "zebra zebra zebra zebra"}, "zebra")
+    pair(base, {"title": "Zebra", "body": "w x y z"}, {"body": "w x y z", "tags": ":zebra:"}, "zebra")
+    pair(base, {"drawer": ":ROAM_ALIASES: Zebra\n", "body": "w x y z"}, {"body": "zebra zebra y z"}, "zebra")
+    pair(
+        base, {"drawer": ":ROAM_ALIASES: Zebra\n", "body": "w x"}, {"body": "w x", "tags": ":zebra:"}, "zebra"
+    )
+    pair(base, {"body": "w x y z", "tags": ":zebra:"}, {"body": "zebra zebra zebra zebra"}, "zebra")
+    pair(base, {"body": "zebra zebra y z"}, {"body": "zebra x y z"}, "zebra")
+    pair(
+        base,
+        {"body": "how to mount the zebra disk"},
+        {"body": "how to mount the other disk"},
+        "how to mount a zebra disk",
+    )
+
+
+def test_a_question_finds_what_no_single_note_says_in_full(base: Base) -> None:
+    """Any word is enough."""
+    assert "Zebra" == base.titles("why would the stripes of an animal confuse horseflies?")[0]
+
+
+def test_identifiers_are_found_by_their_parts(base: Base) -> None:
+    """Camel case and underscores, whole and in parts, in note and query."""
+    base.note("code.org", "Code", "call getUserName and parse_http_header")
+    for text in ("getUserName", "user name", "http", "parse_http_header", "parseHttpHeader"):
+        assert ["Code"] == base.titles(text)
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        ("黑豹队的防守只丢了分", "防守"),
+        ("สวัสดีชาวโลก", "ชาวโลก"),
+        ("日本語の文章です", "日本語"),
+        ("Die Versicherungsnummern sind hier", "Versicherung nicht"),
+        ("Защита уступила всего", "защиту"),
+        ("café crème", "cafe"),
+    ],
+)
+def test_other_languages_are_found(base: Base, body: str, text: str) -> None:
+    """By letter pairs where there are no blanks, by groups of letters elsewhere."""
+    base.note("other.org", "Other", body)
+    assert "Other" in base.titles(text)
+
+
+def test_what_is_no_word_is_found_as_it_stands(base: Base) -> None:
+    """Arrows and emoji."""
+    base.note("arrow.org", "Arrow", "a ⇒ b 🦓")
+    assert ["Arrow"] == base.titles("⇒") == base.titles("🦓")
+
+
+def test_phrases_are_needed(base: Base) -> None:
+    """All of them, side by side."""
+    assert ["Zebra"] == base.titles('"confuse flies"')
+    assert [] == base.titles('"flies confuse"')
+    assert [] == base.titles('"confuse flies" "no such phrase"')
+
+
+def test_lines_are_those_that_hold_the_words(base: Base) -> None:
+    """With their numbers in the file, the best first."""
+    (answer,) = base.index().find(parse_query("flies", today=_TODAY), limit=1).answers
+    assert ((8, "Stripes confuse flies."),) == answer.lines
+    assert "Stripes confuse flies." == (base.kb / answer.file).read_text().split("\n")[8 - 1]
+
+
+def test_an_unchanged_note_is_not_read_again(base: Base, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once its time is past doubt, its stat is enough."""
+    later = (base.kb / "20240101000000-zebra.org").stat().st_ctime_ns + 10**10
+    assert base.titles("zebra")
+    Index(Notes(base.kb), base.cache, clock=lambda: later).find(parse_query("zebra", today=_TODAY))
+
+    def no_reading(*_: object, **__: object) -> None:
+        raise AssertionError("a note was read")
+
+    monkeypatch.setattr("roamkb.storage.disk.read_file", no_reading)
+    assert 3 == len(base.titles("zebra"))
+
+
+def test_what_changes_is_seen_at_once(base: Base) -> None:
+    """Also where size and time are as before."""
+    path = base.kb / "20240101000000-zebra.org"
+    base.titles("zebra")
+    before = path.stat()
+    path.write_text(path.read_text().replace("savanna", "mansion"))
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert ["Zebra"] == base.titles("mansion")
+    path.rename(base.kb / "moved.org")
+    assert ["Zebra"] == base.titles("mansion")
+    (base.kb / "moved.org").unlink()
+    assert [] == base.titles("mansion")
+
+
+def test_a_setup_file_counts(base: Base) -> None:
+    """Tags that come from elsewhere change with it, also for a note in a folder."""
+    base.note("sub/a.org", "With setup", head="#+setupfile: ../setup.txt\n")
+    assert [] == base.titles("tag:fromafar")
+    (base.kb / "setup.txt").write_text("#+filetags: :fromafar:\n")
+    assert ["With setup"] == base.titles("tag:fromafar")
+    (base.kb / "setup.txt").unlink()
+    assert [] == base.titles("tag:fromafar")
+
+
+def test_todo_words_count(base: Base) -> None:
+    """Another rule, other titles."""
+    base.kb.joinpath("todo.org").write_text("* WAIT Gnu\n:PROPERTIES:\n:ID: g\n:END:\nherd\n")
+    assert ["WAIT Gnu"] == base.titles("herd")
+    base.todo_lines = ("WAIT | DONE",)
+    assert ["Gnu"] == base.titles("herd")
+
+
+def test_a_note_that_is_gone_for_a_moment_is_found(base: Base) -> None:
+    """A syncer unlinks and then renames."""
+    path = base.kb / "20240101000000-zebra.org"
+    base.titles("flies")
+    text = path.read_bytes()
+    path.unlink()
+    timer = threading.Timer(0.03, lambda: path.write_bytes(text))
+    timer.start()
+    assert ["Zebra"] == base.titles("flies")
+    timer.join()
+
+
+def test_an_unreadable_note_is_named_and_read_when_it_can_be(base: Base) -> None:
+    """One bad file never stops the rest, and isn't forgotten."""
+    path = base.kb / "20240101000000-zebra.org"
+    base.titles("flies")
+    path.rename(base.kb / "kept.txt")
+    path.symlink_to("/nonexistent")
+    answers = base.index().find(parse_query("zebra", today=_TODAY))
+    assert ([path], 2) == ([entry.path for entry in answers.skipped], len(answers.answers))
+    path.unlink()
+    (base.kb / "kept.txt").rename(path)
+    assert ["Zebra"] == base.titles("flies")
+
+
+def test_the_index_is_its_owners_alone(base: Base) -> None:
+    """Its folder opens for nobody else, and nothing of it lies in the knowledge base."""
+    base.titles("zebra")
+    assert 0o700 == stat.S_IMODE(base.cache.stat().st_mode)
+    assert base.file.exists()
+    assert not [
+        path for path in base.kb.rglob("*") if path.suffix not in (".org", ".stfolder") and path.is_file()
+    ]
+
+
+def test_a_cache_that_cannot_be_written_to_costs_no_answer(base: Base) -> None:
+    """The same index is made in memory: where there is none, and where one is out of date."""
+    base.cache.parent.mkdir(parents=True)
+    base.cache.write_text("a file where the folder should be")
+    assert "Zebra" == base.titles("zebra")[0]
+    base.cache.unlink()
+    base.titles("zebra")
+    base.note("new.org", "Quagga", "extinct")
+    (base.cache / "index.lock").unlink()
+    (base.cache / "index.lock").mkdir()
+    assert ["Quagga"] == base.titles("extinct")
+    base.check("zebra", "extinct")
+
+
+DAMAGES = ["flip", "cut", "zero", "other", "text", "gone", "empty"]
+
+
+@pytest.mark.parametrize("kind", DAMAGES)
+def test_a_damaged_index_is_built_again(base: Base, kind: str) -> None:
+    """Whatever is done to the file, the answers are right."""
+    dice = random.Random(kind)
+    for _ in range(30):
+        base.titles("zebra")
+        damage(base.file, kind, dice)
+        base.check("zebra", "animal savanna")
+
+
+def damage(path: Path, kind: str, dice: random.Random) -> None:
+    """Do to the file what disks, programs and people do."""
+    data = bytearray(path.read_bytes())
+    at = dice.randrange(len(data))
+    match kind:
+        case "flip":
+            data[at] ^= 1 << dice.randrange(8)
+        case "cut":
+            del data[at:]
+        case "zero":
+            page = at - at % 4096
+            data[page : page + 4096] = bytes(4096)
+        case "other":
+            path.unlink()
+            with sqlite3.connect(path) as db:
+                db.execute("CREATE TABLE note(file)")
+            db.close()
+            return
+        case "text":
+            data = bytearray(b"not an index\n")
+        case "gone":
+            path.unlink()
+            return
+        case "empty":
+            data.clear()
+    path.write_bytes(data)
+
+
+def test_another_schema_is_made_anew(base: Base, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An index by another version is dropped, never asked."""
+    base.titles("zebra")
+    monkeypatch.setattr("roamkb.storage.index_tables.SCHEMA", 999)
+    base.note("new.org", "Quagga", "extinct")
+    assert ["Quagga"] == base.titles("extinct")
+
+
+def test_a_folder_deleted_under_us_costs_no_answer(base: Base) -> None:
+    """Somebody clears the cache between two queries."""
+    import shutil
+
+    base.titles("zebra")
+    shutil.rmtree(base.cache)
+    assert 3 == len(base.titles("zebra"))
+    assert base.file.exists()
+
+
+def test_two_at_once_answer_alike(base: Base) -> None:
+    """Several build and refresh the same index."""
+    found: list[list[str]] = []
+
+    def ask() -> None:
+        found.append(base.titles("zebra"))
+
+    threads = [threading.Thread(target=ask) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert 6 == len(found)
+    assert all(one == ["Zebra", "Savanna", "Tapir"] for one in found)
+
+
+_NAMES = st.sampled_from(["a.org", "b.org", "sub/c.org", "2024-01-01.org"])
+_BODIES = st.sampled_from(["zebra", "zebra stripe", "quagga", "", "Die zebra und der Streifen", "縞馬がいる"])
+_STEPS = st.one_of(
+    st.tuples(st.just("write"), _NAMES, _BODIES),
+    st.tuples(st.just("delete"), _NAMES, st.just("")),
+    st.tuples(st.just("rename"), _NAMES, _NAMES),
+    st.tuples(st.just("touch"), _NAMES, st.sampled_from(["0", "10000000000", "1"])),
+    st.tuples(st.just("setup"), st.just(""), st.sampled_from([":zebra:", ":other:"])),
+    st.tuples(st.just("todo"), st.just(""), st.sampled_from(["", "zebra | done"])),
+    st.tuples(st.just("ask"), st.just(""), st.just("")),
+)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=st.lists(_STEPS, max_size=8))
+def test_after_any_history_the_answers_are_a_fresh_index_s(
+    steps: list[tuple[str, str, str]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Edits, renames, deletions, clocks set back, other set-up files and TODO words."""
+    base = Base(tmp_path_factory.mktemp("history"))
+    for kind, name, value in steps:
+        path = base.kb / name
+        match kind:
+            case "write":
+                base.note(name, f"T {value[:3]}", value, head="#+setupfile: setup.txt\n")
+            case "delete":
+                path.unlink(missing_ok=True)
+            case "rename" if path.is_file():
+                (base.kb / value).parent.mkdir(exist_ok=True)
+                path.replace(base.kb / value)
+            case "touch" if path.is_file():
+                os.utime(path, (int(value), int(value)))
+            case "setup":
+                (base.kb / "setup.txt").write_text(f"#+filetags: {value}\n")
+            case "todo":
+                base.todo_lines = (value,) if value else ()
+            case "ask":
+                base.titles("zebra")
+    base.check("zebra", "zebra stripe", "tag:zebra", "streifen und", "縞馬", '"zebra stripe"', "-quagga")
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.text(max_size=80))
+def test_no_query_is_an_error(base: Base, text: str) -> None:
+    """Whatever is typed."""
+    base.titles(text)
