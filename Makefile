@@ -28,8 +28,8 @@ help:
 
 # the environments
 
-$(VENV)/.ready: pyproject.toml scripts/venv
-	@scripts/venv '$(PYTHON)' '$(VENV)'
+$(VENV)/.ready: pyproject.toml .make/venv
+	@.make/venv '$(PYTHON)' '$(VENV)'
 	@$(PIP) install --editable .
 	@touch '$@'
 
@@ -45,7 +45,7 @@ demo: $(VENV)/.ready
 	@PATH="$$(cd '$(VENV)' && pwd)/bin:$$PATH" fixtures/demo.sh
 
 test: $(VENV)/.ready-test
-	@scripts/programs
+	@.make/programs
 	$(VENV)/bin/python -m pytest -n auto --dist worksteal -rs
 
 lint: $(VENV)/.ready-test
@@ -53,16 +53,16 @@ lint: $(VENV)/.ready-test
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
-	@if command -v shellcheck >/dev/null; then shellcheck .ci/run scripts/* fixtures/*.sh; fi
+	@if command -v shellcheck >/dev/null; then shellcheck .ci/run .make/* fixtures/*.sh; fi
 
 bench: $(VENV)/.ready-test
 	$(VENV)/bin/python tests/benchmarks/ratios.py $(if $(KB),--kb '$(KB)')
 
 install:
-	@scripts/install '$(PYTHON)' "$(DATA)" "$(BIN)"
+	@.make/install '$(PYTHON)' "$(DATA)" "$(BIN)"
 
 uninstall:
-	@scripts/uninstall "$(DATA)" "$(BIN)"
+	@.make/uninstall "$(DATA)" "$(BIN)"
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis *.egg-info
