@@ -22,7 +22,7 @@ _ANCHOR = re.compile(rf"\[(?=\[)|{TYPE_COLON}", re.IGNORECASE)
 _TYPE = re.compile("|".join(re.escape(kind) for kind in TYPES) + "(?=:)", re.IGNORECASE)
 
 # runs of backslashes escape a bracket if they are odd
-_BRACKET_PATH = re.compile(r"\[\[((?:[^\]\[\\]++|(?>\\(?:\\\\)*[\]\[])|\\++)+)\](?=[\]\[])")
+_BRACKET_PATH = re.compile(r"\[\[((?>(?:[^\]\[\\]+|\\(?:\\\\)*[\]\[]|\\+)+))\](?=[\]\[])")
 
 _ROUND = r"\((?:[^\]\[ \t\n()<>]|\([^\]\[ \t\n()<>]*\))*\)"
 _PLAIN_PATH = re.compile(

@@ -1,11 +1,9 @@
 """The items of a plain list: where each begins, ends and has its text."""
 
 import re
-from typing import TYPE_CHECKING
 from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from roamkb.formats.org.elements import Closings
+from roamkb.formats.org.closings import Closings
 
 
 class Item(NamedTuple):
@@ -32,7 +30,7 @@ _META = re.compile(
 _BLANK = re.compile(r"[ \t\r\n]*+")
 
 
-def find_items(text: str, begin: int, end: int, closings: "Closings") -> Items:
+def find_items(text: str, begin: int, end: int, closings: Closings) -> Items:
     """Return all items of the list that begins at `begin`, those of inner lists too."""
     items: Items = {}
     open_ones: list[tuple[int, int]] = []

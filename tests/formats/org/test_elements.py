@@ -2,7 +2,6 @@
 
 import pytest
 
-from roamkb.formats.org.elements import Closings
 from roamkb.formats.org.elements import Mode
 from roamkb.formats.org.elements import Place
 from roamkb.formats.org.elements import SectionReader
@@ -82,16 +81,3 @@ def test_planning_and_properties_stand_below_a_heading() -> None:
         (Place.PROPERTY, ":a: b"),
         (Place.TEXT, "SCHEDULED: c"),
     ]
-
-
-def test_a_block_is_closed_by_the_first_line_of_its_name() -> None:
-    """Names know no case; `#+end` closes what has no name."""
-    closings = Closings("#+END_src\n:end:\n#+end:\n\\end{X} \n")
-    assert [closings.first(what, 0, 99) for what in ("_SRC", "drawer", "", "\\x", "_y")] == [
-        0,
-        10,
-        16,
-        23,
-        None,
-    ]
-    assert closings.first("_src", 1, 99) is None

@@ -52,6 +52,8 @@ def test_a_target_is_resolved(written: str, kind: str, dest: str, search: str | 
         ("[[a [[b]]", ["[[b]]"]),
         (r"[[a\]b]]", [r"[[a\]b]]"]),
         (r"[[a\\]]", [r"[[a\\]]"]),
+        (r"[[a\]] [[b]]", ["[[b]]"]),
+        (r"[[a\]] [[b]]", ["[[b]]"]),
         ("[[]] [[a][]]", []),
         ("file+sys:x.org", ["file+sys:x.org"]),
         ("unknown:thing", []),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from roamkb.formats.org.elements import Closings
+from roamkb.formats.org.closings import Closings
 from roamkb.formats.org.lists import find_items
 from roamkb.formats.org.lists import item_contents
 
