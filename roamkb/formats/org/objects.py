@@ -171,9 +171,18 @@ class ObjectReader:
             at = anchor.end()
         return None
 
-    def _object(self, begin: int, end: int, limit: int, **more: object) -> Found:
+    def _object(
+        self,
+        begin: int,
+        end: int,
+        limit: int,
+        *,
+        link: LinkText | None = None,
+        inside: tuple[int, int] | None = None,
+        citation: bool = False,
+    ) -> Found:
         blanks = _BLANKS.match(self._text, end, limit)
-        return Found(begin, blanks.end() if blanks else end, **more)  # type: ignore[arg-type]
+        return Found(begin, blanks.end() if blanks else end, link, inside, citation)
 
     def _first(self, what: str, at: int) -> int:
         """Return the first place of `what` from `at` on."""
