@@ -10,6 +10,7 @@ date only breaks ties.
 import math
 from collections.abc import Iterable
 from collections.abc import Mapping
+from collections.abc import Sequence
 from collections.abc import Set
 from dataclasses import dataclass
 
@@ -29,6 +30,9 @@ _TITLE = 4.8
 #: Above any number of hits in the text, 2.2.
 _TAG = 2.3
 
+#: The share of meaning in the score of a long query.
+_MEANING = 0.4
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
@@ -38,6 +42,8 @@ class Found:
     #: BM25 of the words, and of the pairs of words.
     words: float
     pairs: float = 0.0
+    #: How near its text is to the query in meaning, 0 to 1.
+    nearness: float = 0.0
     #: Whether it holds every word of the query.
     has_all: bool
     #: The query's terms that stand in title or alias, and in the tags.
@@ -64,6 +70,22 @@ def score(found: Found, weights: Mapping[str, float]) -> float:
     )
 
 
+def blended(found: Sequence[Found], weights: Mapping[str, float]) -> list[float]:
+    """Return the scores, each a convex combination of words and meaning.
+
+    So they are fused best (Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid
+    Retrieval", ACM TOIS 2023), each as a share of the best. A word alone means what it says;
+    the more words, the more a sentence means beside them.
+    """
+    scores = [score(one, weights) for one in found]
+    best, nearest = max(scores, default=0.0), max((one.nearness for one in found), default=0.0)
+    share = _MEANING * (1 - 1 / len(weights) ** 2) if weights and nearest else 0.0
+    return [
+        (1 - share) * points / (best or 1.0) + (share * one.nearness / nearest if share else 0.0)
+        for one, points in zip(found, scores, strict=True)
+    ]
+
+
 def _bonus(most: float, held: Set[str], weights: Mapping[str, float]) -> float:
     """Return what a name adds that holds some of the terms.
 
@@ -79,8 +101,9 @@ def _bonus(most: float, held: Set[str], weights: Mapping[str, float]) -> float:
 
 
 def ranked(results: Iterable[Found], weights: Mapping[str, float]) -> list[tuple[Found, float]]:
-    """Return the results with their scores, best first."""
-    scored = [(found, score(found, weights)) for found in results]
+    """Return the results with their scores, best first; the best match of the words alone would have 1."""
+    found = list(results)
+    scored = list(zip(found, blended(found, weights), strict=True))
     scored.sort(key=lambda pair: pair[0].place)
     scored.sort(key=lambda pair: pair[0].date, reverse=True)
     scored.sort(key=lambda pair: (pair[0].has_all, _rounded(pair[1])), reverse=True)

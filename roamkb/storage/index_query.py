@@ -28,10 +28,12 @@ from roamkb.core.tokens import identifier_parts
 from roamkb.core.tokens import pairs
 from roamkb.core.tokens import terms
 from roamkb.core.tokens import words
+from roamkb.core.vectors import closeness
 from roamkb.storage.index_tables import SEPARATOR
 from roamkb.storage.index_tables import line_numbers
 from roamkb.storage.index_tables import sums_of
 from roamkb.storage.index_tables import tag_set
+from roamkb.storage.word_table import word_table
 
 #: How many of SQLite's best are looked at again; more than anybody reads.
 _POOL = 100
@@ -67,7 +69,7 @@ class Question:
         else:
             order = self._ranked(limit)
             best = max((points for _, points in order), default=0.0)
-            found = [(key, points / best if best > 0 else 0.0) for key, points in order][:limit]
+            found = [(key, points / best if best > 0 else 0.0) for key, points in order[:limit]]
         for key, points in found:
             yield self._answer(key, points)
 
@@ -178,24 +180,31 @@ class Question:
     def _found(self, points: Mapping[int, float], complete: set[int]) -> Iterator[Found]:
         together = [f'"{one} {other}"' for one, other in self._pairs()]
         beside = dict(self._match(" OR ".join(together), _ALL)) if together else {}
+        asked = None if self._is_foreign else self._vector
         for keys in _chunks(list(points)):
             marks = ", ".join("?" * len(keys))
             rows = self._db.execute(
-                "SELECT id, title, alias, tags, date, file, line FROM content JOIN entry USING(id) "
-                f"WHERE id IN ({marks})",
+                "SELECT id, title, alias, tags, date, file, line, data FROM content JOIN entry USING(id) "
+                f"LEFT JOIN vector USING(id) WHERE id IN ({marks})",
                 keys,
             )
-            for key, title, alias, tags, date, file, line in rows:
+            for key, title, alias, tags, date, file, line, vector in rows:
                 yield Found(
                     key=key,
                     words=points[key],
                     pairs=beside.get(key, 0.0),
+                    nearness=closeness(asked, vector) if asked and vector else 0.0,
                     has_all=key in complete,
                     named=self._weights.keys() & frozenset(terms(f"{title} {alias}")),
                     tagged=self._weights.keys() & frozenset(terms(tags)),
                     date=date,
                     place=(file, line),
                 )
+
+    @property
+    def _vector(self) -> bytes | None:
+        table = word_table()
+        return table.vector(words(self._query.text)) if table else None
 
     def _pairs(self) -> Iterator[tuple[str, str]]:
         kept = set(self._affordable)

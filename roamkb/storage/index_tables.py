@@ -23,9 +23,10 @@ from roamkb.core.text import folded
 from roamkb.core.tokens import UNSPACED
 from roamkb.core.tokens import identifier_parts
 from roamkb.core.tokens import words
+from roamkb.storage.word_table import word_table
 
 #: Raise on any change of tables, tokens or what is stored; an index of another number is made anew.
-SCHEMA = 1
+SCHEMA = 2
 
 #: Names the index in the first bytes of its file, "roam".
 _APPLICATION = 0x726F616D
@@ -46,6 +47,7 @@ CREATE INDEX entry_note ON entry(note);
 CREATE INDEX entry_node ON entry(node);
 CREATE TABLE content(
   id INTEGER PRIMARY KEY, numbers TEXT, title TEXT, alias TEXT, tags TEXT, body TEXT, hidden TEXT);
+CREATE TABLE vector(id INTEGER PRIMARY KEY, data BLOB);
 CREATE VIRTUAL TABLE words USING fts5(
   title, alias, tags, body, hidden,
   content='content', content_rowid='id', tokenize='porter unicode61 remove_diacritics 2');
@@ -71,8 +73,10 @@ class Seen:
 
 
 def maker(todo_lines: Sequence[str], version: str) -> str:
-    """Return what an entry depends on beside the notes: this program, its Unicode, the human's TODO words."""
-    parts = (SCHEMA, version, unicodedata.unidata_version, sqlite3.sqlite_version, *todo_lines)
+    """Return what an entry depends on beside its note: this program, its word table, the human's TODO words."""
+    table = word_table()
+    size = (table.dimensions, len(table.rows)) if table else ()
+    parts = (SCHEMA, version, unicodedata.unidata_version, sqlite3.sqlite_version, size, todo_lines)
     return json.dumps(parts)
 
 
@@ -118,7 +122,8 @@ def remove_note(db: sqlite3.Connection, file: str) -> None:
         f"SELECT 'delete', id, {_INDEXED} FROM content WHERE {theirs}",
         found,
     )
-    db.execute(f"DELETE FROM content WHERE {theirs}", found)
+    for table in ("content", "vector"):
+        db.execute(f"DELETE FROM {table} WHERE {theirs}", found)
     for table in ("entry", "link", "setup"):
         db.execute(f"DELETE FROM {table} WHERE note = ?", found)
     db.execute("DELETE FROM note WHERE id = ?", found)
@@ -146,6 +151,8 @@ def add_note(
         ).lastrowid
         db.execute("INSERT INTO content VALUES(?, ?, ?, ?, ?, ?, ?)", (number, row.numbers, *row.indexed))
         db.execute(f"INSERT INTO words(rowid, {_INDEXED}) VALUES(?, ?, ?, ?, ?, ?)", (number, *row.indexed))
+        if row.vector:
+            db.execute("INSERT INTO vector VALUES(?, ?)", (number, row.vector))
     db.executemany("INSERT INTO setup VALUES(?, ?, ?)", [(id, *setup) for setup in setups])
     if note:
         links = [(id, node.id, link) for node in note.nodes for link in node.links if link.type == "id"]
@@ -168,6 +175,7 @@ class _Row:
     #: Title, aliases, tags, text, and what only the index sees.
     indexed: tuple[str, str, str, str, str]
     is_foreign: bool
+    vector: bytes | None
 
 
 def _row(passage: Passage) -> _Row:
@@ -176,6 +184,7 @@ def _row(passage: Passage) -> _Row:
     body = "\n".join(text for _, text in passage.lines)
     found = list(words(f"{title}\n{aliases}\n{body}"))
     is_foreign = not is_english(found[:_TELLING])
+    table = word_table()
     hidden = list(_hidden(found, is_foreign))
     indexed = (title, aliases, SEPARATOR.join(passage.tags), body, " ".join(hidden))
     return _Row(
@@ -188,6 +197,7 @@ def _row(passage: Passage) -> _Row:
         numbers=_ranges([number for number, _ in passage.lines]),
         indexed=tuple(_storable(text) for text in indexed),  # type: ignore[arg-type]
         is_foreign=is_foreign,
+        vector=table.vector(found) if table else None,
     )
 
 

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from roamkb.core.query import parse_query
 from roamkb.storage.index import Index
 from roamkb.storage.nodes import Notes
+from roamkb.storage.word_table import word_table
 
 _TODAY = date(2026, 6, 10)
 
@@ -298,6 +299,21 @@ def test_another_schema_is_made_anew(base: Base, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("roamkb.storage.index_tables.SCHEMA", 999)
     base.note("new.org", "Quagga", "extinct")
     assert ["Quagga"] == base.titles("extinct")
+
+
+def test_meaning_helps_and_is_not_needed(base: Base, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two notes that share a word with a question the nearer one comes first; without the table both are found."""
+    base.note("1.org", "Weeding", "clear the garden bed of a plant")
+    base.note("2.org", "Caches", "clear the stored copies of a page")
+    question = "how do I clear what the browser remembered of a website"
+    assert ["Caches", "Weeding"] == base.titles(question)[:2]
+    monkeypatch.setattr("roamkb.storage.word_table._FOLDER", base.kb / "nowhere")
+    word_table.cache_clear()
+    try:
+        assert {"Caches", "Weeding"} <= set(base.titles(question))
+        base.check(question)
+    finally:
+        word_table.cache_clear()
 
 
 def test_a_folder_deleted_under_us_costs_no_answer(base: Base) -> None:
