@@ -13,7 +13,6 @@ from roamkb.core.model import Node
 from roamkb.core.model import Note
 from roamkb.core.model import Unreadable
 from roamkb.formats.org.decode import decode_note
-from roamkb.formats.org.note import parse_note
 from roamkb.storage import disk
 from roamkb.storage.walk import NoteFile
 from roamkb.storage.walk import Walk
@@ -65,6 +64,9 @@ class Notes:
 
     def parse(self, file: NoteFile, text: str) -> Note:
         """Return the note that `text`, read from `file`, is."""
+        # an index that is fresh reads no note, and then a search needs no reader
+        from roamkb.formats.org.note import parse_note
+
         return parse_note(text, file=file.file, setup=self.setup_text, todo_lines=self.todo_lines)
 
     def read(self, file: NoteFile) -> Note | Unreadable:
