@@ -89,6 +89,14 @@ class LinkFinder:
         closing = self._plain_end(at + 1, end)
         return None if closing is None else (begin, closing)
 
+    def first_plain(self) -> tuple[str, str] | None:
+        """Return type and path of the first plain link, whatever it stands in."""
+        for anchor in _ANCHOR.finditer(self._text):
+            if anchor[0] == ":" and (link := self.plain(anchor.start(), len(self._text))):
+                colon = anchor.start()
+                return self._text[link.begin : colon], self._text[colon + 1 : link.end]
+        return None
+
     def type_before(self, colon: int) -> str:
         """Return the known type, as written, that ends at `colon`."""
         lower = self._text[max(colon - 12, 0) : colon].lower()

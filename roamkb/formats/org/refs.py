@@ -1,16 +1,12 @@
 """What a node says it's about: its ROAM_REFS."""
 
-import re
 from collections.abc import Iterator
 
 from roamkb.core.model import Ref
-from roamkb.formats.org.links import TYPE_COLON
 from roamkb.formats.org.links import LinkFinder
 from roamkb.formats.org.objects import Holds
 from roamkb.formats.org.objects import ObjectReader
 from roamkb.formats.org.values import split_quoted
-
-_COLON = re.compile(TYPE_COLON, re.IGNORECASE)
 
 
 def read_refs(value: str) -> tuple[Ref, ...]:
@@ -25,10 +21,6 @@ def _refs(word: str) -> Iterator[Ref]:
         for key, _ in ObjectReader(word, LinkFinder(word)).citations(0, len(word), Holds.ALL):
             yield Ref(type="cite", ref=key)
     else:
-        finder = LinkFinder(word)
-        for colon in _COLON.finditer(word):
-            link = finder.plain(colon.start(), len(word))
-            if link is not None:
-                at = colon.start()
-                yield Ref(type=word[link.begin : at], ref=word[at + 1 : link.end])
-                return
+        found = LinkFinder(word).first_plain()
+        if found is not None:
+            yield Ref(type=found[0], ref=found[1])
