@@ -1,0 +1,42 @@
+"""A reader that somebody else wrote sees in our notes what we meant."""
+
+from datetime import datetime
+
+import orgparse
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamkb.formats.org.write import Draft
+from roamkb.formats.org.write import render_node
+
+WORDS = st.lists(st.from_regex(r"[A-Za-z][A-Za-z0-9]{0,9}", fullmatch=True), min_size=1, max_size=8)
+TAG = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True)
+
+
+@given(title=WORDS, body=st.lists(WORDS, max_size=5), tags=st.lists(TAG, max_size=3, unique=True))
+def test_orgparse_reads_id_title_tags_and_provenance(
+    title: list[str], body: list[list[str]], tags: list[str]
+) -> None:
+    """Other programs of the org world are readers of the knowledge base, too."""
+    draft = Draft(
+        id="01939b7a-5f3c-7d2e-9a1b-2c3d4e5f6a7b",
+        created=datetime(2026, 6, 10, 14, 29),
+        agent="claude-code",
+        project="~/code/site",
+        source="observed",
+        title=" ".join(title),
+        body="\n".join(" ".join(line) for line in body),
+        tags=tuple(tags),
+        aliases=(),
+        refs=(),
+        related=(("01939b7a-0000-7000-8000-000000000000", "Another node"),),
+    )
+    root = orgparse.loads(render_node(draft))
+    assert draft.id == root.properties["ID"]
+    assert ("claude-code", "~/code/site", "observed") == tuple(
+        root.properties[key] for key in ("AGENT", "PROJECT", "SOURCE")
+    )
+    assert draft.title == root.get_file_property("title")
+    assert {"agent", *tags} == root.tags
+    assert draft.body in root.get_body(format="raw")
+    assert () == tuple(root.children)
