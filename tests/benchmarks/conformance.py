@@ -14,9 +14,9 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "emacs"))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
-import agreement
+from tests.emacs import agreement
 
 
 def main() -> None:

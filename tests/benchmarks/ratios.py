@@ -130,7 +130,8 @@ def _processes(kb: Path, scratch: Path, word: str, runs: int) -> None:
 
 
 def _report(name: str, one: Callable[[], None], reference: str, other: Callable[[], None], runs: int) -> None:
-    one(), other()
+    one()
+    other()
     pairs = [(_timed(one), _timed(other)) for _ in range(runs)]
     ours, theirs = (statistics.median(times) for times in zip(*pairs, strict=True))
     ratio = statistics.median(mine / their for mine, their in pairs)

@@ -4,12 +4,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import agreement
 from hypothesis import HealthCheck
 from hypothesis import Phase
 from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
+
+from tests.emacs import agreement
 
 #: How many notes are made up, beside the tables.
 _MADE_UP = 300

@@ -36,7 +36,9 @@ def test_search_json(world: World) -> None:
     hit = {"id": "a", "title": "Zebra", "path": str(world.kb / "a.org"), "line": 4, "tags": ["animal"]}
     value = world.run("search", "zebra", "--json").json
     assert {"schema", "query", "hits", "skipped", "conflict_copies"} <= value.keys()
-    (found,) = value["hits"]  # type: ignore[misc]
+    hits = value["hits"]
+    assert isinstance(hits, list)
+    (found,) = hits
     assert hit.items() <= found.items()
     assert {"score", "text", "why"} <= found.keys()
 
