@@ -23,12 +23,15 @@ from roamkb.storage.nodes import Notes
 
 if TYPE_CHECKING:
     from roamkb.actions.conflicts import Conflicts
+    from roamkb.actions.graph import LinkGraph
     from roamkb.actions.hygiene import Hygiene
+    from roamkb.actions.index import IndexState
     from roamkb.actions.links import Links
     from roamkb.actions.nodes import NodeList
     from roamkb.actions.search import SearchResult
     from roamkb.actions.show import Shown
     from roamkb.actions.supersede import Superseded
+    from roamkb.actions.tags import Tags
     from roamkb.actions.trash import Inventory
     from roamkb.actions.trash import Restored
     from roamkb.actions.trash import Trashed
@@ -142,6 +145,8 @@ class KnowledgeBase:
         regex: bool = False,
         lines: bool = False,
         files: bool = False,
+        related: str | None = None,
+        budget: int | None = None,
     ) -> "SearchResult":
         """Return the nodes that answer `words`, best first.
 
@@ -156,6 +161,8 @@ class KnowledgeBase:
         if agent and human:
             raise UsageError("--agent and --human leave nothing", hint="give one of them")
         text = words if isinstance(words, str) else " ".join(words)
+        if related is not None:
+            return self._related(related, text, limit=limit, budget=budget)
         query = narrowed(
             parse_query("" if regex else text, today=self._around.now().date()),
             tags=tuple(tag.strip(":") for tag in tags),
@@ -172,7 +179,22 @@ class KnowledgeBase:
             every_line=lines,
             one_per_file=files,
             limit=limit,
+            budget=budget,
         )
+
+    def _related(self, name: str, text: str, *, limit: int | None, budget: int | None) -> "SearchResult":
+        from dataclasses import replace
+
+        from roamkb.actions.related import related
+        from roamkb.actions.search import check_limit
+        from roamkb.actions.search import fitting
+
+        if text.strip():
+            raise UsageError("--related takes no words", hint="roamkb search --related ID")
+        check_limit(budget, option="--budget")
+        notes = self._notes()
+        found = related(self._index(notes), notes, name, limit=limit, folder=self._around.cwd)
+        return replace(found, hits=fitting(found.hits, budget))
 
     def show(self, name: str) -> "Shown":
         """Return the node called `name` by id, title, alias or path, with its text."""
@@ -180,11 +202,32 @@ class KnowledgeBase:
 
         return show(self._notes(), name, folder=self._around.cwd)
 
-    def links(self, name: str) -> "Links":
-        """Return the links of the node called `name`, both ways."""
+    def links(self, name: str | None = None, *, graph: bool = False) -> "Links | LinkGraph":
+        """Return the links of the node called `name`, both ways; with `graph`, all nodes and links."""
+        if graph == (name is not None):
+            raise UsageError("the links of what?", hint="roamkb links ID, or roamkb links --graph")
+        if name is None:
+            from roamkb.actions.graph import graph as whole
+
+            notes = self._notes()
+            return whole(self._index(notes), notes.kb)
         from roamkb.actions.links import links
 
         return links(self._notes(), name, folder=self._around.cwd)
+
+    def tags(self) -> "Tags":
+        """Return the tags that are in use, with counts."""
+        from roamkb.actions.tags import tags
+
+        return tags(self._index(self._notes()))
+
+    def index(self, *, rebuild: bool = False, check: bool = False, stats: bool = False) -> "IndexState":
+        """Return the state of the search index; build it again or check it where asked."""
+        from roamkb.actions.index import index
+
+        if stats and (rebuild or check):
+            raise UsageError("--stats changes and checks nothing", hint="give one option")
+        return index(self._index(self._notes()), rebuild=rebuild, check=check)
 
     def nodes(self) -> "NodeList":
         """Return every node with all its fields, as org-roam sees them."""

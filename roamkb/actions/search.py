@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from collections.abc import Iterator
 from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -15,12 +16,15 @@ from roamkb.core.model import Unreadable
 from roamkb.core.passages import passage_at
 from roamkb.core.passages import passages
 from roamkb.core.query import Query
+from roamkb.core.text import clipped
 from roamkb.storage.grep import Grep
 from roamkb.storage.grep import Matches
 from roamkb.storage.nodes import Notes
 
 #: Ranked hits that are worth an agent's reading; grep has no such limit.
 DEFAULT_LIMIT = 20
+#: Lines of a node that a hit carries beside the one that it shows.
+BEST_LINES = 3
 
 
 class Finder(Protocol):
@@ -51,6 +55,7 @@ def search(
     every_line: bool = False,
     one_per_file: bool = False,
     limit: int | None = None,
+    budget: int | None = None,
 ) -> SearchResult:
     """Return the hits of `query`; with `pattern`, of that regular expression under the query's filters.
 
@@ -58,8 +63,8 @@ def search(
         UsageError: an empty search, a bad pattern or a limit below 1.
         NoKnowledgeBase: there is nothing to search.
     """
-    if limit is not None and limit < 1:
-        raise UsageError(f"--limit {limit} shows nothing", hint="give 1 or more")
+    check_limit(limit)
+    check_limit(budget, option="--budget")
     if pattern is None:
         if not query.text.strip() and not _has_filter(query):
             raise UsageError("search for what?", hint="roamkb search WORDS, or a filter such as --tag T")
@@ -76,11 +81,17 @@ def search(
         hits = _first_of_each_file(hits)
     return SearchResult(
         query=query.text if pattern is None else pattern,
-        hits=_first(hits, limit),
+        hits=fitting(_first(hits, limit), budget),
         skipped=skipped,
         conflict_copies=copies,
         only_files=one_per_file,
     )
+
+
+def check_limit(limit: int | None, *, option: str = "--limit") -> None:
+    """Raise `UsageError` for a limit that nothing can keep to."""
+    if limit is not None and limit < 1:
+        raise UsageError(f"{option} {limit} shows nothing", hint="give 1 or more")
 
 
 def _has_filter(query: Query) -> bool:
@@ -98,16 +109,23 @@ def _ranked_hits(answers: Iterable[Answer], kb: Path, *, every_line: bool) -> It
     for answer in answers:
         lines = answer.lines if every_line else answer.lines[:1]
         for number, text in sorted(lines) or ((answer.line, answer.title),):
-            yield Hit(
-                id=answer.id,
-                title=answer.title,
-                path=kb / answer.file,
-                line=number,
-                tags=answer.tags,
-                score=answer.score,
-                text=text.strip(),
-                why=answer.why,
-            )
+            yield hit_of(answer, kb, number, text)
+
+
+def hit_of(answer: Answer, kb: Path, number: int, text: str) -> Hit:
+    """Return one line of an answer as a hit."""
+    return Hit(
+        id=answer.id,
+        title=answer.title,
+        path=kb / answer.file,
+        line=number,
+        tags=answer.tags,
+        score=answer.score,
+        text=text.strip(),
+        why=answer.why,
+        date=answer.date,
+        lines=answer.lines[:BEST_LINES],
+    )
 
 
 def _matching_hits(matches: Iterable[Matches], kb: Path, query: Query, *, every_line: bool) -> Iterator[Hit]:
@@ -142,3 +160,20 @@ def _first_of_each_file(hits: Iterable[Hit]) -> Iterator[Hit]:
 def _first(hits: Iterable[Hit], limit: int | None) -> tuple[Hit, ...]:
     found = tuple(hits)
     return found if limit is None else found[:limit]
+
+
+def fitting(hits: Iterable[Hit], budget: int | None) -> tuple[Hit, ...]:
+    """Return the first hits whose lines, `PATH:LINE: TEXT`, have no more characters than `budget` together.
+
+    The last one's text is cut where that makes it fit.
+    """
+    if budget is None:
+        return tuple(hits)
+    kept: list[Hit] = []
+    for hit in hits:
+        budget -= len(f"{hit.path}:{hit.line}: \n")
+        if budget <= 0:
+            break
+        kept.append(replace(hit, text=clipped(hit.text, budget), lines=()))
+        budget -= len(kept[-1].text)
+    return tuple(kept)

@@ -143,3 +143,7 @@ class Hit:
     score: float
     text: str
     why: tuple[str, ...]
+    #: When it was made, local ISO; empty where nothing says so.
+    date: str = ""
+    #: The lines that answer best, with their numbers.
+    lines: tuple[tuple[int, str], ...] = ()

@@ -69,24 +69,10 @@ def parse_query(text: str, *, today: date) -> Query:
         elif phrase.strip():
             (pieces.without if minus else pieces.phrases).append(" ".join(phrase.split()))
     found = [word for piece in pieces.words for word in words(piece)]
-    telling = [word for word in found if not _is_stop(word)] or found
     if not (found or _asks(pieces)):
         # arrows and emoji are no words, and still stand in texts
         pieces.phrases += text.replace('"', " ").split()
-    return Query(
-        text=text,
-        terms=tuple(term for word in telling for term in terms_of(word)),
-        words=tuple(telling),
-        pairs=tuple(_pairs(found)),
-        phrases=tuple(pieces.phrases),
-        without=tuple(pieces.without),
-        tags=tuple(pieces.tags),
-        without_tags=tuple(pieces.without_tags),
-        by_agent=pieces.by_agent,
-        ids=tuple(pieces.ids),
-        since=pieces.since,
-        before=pieces.before,
-    )
+    return _worded(text, found, pieces)
 
 
 def _take_word(word: str, pieces: _Pieces, today: date) -> None:
@@ -115,6 +101,29 @@ def _take_filter(minus: str, name: str, value: str, pieces: _Pieces, today: date
     else:
         return False
     return True
+
+
+def parse_words(text: str) -> Query:
+    """Return a query for the words of `text`, in which nothing is a filter or a phrase."""
+    return _worded(text, list(words(text)), _Pieces())
+
+
+def _worded(text: str, found: list[str], pieces: _Pieces) -> Query:
+    telling = [word for word in found if not _is_stop(word)] or found
+    return Query(
+        text=text,
+        terms=tuple(term for word in telling for term in terms_of(word)),
+        words=tuple(telling),
+        pairs=tuple(_pairs(found)),
+        phrases=tuple(pieces.phrases),
+        without=tuple(pieces.without),
+        tags=tuple(pieces.tags),
+        without_tags=tuple(pieces.without_tags),
+        by_agent=pieces.by_agent,
+        ids=tuple(pieces.ids),
+        since=pieces.since,
+        before=pieces.before,
+    )
 
 
 def _asks(pieces: _Pieces) -> bool:

@@ -111,6 +111,8 @@ OPERATIONS: tuple[Operation, ...] = (
             _switch("--regex", "The words are one regular expression, matched line by line."),
             _switch("--lines", "Every matching line, not the best of each node."),
             _switch("--files", "Only the paths of the files."),
+            _option("--related", "Nodes about the same as this one, not yet linked with it.", metavar="ID"),
+            _count("--budget", "At most so many characters of PATH:LINE: TEXT."),
         ),
     ),
     Operation(
@@ -123,7 +125,15 @@ OPERATIONS: tuple[Operation, ...] = (
         name="links",
         summary="Show a node's links, its backlinks, and links to nothing.",
         example='roamkb links "Token refresh"',
-        parameters=(_NODE,),
+        parameters=(
+            _argument("name", _NODE.help, required=False, metavar="ID|TITLE|PATH"),
+            _switch("--graph", "All nodes and links, as Graphviz draws them."),
+        ),
+    ),
+    Operation(
+        name="tags",
+        summary="List the tags that are in use, the most frequent first.",
+        example="roamkb tags",
     ),
     Operation(
         name="nodes",
@@ -198,6 +208,17 @@ OPERATIONS: tuple[Operation, ...] = (
         name="doctor",
         summary="Say what is wrong with this installation, and what to do about it.",
         example="roamkb doctor",
+        panel="Looking after it",
+    ),
+    Operation(
+        name="index",
+        summary="Look at the search index; it is kept by itself and never needed for an answer.",
+        example="roamkb index --check",
+        parameters=(
+            _switch("--rebuild", "Build it again."),
+            _switch("--check", "Compare it with one made just now."),
+            _switch("--stats", "Only say how large it is, as without an option."),
+        ),
         panel="Looking after it",
     ),
     Operation(

@@ -12,6 +12,7 @@ from roamkb.core.errors import NearDuplicate
 from roamkb.core.errors import Refused
 from roamkb.core.errors import RoamkbError
 from roamkb.core.model import Candidate
+from roamkb.core.model import Hit
 from roamkb.core.model import Node
 from roamkb.core.model import Project
 from roamkb.core.model import Unreadable
@@ -21,11 +22,14 @@ from roamkb.core.text import clipped
 from roamkb.core.text import shown
 
 if TYPE_CHECKING:
+    from roamkb.actions.graph import LinkGraph
+    from roamkb.actions.index import IndexState
     from roamkb.actions.links import Links
     from roamkb.actions.nodes import NodeList
     from roamkb.actions.search import SearchResult
     from roamkb.actions.show import Shown
     from roamkb.actions.supersede import Superseded
+    from roamkb.actions.tags import Tags
     from roamkb.actions.trash import Inventory
     from roamkb.actions.trash import Restored
     from roamkb.actions.trash import Trashed
@@ -135,6 +139,8 @@ def _search(result: "SearchResult") -> Printed:
             "score": hit.score,
             "text": hit.text,
             "why": list(hit.why),
+            "date": hit.date or None,
+            "lines": [{"line": number, "text": line.strip()} for number, line in hit.lines],
         }
         for hit in result.hits
     ]
@@ -149,7 +155,7 @@ def _search(result: "SearchResult") -> Printed:
             return "\n".join(lines)
         style = _Style(terminal)
         return "\n".join(
-            f"{style.bold(shown(hit.title))}  {style.dim(_tags(hit.tags) + ' ' + ', '.join(hit.why))}\n"
+            f"{style.bold(shown(hit.title))}  {style.dim(_about(hit))}\n"
             f"  {style.cyan(f'{shown(str(hit.path))}:{hit.line}')}\n"
             f"  {clipped(shown(hit.text), _LINE_WIDTH)}"
             for hit in result.hits
@@ -167,6 +173,10 @@ def _search(result: "SearchResult") -> Printed:
         status=0 if result.hits else 1,
         warnings=_warnings(result.skipped),
     )
+
+
+def _about(hit: Hit) -> str:
+    return " ".join(filter(None, (hit.date[:10], _tags(hit.tags), ", ".join(hit.why))))
 
 
 def _tags(tags: Iterable[str]) -> str:
@@ -266,6 +276,78 @@ def _links(result: "Links") -> Printed:
         },
         text=text,
         status=0 if result.forward or result.back or result.dangling or result.external else 1,
+    )
+
+
+def _links_or_graph(result: "Links | LinkGraph") -> Printed:
+    from roamkb.actions.graph import LinkGraph
+
+    return _graph(result) if isinstance(result, LinkGraph) else _links(result)
+
+
+def _graph(result: "LinkGraph") -> Printed:
+    nodes, edges = result.graph.nodes, result.graph.edges
+
+    def text(_: bool) -> str:
+        named = (f"  {_dot(node.id)} [label={_dot(node.title)}];" for node in nodes)
+        joined = (f"  {_dot(source)} -> {_dot(dest)};" for source, dest in edges)
+        return "\n".join(["digraph roamkb {", "  node [shape=box];", *named, *joined, "}"])
+
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "nodes": [
+                {
+                    "id": node.id,
+                    "title": node.title,
+                    "path": str(result.kb / node.file),
+                    "tags": list(node.tags),
+                }
+                for node in nodes
+            ],
+            "edges": [{"source": source, "dest": dest} for source, dest in edges],
+        },
+        text=text,
+        status=0 if nodes else 1,
+    )
+
+
+def _dot(text: str) -> str:
+    """Return `text` as Graphviz reads it literally."""
+    return '"' + shown(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _tag_counts(result: "Tags") -> Printed:
+    return Printed(
+        json={"schema": SCHEMA, "tags": [{"tag": one.tag, "nodes": one.nodes} for one in result.tags]},
+        text=lambda _: "\n".join(f"{one.nodes:6} {shown(one.tag)}" for one in result.tags),
+        status=0 if result.tags else 1,
+    )
+
+
+def _index(result: "IndexState") -> Printed:
+    def text(_: bool) -> str:
+        where = shown(str(result.path)) if result.path else "in memory: it can't be kept here"
+        lines = [
+            f"{result.notes} notes, {result.entries} entries, {result.words} words, {result.size} bytes",
+            where,
+        ]
+        if result.differences is not None:
+            lines.append(f"{result.differences} differences from an index made just now")
+        return "\n".join(lines)
+
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "path": _text(result.path),
+            "notes": result.notes,
+            "entries": result.entries,
+            "words": result.words,
+            "size": result.size,
+            "differences": result.differences,
+        },
+        text=text,
+        status=1 if result.differences else 0,
     )
 
 
@@ -392,7 +474,9 @@ def _report(name: str) -> Callable[[object], Printed]:
 _RENDERERS: dict[str, Callable[..., Printed]] = {
     "search": _search,
     "show": _show,
-    "links": _links,
+    "links": _links_or_graph,
+    "tags": _tag_counts,
+    "index": _index,
     "nodes": _nodes,
     "write": _write,
     "supersede": _supersede,

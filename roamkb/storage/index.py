@@ -25,6 +25,7 @@ from roamkb.storage.index_refresh import troubles
 from roamkb.storage.index_tables import create_tables
 from roamkb.storage.index_tables import fits
 from roamkb.storage.index_tables import maker
+from roamkb.storage.index_tables import sums_of
 from roamkb.storage.nodes import Notes
 
 _T = TypeVar("_T")
@@ -57,6 +58,31 @@ class Index:
             NoKnowledgeBase: there is nothing to search.
         """
         return self._ask(lambda db, changes: self._answers(db, changes, query, limit))
+
+    def view(self, look: Callable[[sqlite3.Connection], _T]) -> _T:
+        """Return what `look` sees in the index, brought up to date."""
+        return self._ask(lambda db, _: look(db))
+
+    def sums(self) -> dict[str, int]:
+        """Return how many notes, entries and words there are."""
+        return self.view(sums_of)
+
+    def differences(self) -> int:
+        """Return how many entries differ between the index, brought up to date, and one made just now."""
+        kept = self.view(_dump)
+        with contextlib.closing(self._made()) as db:
+            return len(kept ^ _dump(db))
+
+    def forget(self) -> None:
+        """Have the index built again by the next question."""
+        if self._file:
+            with contextlib.suppress(OSError):
+                self._file.break_seal()
+
+    @property
+    def path(self) -> Path | None:
+        """Where the index is kept, if it is."""
+        return self._file.path if self._file and self._file.path.is_file() else None
 
     def _answers(self, db: sqlite3.Connection, changes: Changes, query: Query, limit: int | None) -> Answers:
         return Answers(
@@ -155,3 +181,12 @@ class Index:
 
     def _apply(self, db: sqlite3.Connection) -> None:
         apply_changes(db, self._notes, self._changes, clock=self._clock, progress=self._progress)
+
+
+def _dump(db: sqlite3.Connection) -> set[tuple[object, ...]]:
+    """Return all that the index knows, apart from its own numbers."""
+    rows = db.execute(
+        "SELECT file, line, node, date, agent, length, tag_set, numbers, title, alias, tags, body, hidden, "
+        "data FROM entry JOIN content USING(id) LEFT JOIN vector USING(id)"
+    )
+    return set(rows)

@@ -73,6 +73,11 @@ class Question:
         for key, points in found:
             yield self._answer(key, points)
 
+    def rarest(self, count: int) -> list[str]:
+        """Return the words of the query that are rare and yet elsewhere, too, the rarest first."""
+        shared = [word for word in dict.fromkeys(self._query.words) if self._holding(word) > 1]
+        return sorted(shared, key=self._holding)[:count]
+
     # What SQLite is asked
 
     @cached_property

@@ -73,7 +73,7 @@ class Seen:
 
 
 def maker(todo_lines: Sequence[str], version: str) -> str:
-    """Return what an entry depends on beside its note: this program, its word table, the human's TODO words."""
+    """Return what an entry depends on beside its note: program, word table, the human's TODO words."""
     table = word_table()
     size = (table.dimensions, len(table.rows)) if table else ()
     parts = (SCHEMA, version, unicodedata.unidata_version, sqlite3.sqlite_version, size, todo_lines)
