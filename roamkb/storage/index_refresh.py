@@ -19,8 +19,9 @@ from roamkb.storage import disk
 from roamkb.storage.index_tables import Seen
 from roamkb.storage.index_tables import add_note
 from roamkb.storage.index_tables import digest
-from roamkb.storage.index_tables import remove_note
+from roamkb.storage.index_tables import remove_notes
 from roamkb.storage.index_tables import summarise
+from roamkb.storage.index_tables import transaction
 from roamkb.storage.nodes import LARGEST
 from roamkb.storage.nodes import Notes
 from roamkb.storage.walk import NoteFile
@@ -56,10 +57,9 @@ class Changes:
 
 def find_changes(db: sqlite3.Connection, notes: Notes, *, clock: Callable[[], int]) -> Changes:
     """Return how the knowledge base differs from what the index has seen."""
-    known: dict[str, tuple[str, int, bytes]] = {
-        file: (stat, settled, content)
-        for file, stat, settled, content in db.execute("SELECT file, stat, settled, digest FROM note")
-    }
+    # a stat that can't be trusted is none
+    trusted = "SELECT file, CASE WHEN settled THEN stat END FROM note"
+    known: dict[str, str | None] = dict(db.execute(trusted).fetchall())
     found = notes.walk
     if not known.keys() <= {file.file for file in found.files}:
         # a syncer unlinks a note before it renames the new one into place
@@ -68,21 +68,24 @@ def find_changes(db: sqlite3.Connection, notes: Notes, *, clock: Callable[[], in
     stale = _with_other_setups(db, notes)
     changes = Changes(walk=found)
     for file in found.files:
-        before = known.pop(file.file, None)
-        if before is None or file.file in stale:
+        if file.file not in known or file.file in stale:
+            known.pop(file.file, None)
             changes.to_read.append(file)
-        elif before[0] != _stat(file) or not before[1]:
-            _compare(file, before[2], changes, clock)
+        elif known.pop(file.file) != _stat(file):
+            _compare(db, file, changes, clock)
     changes.gone = list(known)
     return changes
 
 
 def _stat(file: NoteFile) -> str:
-    return f"{file.size} {file.mtime_ns} {file.ctime_ns} {file.inode} {file.device}"
+    # not by the file's own names: this is asked of each file for each query
+    seen = file.stat
+    return f"{seen.st_size} {seen.st_mtime_ns} {seen.st_ctime_ns} {seen.st_ino} {seen.st_dev}"
 
 
-def _compare(file: NoteFile, before: bytes, changes: Changes, clock: Callable[[], int]) -> None:
+def _compare(db: sqlite3.Connection, file: NoteFile, changes: Changes, clock: Callable[[], int]) -> None:
     """Sort a file that may have changed by its content; an unreadable one is always read again."""
+    (before,) = db.execute("SELECT digest FROM note WHERE file = ?", (file.file,)).fetchone()
     now = clock()
     data = disk.read_file(file.path, limit=LARGEST, patience=_SAVE if before else 0.0)
     if before and not isinstance(data, Unreadable) and digest(data) == before:
@@ -123,20 +126,19 @@ def apply_changes(
     progress: Progress | None = None,
 ) -> None:
     """Take the changes into the index, some hundreds of notes a transaction."""
-    with db:
-        for name in changes.gone:
-            remove_note(db, name)
+    with transaction(db):
+        remove_notes(db, changes.gone)
         for seen in changes.same:
             _confirm(db, seen)
     for start in range(0, len(changes.to_read), _BATCH):
         batch = changes.to_read[start : start + _BATCH]
-        with db:
+        with transaction(db):
+            remove_notes(db, (file.file for file in batch))
             for file in batch:
-                remove_note(db, file.file)
                 _read(db, notes, file, clock)
         if progress:
             progress(start + len(batch), len(changes.to_read))
-    with db:
+    with transaction(db):
         summarise(db)
 
 

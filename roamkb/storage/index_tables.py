@@ -4,10 +4,12 @@ SQLite's FTS5 keeps no text of its own here: `words` indexes the columns of `ent
 what is taken out of it is exactly what was put in.
 """
 
+import contextlib
 import hashlib
 import json
 import sqlite3
 import unicodedata
+from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -98,6 +100,20 @@ def digest(data: bytes) -> bytes:
     return hashlib.blake2b(data, digest_size=16).digest()
 
 
+@contextlib.contextmanager
+def transaction(db: sqlite3.Connection) -> Iterator[None]:
+    """Do all or nothing."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        # an error may have ended it already
+        with contextlib.suppress(sqlite3.Error):
+            db.execute("ROLLBACK")
+        raise
+    db.execute("COMMIT")
+
+
 def summarise(db: sqlite3.Connection) -> None:
     """Keep the sums that each query needs."""
     sums = db.execute("SELECT count(*), total(entries), total(words), total(foreigners) FROM note").fetchone()
@@ -111,22 +127,25 @@ def sums_of(db: sqlite3.Connection) -> dict[str, int]:
     return {"notes": 0, "entries": 0, "words": 0, "foreigners": 0} | {key: int(value) for key, value in rows}
 
 
-def remove_note(db: sqlite3.Connection, file: str) -> None:
-    """Take the note at `file` out of the index, if it is there."""
-    found = db.execute("SELECT id FROM note WHERE file = ?", (file,)).fetchone()
-    if found is None:
-        return
-    theirs = "id IN (SELECT id FROM entry WHERE note = ?)"
+def remove_notes(db: sqlite3.Connection, files: Iterable[str]) -> None:
+    """Take the notes at `files` out of the index, as far as they are there.
+
+    All at once and in their order: FTS5 writes a part of its index to the disk whenever a
+    number is smaller than the one before.
+    """
+    gone = "SELECT id FROM note WHERE file IN (SELECT value FROM json_each(?))"
+    db.execute(f"CREATE TEMP TABLE leaving AS {gone}", (json.dumps(list(files)),))
+    theirs = "id IN (SELECT id FROM entry WHERE note IN temp.leaving)"
     db.execute(
         f"INSERT INTO words(words, rowid, {_INDEXED}) "
-        f"SELECT 'delete', id, {_INDEXED} FROM content WHERE {theirs}",
-        found,
+        f"SELECT 'delete', id, {_INDEXED} FROM content WHERE {theirs} ORDER BY id"
     )
     for table in ("content", "vector"):
-        db.execute(f"DELETE FROM {table} WHERE {theirs}", found)
+        db.execute(f"DELETE FROM {table} WHERE {theirs}")
     for table in ("entry", "link", "setup"):
-        db.execute(f"DELETE FROM {table} WHERE note = ?", found)
-    db.execute("DELETE FROM note WHERE id = ?", found)
+        db.execute(f"DELETE FROM {table} WHERE note IN temp.leaving")
+    db.execute("DELETE FROM note WHERE id IN temp.leaving")
+    db.execute("DROP TABLE temp.leaving")
 
 
 def add_note(

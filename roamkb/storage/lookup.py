@@ -1,5 +1,6 @@
 """Find a node by what a person or an agent calls it: id, path, title or alias."""
 
+import re
 from collections.abc import Callable
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,13 @@ from roamkb.core.text import folded
 from roamkb.storage.nodes import Notes
 
 _Pair = tuple[Note, Node]
+
+#: Comparing letters takes time that grows with the square of the length.
+_LONGEST_SLIP = 100
+#: PATH:LINE, as a search prints it.
+_PLACE = re.compile(r"(.+\.org):(\d+):?")
+#: Enough of a ULID or UUID to be nobody else's by accident.
+_ID_START = re.compile(r"[0-9A-Za-z-]{8,35}")
 
 
 def get_node(notes: Notes, name: str, *, folder: Path | None = None) -> _Pair:
@@ -31,7 +39,18 @@ def get_node(notes: Notes, name: str, *, folder: Path | None = None) -> _Pair:
             raise Ambiguous(name, [candidate(notes, note, node) for note, node in found])
         if found:
             return found[0]
-    raise NotFound(name)
+    raise NotFound.like(name, _spelt_nearly(notes, wanted))
+
+
+def _spelt_nearly(notes: Notes, wanted: str) -> list[str]:
+    """Return the titles and aliases that may have been meant."""
+    from difflib import get_close_matches
+
+    if not wanted or len(wanted) > _LONGEST_SLIP:
+        return []
+    names = {name: None for _, node in notes.read_all().nodes() for name in (node.title, *node.aliases)}
+    by_fold = {folded(name): name for name in names}
+    return [by_fold[match] for match in get_close_matches(folded(wanted), by_fold, n=3, cutoff=0.8)]
 
 
 def candidate(notes: Notes, note: Note, node: Node) -> Candidate:
@@ -44,7 +63,8 @@ def _meanings(notes: Notes, wanted: str, folder: Path | None) -> Iterator[list[_
     if not wanted:
         return
     yield [pair for pair in _holding(notes, wanted) if pair[1].id == wanted]
-    yield _at_path(notes, wanted, folder)
+    place = _PLACE.fullmatch(wanted)
+    yield _at_path(notes, place[1], folder, line=int(place[2])) if place else _at_path(notes, wanted, folder)
     contents = list(notes.read_all().nodes())
     tests: tuple[Callable[[Node], bool], ...] = (
         lambda node: node.title == wanted,
@@ -54,6 +74,8 @@ def _meanings(notes: Notes, wanted: str, folder: Path | None) -> Iterator[list[_
     )
     for holds in tests:
         yield [pair for pair in contents if holds(pair[1])]
+    if _ID_START.fullmatch(wanted):
+        yield [pair for pair in contents if pair[1].id.startswith(wanted)]
 
 
 def _holding(notes: Notes, id: str) -> Iterator[_Pair]:
@@ -65,8 +87,15 @@ def _holding(notes: Notes, id: str) -> Iterator[_Pair]:
             yield from ((note, node) for node in note.nodes)
 
 
-def _at_path(notes: Notes, wanted: str, folder: Path | None) -> list[_Pair]:
-    """Return the first node of the note at a path: absolute, or relative to the KB or to `folder`."""
+def _around(note: Note, line: int) -> list[_Pair]:
+    """Return the innermost node around `line`, else the note's first."""
+    inner = [node for node in note.nodes if node.line <= line <= node.end_line]
+    node = max(inner, key=lambda one: one.line, default=note.nodes[0] if note.nodes else None)
+    return [(note, node)] if node else []
+
+
+def _at_path(notes: Notes, wanted: str, folder: Path | None, *, line: int = 1) -> list[_Pair]:
+    """Return the node around `line` of the note at a path: absolute, or relative to the KB or to `folder`."""
     if not wanted.endswith(".org"):
         return []
     places = {str(notes.kb / wanted), str(Path(wanted).expanduser())}
@@ -75,5 +104,5 @@ def _at_path(notes: Notes, wanted: str, folder: Path | None) -> list[_Pair]:
     for file in notes.walk.files:
         if file.place in places or file.file == wanted or str(file.path.resolve()) in places:
             note = notes.read(file)
-            return [] if isinstance(note, Unreadable) or not note.nodes else [(note, note.nodes[0])]
+            return [] if isinstance(note, Unreadable) else _around(note, line)
     return []

@@ -76,12 +76,14 @@ class Trash:
         return tuple(entry for entry in found if entry and not disk.is_missing(self._note(entry)))
 
     def get(self, id: str) -> TrashEntry:
-        """Return the latest entry of the node `id`, or raise `NotFound`."""
-        for entry in self.entries():
-            if id in (entry.id, entry.key):
-                return entry
+        """Return the latest entry of the node with that id, or else that title; or raise `NotFound`."""
+        entries = self.entries()
+        for entry in (*(e for e in entries if id in (e.id, e.key)), *(e for e in entries if e.title == id)):
+            return entry
         raise NotFound(
-            id, what="trashed node", hint="only what roamkb trashed on this machine can be restored"
+            id,
+            what="trashed node",
+            hint="`roamkb restore` lists what was trashed on this machine, and only that can come back",
         )
 
     def restore(self, entry: TrashEntry) -> Path:

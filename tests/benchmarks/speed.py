@@ -1,0 +1,204 @@
+"""How long search takes: knowledge bases of several sizes, as ratios to what runs beside it.
+
+    python tests/benchmarks/speed.py [--sizes 500,10000] [--runs N]
+
+The notes are made here, from the words of this program's own documents. A cold query is a
+process of its own, from the shell to the printed result; its time is given as a multiple of
+`python -c pass` and of `rg` for the same word, run in turn with it. Absolute times mean
+nothing elsewhere.
+"""
+
+import argparse
+import json
+import os
+import random
+import re
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+sys.path[:0] = [str(ROOT)]
+
+from roamkb.core.query import parse_query  # noqa: E402
+from roamkb.formats.rule import render_rule  # noqa: E402
+from roamkb.storage.index import Index  # noqa: E402
+from roamkb.storage.nodes import Notes  # noqa: E402
+
+_TODAY = date(2026, 6, 10)
+_FOLDER = 500
+
+
+def main() -> None:
+    """Print a table for each size."""
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    options.add_argument("--sizes", default="500,10000,100000")
+    options.add_argument("--runs", type=int, default=9)
+    options.add_argument("--build", metavar="KB", help=argparse.SUPPRESS)
+    given = options.parse_args()
+    if given.build:
+        print(json.dumps(build(Path(given.build))))
+        return
+    for size in map(int, given.sizes.split(",")):
+        with tempfile.TemporaryDirectory() as scratch:
+            measure(size, Path(scratch), given.runs)
+
+
+def measure(size: int, scratch: Path, runs: int) -> None:
+    """Print the figures of one size."""
+    home = scratch / "home"
+    kb = home / "kb"
+    text = make_notes(kb, size)
+    install(home, kb)
+    done = subprocess.run(
+        [sys.executable, __file__, "--build", str(kb)], capture_output=True, text=True, check=True
+    )
+    built = json.loads(done.stdout)
+    print(f"\n{size} notes, {text / 2**20:.1f} MiB of text")
+    row(
+        "full build",
+        f"{built['seconds']:.1f} s, {built['mib']:.0f} MiB at its peak, index {built['size']:.1f} MiB",
+    )
+    cold(home, kb, runs)
+    warm(kb, scratch / "cache", size)
+
+
+def make_notes(kb: Path, size: int) -> int:
+    """Write notes of some dozens of words each, with links and tags; return their bytes."""
+    dice = random.Random(7)
+    words = own_words()
+    (kb / ".stfolder").mkdir(parents=True)
+    total = 0
+    for number in range(size):
+        folder = kb / f"{number // _FOLDER:03}"
+        folder.mkdir(exist_ok=True)
+        title = " ".join(pick(words, dice) for _ in range(5)).capitalize()
+        lines = [" ".join(pick(words, dice) for _ in range(12)) for _ in range(dice.randint(2, 10))]
+        lines.append(f"See [[id:n{dice.randrange(size)}][{pick(words, dice)}]].")
+        text = f":PROPERTIES:\n:ID:       n{number}\n:END:\n#+title: {title}\n#+filetags: :{pick(words, dice)}:\n\n"
+        text += "\n".join(lines) + "\n"
+        (folder / f"2024{number:010}-note.org").write_text(text, encoding="utf-8")
+        total += len(text)
+    return total
+
+
+def own_words() -> list[str]:
+    """Return the words of this program's documents and source, frequent ones first."""
+    counts: dict[str, int] = {}
+    for path in [
+        ROOT / "README.md",
+        *sorted((ROOT / "roamkb").rglob("*.py")),
+        *sorted((ROOT / "rules").rglob("*.md")),
+    ]:
+        for word in re.findall("[a-z]{2,}", path.read_text(encoding="utf-8").lower()):
+            counts[word] = counts.get(word, 0) + 1
+    ordered = sorted(counts, key=lambda word: (-counts[word], word))
+    # as many rare words again as a language has
+    return ordered + [f"{one}{other}" for one in ordered[:200] for other in ordered[200:300]]
+
+
+def pick(words: list[str], dice: random.Random) -> str:
+    """Return a word, as often as its rank deserves (Zipf's law)."""
+    return words[min(int(len(words) ** dice.random()) - 1, len(words) - 1)]
+
+
+def install(home: Path, kb: Path) -> None:
+    """Make a HOME whose rule names the knowledge base."""
+    rule = home / ".claude" / "rules" / "knowledge-base.md"
+    rule.parent.mkdir(parents=True)
+    (home / "code" / "x").mkdir(parents=True)
+    template = (ROOT / "rules" / "knowledge-base.md").read_text(encoding="utf-8")
+    rule.write_text(render_rule(template, kb=str(kb), work_roots=[], project_parents=[str(home / "code")]))
+    rule.chmod(0o644)
+
+
+def build(kb: Path) -> dict[str, float]:
+    """Build an index in this process; return its time, its size and this process's peak of memory."""
+    with tempfile.TemporaryDirectory() as cache:
+        started = time.perf_counter()
+        index = Index(Notes(kb), Path(cache) / "x")
+        index.find(parse_query("search", today=_TODAY), limit=1)
+        seconds = time.perf_counter() - started
+        assert index.path
+        size = index.path.stat().st_size / 2**20
+    return {
+        "seconds": seconds,
+        "mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "size": size,
+    }
+
+
+def cold(home: Path, kb: Path, runs: int) -> None:
+    """Print what a process of its own takes after no change, and its ratios."""
+    environment = {**os.environ, "HOME": str(home), "PYTHONPATH": str(ROOT)}
+    for variable in ("XDG_CACHE_HOME", "XDG_STATE_HOME"):
+        environment.pop(variable, None)
+
+    def process(*words: str) -> Callable[[], None]:
+        return lambda: void(
+            subprocess.run(
+                words, cwd=home / "code" / "x", env=environment, stdout=subprocess.DEVNULL, check=False
+            )
+        )
+
+    python = sys.executable
+    others = {"python -c pass": process(python, "-c", "pass")}
+    if rg := shutil.which("rg"):
+        others["rg WORD"] = process(rg, "--glob", "*.org", "refresh", str(kb))
+    ours = process(python, "-m", "roamkb", "search", "how", "is", "the", "index", "refreshed")
+    ours()
+    # past the time in which a stat isn't trusted
+    time.sleep(2.1)
+    ours()
+    times: dict[str, list[float]] = {name: [] for name in ("roamkb", *others)}
+    for _ in range(runs):
+        for name, run in (("roamkb", ours), *others.items()):
+            started = time.perf_counter()
+            run()
+            times[name].append(time.perf_counter() - started)
+    mine = statistics.median(times.pop("roamkb"))
+    ratios = (f"{mine / statistics.median(taken):.1f} x {name}" for name, taken in times.items())
+    row("cold query", f"{1000 * mine:.0f} ms = " + " = ".join(ratios))
+
+
+def void(_: object) -> None:
+    """Forget a result."""
+
+
+def warm(kb: Path, cache: Path, size: int) -> None:
+    """Print what queries take in a process that lives on, and refreshes after changes."""
+    dice, words = random.Random(8), own_words()[:3000]
+    questions = [" ".join(pick(words, dice) for _ in range(6)) for _ in range(40)]
+    times = sorted(ask(kb, cache, question) for question in questions)[:-1]
+    middle, most = times[len(times) // 2], times[round(0.95 * (len(times) - 1))]
+    row("warm query", f"p50 {1000 * middle:.0f} ms, p95 {1000 * most:.0f} ms, the walk included")
+    paths = sorted(kb.rglob("*.org"))
+    for changes in (1, 1000):
+        for path in paths[: min(changes, size)]:
+            path.write_text(path.read_text(encoding="utf-8") + "one more line\n", encoding="utf-8")
+        row(f"refresh after {changes}", f"{1000 * ask(kb, cache, 'search'):.0f} ms")
+
+
+def ask(kb: Path, cache: Path, question: str) -> float:
+    """Return the seconds that one question takes."""
+    started = time.perf_counter()
+    Index(Notes(kb), cache).find(parse_query(question, today=_TODAY), limit=20)
+    return time.perf_counter() - started
+
+
+def row(name: str, figures: str) -> None:
+    """Print one line."""
+    print(f"  {name:20} {figures}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
