@@ -5,7 +5,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench install uninstall clean
+.PHONY: help demo test lint bench bench-recall install uninstall clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -22,6 +22,7 @@ help:
 	@echo 'make uninstall  take both away; your notes stay'
 	@echo 'make lint       format, style, types, layers'
 	@echo 'make bench      figures: reading, searching, starting; KB=/your/notes measures yours'
+	@echo 'make bench-recall SETS="DIR..."  how well search finds, on question sets in BEIR form'
 	@echo 'make clean      remove what the others made in this folder'
 	@echo
 	@echo 'PYTHON=/path/to/python3.12 chooses another Python (3.11 or newer).'
@@ -57,6 +58,11 @@ lint: $(VENV)/.ready-test
 
 bench: $(VENV)/.ready-test
 	$(VENV)/bin/python tests/benchmarks/ratios.py $(if $(KB),--kb '$(KB)')
+	$(VENV)/bin/python tests/benchmarks/speed.py $(if $(SIZES),--sizes '$(SIZES)')
+
+# SETS are folders in BEIR form: corpus.jsonl, queries.jsonl, qrels/test.tsv
+bench-recall: $(VENV)/.ready-test
+	$(VENV)/bin/python tests/benchmarks/recall.py $(SETS)
 
 install:
 	@.make/install '$(PYTHON)' "$(DATA)" "$(BIN)"

@@ -5,6 +5,7 @@ import random
 import sqlite3
 import stat
 import threading
+from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 
@@ -340,6 +341,32 @@ def test_two_at_once_answer_alike(base: Base) -> None:
         thread.join()
     assert 6 == len(found)
     assert all(one == ["Zebra", "Savanna", "Tapir"] for one in found)
+
+
+@pytest.mark.parametrize("calls", range(1, 12))
+def test_a_kill_at_any_note_leaves_nothing_wrong(
+    base: Base, calls: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Dead in the middle of a build or a refresh, between two commits or in a transaction; then asked again."""
+    monkeypatch.setattr("roamkb.storage.index_refresh._BATCH", 2)
+    for kind in ("build", "refresh"):
+        if kind == "refresh":
+            base.titles("zebra")
+            for path in base.kb.glob("*.org"):
+                path.write_text(path.read_text() + "zebra again\n")
+        if (child := os.fork()) == 0:
+            left = iter(range(calls))
+
+            def dying(left: Iterator[int] = left) -> int:
+                if next(left, None) is None:
+                    os._exit(9)
+                return 0
+
+            Index(Notes(base.kb), base.cache, clock=dying).find(parse_query("zebra", today=_TODAY))
+            os._exit(0)
+        os.waitpid(child, 0)
+        base.check("zebra", "again", "animal savanna")
+        assert not list(base.cache.glob("*.tmp"))
 
 
 _NAMES = st.sampled_from(["a.org", "b.org", "sub/c.org", "2024-01-01.org"])
