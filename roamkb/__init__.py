@@ -5,21 +5,60 @@ from roamkb import KnowledgeBase
 kb = KnowledgeBase.open()
 for hit in kb.search("oauth redirect").hits:
     print(hit.title, hit.path, hit.line)
+
+Everything that can go wrong is a `RoamkbError`, with a message for people; the ones that a
+caller may want to tell apart are here as well.
 """
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from roamkb.app import KnowledgeBase as KnowledgeBase
+    from roamkb.core.errors import Ambiguous as Ambiguous
+    from roamkb.core.errors import BadRule as BadRule
+    from roamkb.core.errors import ChangedOnDisk as ChangedOnDisk
+    from roamkb.core.errors import NearDuplicate as NearDuplicate
+    from roamkb.core.errors import NoKnowledgeBase as NoKnowledgeBase
+    from roamkb.core.errors import NotDurable as NotDurable
+    from roamkb.core.errors import NotFound as NotFound
+    from roamkb.core.errors import Refused as Refused
+    from roamkb.core.errors import RoamkbError as RoamkbError
+    from roamkb.core.errors import SecretFound as SecretFound
+    from roamkb.core.errors import UsageError as UsageError
+    from roamkb.core.model import Hit as Hit
+    from roamkb.core.model import Node as Node
+    from roamkb.core.model import Project as Project
 
 __version__ = "0.1.0"
-__all__ = ["KnowledgeBase", "__version__"]
+
+_HOMES = {
+    "KnowledgeBase": "roamkb.app",
+    **dict.fromkeys(("Hit", "Node", "Project"), "roamkb.core.model"),
+    **dict.fromkeys(
+        (
+            "Ambiguous",
+            "BadRule",
+            "ChangedOnDisk",
+            "NearDuplicate",
+            "NoKnowledgeBase",
+            "NotDurable",
+            "NotFound",
+            "Refused",
+            "RoamkbError",
+            "SecretFound",
+            "UsageError",
+        ),
+        "roamkb.core.errors",
+    ),
+}
+__all__ = [*_HOMES, "__version__"]
 
 
 def __getattr__(name: str) -> object:
     """Import the library when it's asked for: the command line pays for every module."""
-    if name == "KnowledgeBase":
-        from roamkb.app import KnowledgeBase
+    if name in _HOMES:
+        from importlib import import_module
 
-        return KnowledgeBase
+        value: object = getattr(import_module(_HOMES[name]), name)
+        return value
     raise AttributeError(f"module 'roamkb' has no attribute {name!r}")

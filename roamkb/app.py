@@ -7,6 +7,7 @@ is the same here, on the command line and, later, through MCP and HTTP.
 import os
 from collections.abc import Callable
 from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -134,9 +135,9 @@ class KnowledgeBase:
 
     def search(
         self,
-        words: tuple[str, ...] | str = (),
+        words: Sequence[str] | str = (),
         *,
-        tags: tuple[str, ...] = (),
+        tags: Sequence[str] = (),
         agent: bool = False,
         human: bool = False,
         since: str | None = None,
@@ -165,7 +166,7 @@ class KnowledgeBase:
             return self._related(related, text, limit=limit, budget=budget)
         query = narrowed(
             parse_query("" if regex else text, today=self._around.now().date()),
-            tags=tuple(tag.strip(":") for tag in tags),
+            tags=tuple(tag.strip(":") for tag in _texts(tags)),
             by_agent=True if agent else False if human else None,
             since=self._day("--since", since),
             before=self._day("--before", before),
@@ -249,10 +250,10 @@ class KnowledgeBase:
         *,
         body: str | None = None,
         markdown: bool = False,
-        tags: tuple[str, ...] = (),
-        aliases: tuple[str, ...] = (),
-        refs: tuple[str, ...] = (),
-        links: tuple[str, ...] = (),
+        tags: Sequence[str] = (),
+        aliases: Sequence[str] = (),
+        refs: Sequence[str] = (),
+        links: Sequence[str] = (),
         source: str | None = None,
         by: str | None = None,
         anyway: bool = False,
@@ -286,10 +287,10 @@ class KnowledgeBase:
         *,
         body: str | None = None,
         markdown: bool = False,
-        tags: tuple[str, ...] = (),
-        aliases: tuple[str, ...] = (),
-        refs: tuple[str, ...] = (),
-        links: tuple[str, ...] = (),
+        tags: Sequence[str] = (),
+        aliases: Sequence[str] = (),
+        refs: Sequence[str] = (),
+        links: Sequence[str] = (),
         source: str | None = None,
         by: str | None = None,
         anyway: bool = False,
@@ -442,8 +443,8 @@ class KnowledgeBase:
         self,
         *,
         kb: str | None = None,
-        work_roots: tuple[str, ...] = (),
-        project_parents: tuple[str, ...] = (),
+        work_roots: Sequence[str] = (),
+        project_parents: Sequence[str] = (),
         agents_md: str | None = None,
         create_kb: bool = False,
         snippets: str | None = None,
@@ -457,8 +458,8 @@ class KnowledgeBase:
         now = self._around.now()
         wishes = Wishes(
             kb=self._place(kb),
-            work_roots=tuple(map(self._absolute, work_roots)),
-            project_parents=tuple(map(self._absolute, project_parents)),
+            work_roots=tuple(map(self._absolute, _texts(work_roots))),
+            project_parents=tuple(map(self._absolute, _texts(project_parents))),
             agents_md=self._place(agents_md),
             snippets=self._place(snippets),
             create_kb=create_kb,
@@ -525,10 +526,10 @@ class KnowledgeBase:
         title: str,
         body: str | None,
         markdown: bool,
-        tags: tuple[str, ...],
-        aliases: tuple[str, ...],
-        refs: tuple[str, ...],
-        links: tuple[str, ...],
+        tags: Sequence[str],
+        aliases: Sequence[str],
+        refs: Sequence[str],
+        links: Sequence[str],
         source: str | None,
         by: str | None,
     ) -> "Fact":
@@ -538,10 +539,10 @@ class KnowledgeBase:
             title=title,
             body=body or "",
             markdown=markdown,
-            tags=tags,
-            aliases=aliases,
-            refs=refs,
-            links=links,
+            tags=_texts(tags),
+            aliases=_texts(aliases),
+            refs=_texts(refs),
+            links=_texts(links),
             source=source or "observed",
             by=by or self._agent,
         )
@@ -589,3 +590,8 @@ class KnowledgeBase:
         return (
             f"~/{folder.relative_to(home)}" if folder.is_relative_to(home) and folder != home else str(folder)
         )
+
+
+def _texts(given: Sequence[str]) -> tuple[str, ...]:
+    """Return several texts as a tuple; one text alone would be taken for its letters."""
+    return (given,) if isinstance(given, str) else tuple(given)

@@ -6,6 +6,7 @@ What isn't ours is reported and left alone.
 
 import re
 from collections.abc import Callable
+from collections.abc import Iterable
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -31,6 +32,7 @@ from roamkb.core.model import Kind
 from roamkb.core.model import Project
 from roamkb.core.model import Rule
 from roamkb.core.names import note_name
+from roamkb.core.patterns import is_under
 from roamkb.core.patterns import literal
 from roamkb.core.patterns import literal_path
 from roamkb.formats.block import BadMarks
@@ -97,7 +99,7 @@ def install(
         carry_out(steps)
         counts = find_rule(home, account_home=home)
         warnings += (str(counts),) if isinstance(counts, BadRule) else ()
-    return InstallReport(steps=steps, dry_run=wishes.dry_run, warnings=warnings)
+    return InstallReport(steps=steps, dry_run=wishes.dry_run, warnings=warnings, rule=rule)
 
 
 def rule_place(home: Path) -> Path:
@@ -205,21 +207,28 @@ def _own_copy_data(place: Path, shipped: bytes, wishes: Wishes, old: OwnCopy | N
     """Return the own copy with its mark.
 
     Settings that aren't wished for stay as they are. The work roots of a copy are only ever
-    added to: to lift a denial takes an editor. The text follows the shipped rule until the
+    added to: to lift a denial takes an editor. The shipped rule's roots stay as well, where
+    the project parents would make them personal. The text follows the shipped rule until the
     user edits it; from then on it is theirs and only the settings change.
     """
     present = parse_rule((old.text if old else shipped).decode(), source=place, home=home)
-    work_roots = tuple(_entry(path, home) for path in wishes.work_roots)
-    if old or not work_roots:
-        work_roots = (*_shortened(present.work_roots, home), *work_roots)
-    parents = tuple(_entry(path, home) for path in wishes.project_parents)
+    added = tuple(_entry(path, home) for path in wishes.work_roots)
+    parents = tuple(literal(str(path)) for path in wishes.project_parents) or present.project_parents
+    kept = tuple(root for root in present.work_roots if old or not added or _is_below(root, parents))
+    work_roots = (*_shortened(kept, home), *added)
     text = render_rule(
         (shipped if old is None or old.pristine else old.text).decode(),
         kb=_short(wishes.kb or present.kb, home),
         work_roots=tuple(dict.fromkeys(work_roots)),
-        project_parents=parents or _shortened(present.project_parents, home),
+        project_parents=_shortened(parents, home),
     )
     return render_own_copy(OwnCopy(text.encode(), pristine=old is None or old.pristine))
+
+
+def _is_below(entry: str, parents: Iterable[str]) -> bool:
+    """Say whether what `entry` names would be personal, were it not denied."""
+    path = literal_path(entry)
+    return path is None or any(is_under(path, parent) for parent in parents)
 
 
 def _entry(path: Path, home: Path) -> str:
@@ -278,11 +287,14 @@ def _folder(entry: str) -> Path | None:
 
 def _slips(wishes: Wishes) -> tuple[str, ...]:
     """Return what may be a slip of the pen."""
-    return tuple(
+    slips = [
         f"{path} is no folder here: is the work root spelt right?"
         for path in wishes.work_roots
         if not isinstance(look(path.resolve()), Folder)
-    )
+    ]
+    if wishes.kb and not wishes.create_kb and not isinstance(look(wishes.kb.resolve()), Folder):
+        slips.append(f"{wishes.kb} is no folder here: mount it, or make it with --create-kb")
+    return tuple(slips)
 
 
 # what else there is

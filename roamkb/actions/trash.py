@@ -50,9 +50,12 @@ class Inventory:
 def inventory(notes: Notes) -> Inventory:
     """Return the agent nodes."""
     contents = notes.read_all()
-    found = [(created(note, node), node) for note, node in contents.nodes() if is_agent_node(note, node)]
-    found.sort(key=lambda pair: pair[0], reverse=True)
-    return Inventory(kb=notes.kb, nodes=tuple(node for _, node in found), skipped=contents.skipped)
+    # CREATED has no seconds, and an id begins with its milliseconds
+    found = [
+        (created(note, node), node.id, node) for note, node in contents.nodes() if is_agent_node(note, node)
+    ]
+    found.sort(key=lambda made: made[:2], reverse=True)
+    return Inventory(kb=notes.kb, nodes=tuple(node for _, _, node in found), skipped=contents.skipped)
 
 
 def trash(

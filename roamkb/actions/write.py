@@ -20,6 +20,7 @@ from roamkb.core.model import Unreadable
 from roamkb.core.names import note_names
 from roamkb.core.secrets import find_secret
 from roamkb.core.secrets import has_high_entropy
+from roamkb.core.secrets import names_a_secret
 from roamkb.core.similarity import Likeness
 from roamkb.core.similarity import Shape
 from roamkb.core.similarity import likeness
@@ -173,7 +174,9 @@ def _checked(draft: Draft, text: str) -> Node:
 
 
 def _warnings(fact: Fact) -> Iterator[str]:
-    if any(has_high_entropy(text) for text in (fact.title, fact.body)):
+    if any(names_a_secret(text) for text in (fact.title, fact.body)):
+        yield "it reads as if it told a password; if it does, trash the node now"
+    elif any(has_high_entropy(text) for text in (fact.title, fact.body)):
         yield "a word in it looks random; if it is a secret, trash the node now"
 
 

@@ -180,7 +180,9 @@ def _contains(place: Place, work: WorkRoot, fold: bool) -> bool:
 
 def _allowance(survey: Survey, rule: Rule, root: Path) -> Project:
     """Return personal where everything lies under a project parent, else unknown."""
-    hint = f"if it is personal, add its folder to the project parents in {rule.source}"
+    hint = (
+        f"ask your human: if it is personal, only they add its folder to the project parents in {rule.source}"
+    )
     entry = ""
     for place in survey.roots:
         for name in (place.path, place.real):

@@ -97,6 +97,12 @@ class NotFound(RoamkbError):
             hint=hint or "give an id, a title, an alias or a path; `roamkb search WORDS` finds them",
         )
 
+    @staticmethod
+    def like(name: str, titles: Sequence[str]) -> "NotFound":
+        """Return the error that offers the `titles` that are spelt nearly so."""
+        meant = " or ".join(shown(title) for title in titles)
+        return NotFound(name, hint=f"did you mean {meant}?" if meant else "")
+
 
 class Ambiguous(RoamkbError):
     """Several nodes go by that name."""

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from roamkb.core.model import Rule
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Absent:
@@ -107,6 +109,8 @@ class InstallReport:
     dry_run: bool = False
     #: What to look at, one sentence each.
     warnings: tuple[str, ...] = ()
+    #: The rule that counts from now on; None after `uninstall`.
+    rule: Rule | None = None
 
     @property
     def exit_code(self) -> int:

@@ -85,6 +85,17 @@ def masked(text: str) -> str:
     return "".join([*pieces, text[at:]])
 
 
+_NAMES_A_SECRET = re.compile(
+    r"(?i)(?<![\w/.-])(?:pass(?:word|wd|phrase|code)|api[ _-]?key|secret|token|pin)\s*(?:is\b|was\b|[:=])\s*"
+    r"[\"'`]?(?=\S*[\d!@#$%^&*])[^\s\"'`]{4,}"
+)
+
+
+def names_a_secret(text: str) -> bool:
+    """Say whether `text` reads like "the password is hunter2": a warning, since prose can't be sure."""
+    return bool(_NAMES_A_SECRET.search(text))
+
+
 _RANDOM = re.compile(r"[A-Za-z0-9+/_=-]{24,}")
 
 
@@ -104,8 +115,8 @@ _PRIVATE: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         r"\1 [secret]",
         re.compile(
-            r"(?i)\b(pass(?:word|wd|phrase|code)?|pin|token|secret|credentials?|api[ _-]?key)\b"
-            r"(?:\s+(?:is|was|to|uses?)\b|\s*[:=])*\s*[\"'`]?[^\s\"'`]+"
+            r"(?i)(?<![\w/.-])(pass(?:word|wd|phrase|code)?|pin|token|secret|credentials?|api[ _-]?key)\b"
+            r"(?:\s+(?:is|was|to|uses?)\b|\s*[:=])*\s*[\"'`]?[^\s\"'`\[\]]+"
         ),
     ),
     ("[url]", re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}:(?://|\\\\)\S+")),

@@ -33,7 +33,8 @@ def run(words: list[str]) -> int:
     try:
         call = parse_words(words)
         status = execute(call) if call else run_typer(words)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except BrokenPipeError:
         # the reader has what it wanted; Python would complain again when it closes the stream
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -59,7 +60,7 @@ def execute(call: Call) -> int:
         # what storage did not expect: still one line, never a traceback for a bad disk
         return _report(RoamkbError(f"{error.filename or 'disk'}: {error.strerror}"), as_json=call.as_json)
     printed = render.render(call.operation.name, result)
-    text = render.dumps(printed.json) if call.as_json else printed.text(sys.stdout.isatty() and _has_colour())
+    text = render.dumps(printed.json) if call.as_json else printed.text(_is_coloured())
     if text:
         print(text)
     for warning in () if call.as_json else printed.warnings:
@@ -76,17 +77,21 @@ def _report(error: RoamkbError, *, as_json: bool) -> int:
 
 
 def _standard_input() -> str:
-    data = sys.stdin.buffer.read()
+    if sys.stdin is None:
+        raise UsageError("standard input is closed", hint="give the text with --body TEXT")
     try:
-        return data.decode()
+        text = sys.stdin.buffer.read().decode()
     except UnicodeDecodeError as error:
         raise UsageError(
             "standard input isn't UTF-8 text", hint="convert it first, e.g. with iconv"
         ) from error
+    if not text.strip():
+        raise UsageError("standard input is empty", hint="leave --body out for a node without text")
+    return text
 
 
 def _is_dialogue() -> bool:
-    return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
 
 
 def _ask(question: str) -> str:
@@ -95,8 +100,9 @@ def _ask(question: str) -> str:
     return sys.stdin.readline().strip()
 
 
-def _has_colour() -> bool:
-    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+def _is_coloured() -> bool:
+    terminal = sys.stdout is not None and sys.stdout.isatty()
+    return terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def run_typer(words: list[str], carry_out: Callable[[Call], int] = execute) -> int:
@@ -104,7 +110,7 @@ def run_typer(words: list[str], carry_out: Callable[[Call], int] = execute) -> i
     import typer
 
     try:
-        status = _typer_app(carry_out)(args=words, prog_name="roamkb", standalone_mode=False)
+        status = _typer_app(carry_out)(args=words or ["--help"], prog_name="roamkb", standalone_mode=False)
     except typer.TyperException as error:
         return _report(
             UsageError(str(error) or "give a command", hint=f"see `roamkb {_topic(words)}--help`"),

@@ -82,13 +82,20 @@ _SOURCES = ("user-stated", "observed", "inferred", "external")
 _NODE = _argument("name", "Id, title, alias or path of the node.", metavar="ID|TITLE|PATH")
 
 _CONTENT = (
-    _option("--body", "The text, in org; - reads standard input.", metavar="TEXT|-"),
+    _option(
+        "--body", "The text, in org (headings become plain lines); - reads standard input.", metavar="TEXT|-"
+    ),
     _switch("--markdown", "The body is Markdown; it is converted to org."),
     _options("--tag", "tags", "A tag beside :agent:.", metavar="T"),
     _options("--alias", "aliases", "Another name of the node.", metavar="A"),
     _options("--ref", "refs", "What it is about: a URL or @citekey.", metavar="R"),
     _options("--link", "links", "A related node, by id, title, alias or path.", metavar="ID"),
-    _option("--source", "Where the fact comes from (observed).", metavar="S", choices=_SOURCES),
+    _option(
+        "--source",
+        "Where the fact comes from: user-stated, observed (default), inferred, external.",
+        metavar="S",
+        choices=_SOURCES,
+    ),
     _option("--by", "Who writes (the agent that is running).", metavar="AGENT"),
     _switch("--anyway", "Write it although a node like it is there."),
     _switch("--dry-run", "Show the file; write nothing."),
@@ -105,10 +112,10 @@ OPERATIONS: tuple[Operation, ...] = (
             _options("--tag", "tags", "Only nodes with this tag (again for more).", metavar="T"),
             _switch("--agent", "Only nodes that agents wrote."),
             _switch("--human", "Only the human's notes."),
-            _option("--since", "Only nodes made since this day: 2026-06-10, 2026-06, 7d.", metavar="D"),
-            _option("--before", "Only nodes made before this day.", metavar="D"),
+            _option("--since", "Only nodes dated since then: 2026-06-10, 2026-06, 7d (undated: never).", metavar="D"),
+            _option("--before", "Only nodes dated before this day (undated: never).", metavar="D"),
             _count("--limit", "At most so many hits (20; --regex, --lines and --files: all)."),
-            _switch("--regex", "The words are one regular expression, matched line by line."),
+            _switch("--regex", "The words are one regular expression; case counts, (?i) ignores it."),
             _switch("--lines", "Every matching line, not the best of each node."),
             _switch("--files", "Only the paths of the files."),
             _option("--related", "Nodes about the same as this one, not yet linked with it.", metavar="ID"),

@@ -15,6 +15,7 @@ from roamkb.core.checkup import Check
 from roamkb.core.checkup import Checkup
 from roamkb.core.installation import InstallReport
 from roamkb.core.installation import Step
+from roamkb.core.model import Rule
 from roamkb.core.text import shown
 from roamkb.formats.org.report import file_link
 from roamkb.formats.org.report import node_link
@@ -74,14 +75,16 @@ def doctor(result: Checkup) -> Printed:
 
 def install(result: InstallReport) -> Printed:
     """Return what `install` did, or would do; status 2 where something of somebody else's is in the way."""
-    done = "a dry run: nothing was changed" if result.dry_run else ""
-    lines = [*map(_step_line, result.steps), *filter(None, [done])]
+    done = ["a dry run: nothing was changed"] if result.dry_run else []
+    lines = [*map(_step_line, result.steps), *_whose(result.rule), *done]
     return Printed(
         json={
             "schema": SCHEMA,
             "dry_run": result.dry_run,
             "steps": [_step(step) for step in result.steps],
             "warnings": list(result.warnings),
+            "work_roots": list(result.rule.work_roots) if result.rule else [],
+            "project_parents": list(result.rule.project_parents) if result.rule else [],
         },
         text=lambda _: "\n".join(lines),
         status=result.exit_code,
@@ -92,6 +95,13 @@ def install(result: InstallReport) -> Printed:
 def uninstall(result: InstallReport) -> Printed:
     """Return what `uninstall` took away, or would; status 2 where it left what isn't its own."""
     return install(result)
+
+
+def _whose(rule: Rule | None) -> Iterator[str]:
+    """Yield what counts as work and as personal from now on: the one thing that must be right."""
+    if rule:
+        yield f"work: {shown(', '.join(rule.work_roots)) or 'nothing'}"
+        yield f"personal, may write: {shown(', '.join(rule.project_parents)) or 'nothing'}"
 
 
 # values

@@ -5,6 +5,7 @@ it is sure of; anything else, `--help` and mistakes included, is left to Typer, 
 the same table and finds the words for it. A test compares the two.
 """
 
+import re
 from dataclasses import dataclass
 
 from roamkb.interfaces.operations import Arguments
@@ -24,6 +25,9 @@ class Call:
     project: str | None
 
 
+#: `-word` excludes a word from a search; options have two dashes.
+_EXCLUDED = re.compile(r"-[^\W\d_]\S*|-\"\S.*")
+
 #: Every command takes these.
 JSON_FLAG = "--json"
 PROJECT_FLAG = "--project"
@@ -35,13 +39,18 @@ def parse_words(words: list[str]) -> Call | None:
     if operation is None:
         return None
     by_flag = {flag: parameter for parameter in operation.parameters for flag in parameter.flags}
+    takes_words = any(not p.flags and p.shape is Shape.TEXTS for p in operation.parameters)
     values: dict[str, list[str]] = {}
     positional: list[str] = []
     rest = iter(words[1:])
     for word in rest:
         if word == "--":
             positional += rest
-        elif not word.startswith("-") or word == "-":
+        elif (
+            (takes_words and _EXCLUDED.fullmatch(word) and word not in by_flag)
+            or not word.startswith("-")
+            or word == "-"
+        ):
             positional.append(word)
         elif word == JSON_FLAG or ((known := by_flag.get(word)) and known.shape is Shape.FLAG):
             values.setdefault(word, []).append("")

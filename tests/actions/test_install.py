@@ -236,12 +236,28 @@ def test_a_file_with_the_shipped_text_may_become_an_own_copy(home: Path) -> None
     assert installed(home).kb == home / "kb"
 
 
+def test_one_more_work_root_lifts_no_denial(home: Path) -> None:
+    """The shipped rule's root stays where its project parents stay, which would make it personal."""
+    (home / "job").mkdir()
+    put(home)
+    put(home, work_roots=(home / "job",))
+    assert (str(home / "projects/work"), str(home / "job")) == installed(home).work_roots
+
+
+def test_a_person_who_describes_everything_gets_only_that(home: Path) -> None:
+    """No denial of a folder that nobody could take for personal."""
+    (home / "job").mkdir()
+    put(home, work_roots=(home / "job",), project_parents=(home / "src",))
+    assert (str(home / "job"),) == installed(home).work_roots
+
+
 def test_work_roots_of_an_own_copy_are_only_added_to(home: Path) -> None:
     """To lift a denial takes an editor."""
     put(home, work_roots=(home / "job",))
     put(home, work_roots=(home / "second",))
     put(home, kb=home / "kb")
-    assert (str(home / "job"), str(home / "second")) == installed(home).work_roots
+    shipped = str(home / "projects/work")
+    assert (shipped, str(home / "job"), str(home / "second")) == installed(home).work_roots
 
 
 def test_an_edited_own_copy_keeps_the_edits(home: Path) -> None:
@@ -264,7 +280,7 @@ def test_an_own_copy_follows_a_newer_rule(home: Path) -> None:
     newer = {path: data + b"\nA new paragraph.\n" for path, data in shipped_rules().items()}
     put(home, rules=newer)
     assert "A new paragraph." in place(home).read_text()
-    assert (str(home / "job"),) == installed(home).work_roots
+    assert (str(home / "projects/work"), str(home / "job")) == installed(home).work_roots
 
 
 def test_a_broken_own_copy_is_an_error(home: Path) -> None:

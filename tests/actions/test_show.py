@@ -46,6 +46,30 @@ def test_a_heading_node_has_its_own_text(kb: World) -> None:
     assert ("Rotation", "Weekly.") == (shown.node.title, shown.body)
 
 
+def test_what_a_search_prints_names_the_node_around_that_line(kb: World) -> None:
+    """PATH:LINE can be pasted, with or without the colon behind."""
+    path = kb.kb / "sub" / "20240101000000-tokens.org"
+    assert "tok" == kb.open().show(f"{path}:7").node.id
+    assert "rot" == kb.open().show(f"{path}:12:").node.id
+    assert "tok" == kb.open().show(f"{path}:999").node.id
+
+
+def test_the_beginning_of_an_id_is_enough_where_it_is_one_nodes(kb: World) -> None:
+    """Eight characters at least; of several nodes, none."""
+    kb.node("a.org", "01939b7a-5f3c-7d2e-9a1b-2c3d4e5f6a7b", "Long id")
+    assert "Long id" == kb.open().show("01939b7a").node.title
+    kb.node("b.org", "01939b7a-5f3c-7d2e-9a1b-000000000000", "Other id")
+    with pytest.raises(Ambiguous):
+        kb.open().show("01939b7a")
+
+
+def test_a_slip_of_the_pen_is_answered_with_what_was_meant(kb: World) -> None:
+    """Titles that are spelt nearly so."""
+    with pytest.raises(NotFound) as caught:
+        kb.open().show("Tokn refresh")
+    assert "did you mean Token refresh?" == caught.value.hint
+
+
 def test_two_nodes_of_one_title_are_listed(kb: World) -> None:
     """Ambiguous, with what tells them apart."""
     with pytest.raises(Ambiguous) as caught:

@@ -25,6 +25,21 @@ def test_trash_and_restore_are_inverse(world: World) -> None:
     assert () == world.open().restore().nodes
 
 
+def test_a_title_brings_a_node_back(world: World) -> None:
+    """As `trash` takes one, `restore` does."""
+    written = world.open().write("A fact")
+    world.open().trash("A fact")
+    assert [written.id] == [node.id for node in world.open().restore("A fact").nodes]
+
+
+def test_the_inventory_is_newest_first_within_a_minute(world: World) -> None:
+    """The note's own time has no seconds; its id has."""
+    for second in (5, 40, 20):
+        world.open(now=datetime(2026, 6, 10, 12, 0, second)).write(f"Fact number {second}", anyway=True)
+    titles = [node.title for node in world.open().inventory().nodes]
+    assert ["Fact number 40", "Fact number 20", "Fact number 5"] == titles
+
+
 def test_a_human_note_cannot_be_trashed(world: World) -> None:
     """Not even by its id."""
     path = world.node("a.org", "a", "A")

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from roamkb.core.secrets import find_secret
 from roamkb.core.secrets import has_high_entropy
 from roamkb.core.secrets import masked
+from roamkb.core.secrets import names_a_secret
 from roamkb.core.secrets import redacted
 
 #: Built from parts, so that no scanner takes this file for a leak.
@@ -91,6 +92,11 @@ def test_what_only_speaks_of_credentials_is_no_secret(text: str) -> None:
         ("token: abc123", "token [secret]"),
         ("see https://wiki.acme.com/x?y=z now", "see [url] now"),
         ("two\nlines \x1b[31m", "two lines [31m"),
+        (
+            "Acme pays with key ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8 daily",
+            "Acme pays with key [GitHub token] daily",
+        ),
+        ("see /etc/passwd bob@acme.com", "see [path] [address]"),
         (r"\\server\share and C:\Users\bob", "[path] and [path]"),
     ],
 )
@@ -105,6 +111,22 @@ def test_redaction_gives_one_short_line_of_any_text(text: str) -> None:
     line = redacted(text)
     assert "\n" not in line
     assert len(line) <= 120
+
+
+@pytest.mark.parametrize(
+    ("text", "tells"),
+    [
+        ("The deploy password is hunter2", True),
+        ("password=hunter2abc deploy", True),
+        ("API key: abcd1234", True),
+        ("the password is in the vault", False),
+        ("rotate the token every 30 days", False),
+        ("/etc/passwd: x0 is a placeholder", False),
+    ],
+)
+def test_what_reads_like_a_password_is_noticed(text: str, tells: bool) -> None:
+    """A warning on a write: prose can't be sure."""
+    assert tells is names_a_secret(text)
 
 
 def test_entropy_tells_random_words_from_prose() -> None:

@@ -17,6 +17,7 @@ from roamkb.core.checkup import Checkup
 from roamkb.core.installation import InstallReport
 from roamkb.core.installation import Outcome
 from roamkb.core.installation import Step
+from roamkb.core.model import Rule
 from roamkb.core.model import Unreadable
 from roamkb.core.text import HIDDEN
 from roamkb.formats.org.note import parse_note
@@ -264,10 +265,13 @@ def test_install_lists_its_steps() -> None:
         Step(what="rule", path=Path("/r.md"), outcome=Outcome.LINKED, why="to /x"),
         Step(what="snippets", path=None, outcome=Outcome.OFFERED, why="see there"),
     )
-    printed = reports.install(InstallReport(steps=steps, dry_run=True, warnings=("look",)))
+    rule = Rule(source=Path("/r.md"), kb=Path("/kb"), work_roots=(), project_parents=("/code", "/src"))
+    printed = reports.install(InstallReport(steps=steps, dry_run=True, warnings=("look",), rule=rule))
     assert [
         "link  rule: /r.md (to /x)",
         "offer snippets: (see there)",
+        "work: nothing",
+        "personal, may write: /code, /src",
         "a dry run: nothing was changed",
     ] == lines(printed)
     assert (0, ("look",)) == (printed.status, printed.warnings)
@@ -279,6 +283,8 @@ def test_install_lists_its_steps() -> None:
             {"what": "snippets", "path": None, "outcome": "offered", "why": "see there"},
         ],
         "warnings": ["look"],
+        "work_roots": [],
+        "project_parents": ["/code", "/src"],
     } == printed.json
 
 

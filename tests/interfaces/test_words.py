@@ -56,12 +56,19 @@ def test_both_ways_of_reading_give_the_same_call(operation: Operation) -> None:
     [
         [], ["--help"], ["search", "--help"], ["nosuch"], ["show"], ["search", "--limit", "x"], ["search", "--limit"],
         ["write", "t", "--source", "gossip"], ["show", "a", "b"], ["search", "--nope"], ["search", "--agent=yes"],
-        ["search", "-x"],
     ],
 )  # fmt: skip
 def test_what_it_is_not_sure_of_it_leaves_to_typer(words: list[str]) -> None:
     """Help, mistakes and unknown words are explained by Typer."""
     assert parse_words(words) is None
+
+
+def test_a_word_with_one_dash_is_excluded_from_a_search() -> None:
+    """As the help says; no command has options of one letter."""
+    call = parse_words(["search", "distributed", "-systems", '-"a phrase"', "--agent"])
+    assert call is not None
+    assert ("distributed", "-systems", '-"a phrase"') == call.arguments["words"]
+    assert all(flag.startswith("--") for o in OPERATIONS for p in o.parameters for flag in p.flags)
 
 
 def test_words_after_two_dashes_are_words() -> None:
