@@ -2,9 +2,10 @@
 
 SQLite finds and weighs them by BM25 (Robertson and Zaragoza, "The Probabilistic Relevance
 Framework", 2009); what it can't know is added here: pairs of words, names that say all
-that was asked for, and the promises: all words beat some words; title and alias beat
-tags, tags beat the text; more hits beat fewer; a better match beats a newer note, and the
-date only breaks ties.
+that was asked for, and the promises: all words beat some words; of those, what is called
+just so comes first, and what a newer node replaced comes late; title and alias beat tags,
+tags beat the text; more hits beat fewer; a better match beats a newer note, and the date
+only breaks ties.
 """
 
 import math
@@ -30,6 +31,8 @@ _TITLE = 4.8
 #: Above any number of hits in the text, 2.2.
 _TAG = 2.3
 
+#: What a replaced node is worth: its successor, in other words but on the same matter, comes first.
+_SUPERSEDED = 0.5
 #: The share of meaning in the score of a long query.
 _MEANING = 0.4
 
@@ -46,6 +49,10 @@ class Found:
     nearness: float = 0.0
     #: Whether it holds every word of the query.
     has_all: bool
+    #: Whether its title or an alias is the query, word for word.
+    is_called: bool = False
+    #: Whether a newer node says that it replaced this one.
+    is_superseded: bool = False
     #: The query's terms that stand in title or alias, and in the tags.
     named: Set[str] = frozenset()
     tagged: Set[str] = frozenset()
@@ -81,7 +88,8 @@ def blended(found: Sequence[Found], weights: Mapping[str, float]) -> list[float]
     best, nearest = max(scores, default=0.0), max((one.nearness for one in found), default=0.0)
     share = _MEANING * (1 - 1 / len(weights) ** 2) if weights and nearest else 0.0
     return [
-        (1 - share) * points / (best or 1.0) + (share * one.nearness / nearest if share else 0.0)
+        (_SUPERSEDED if one.is_superseded else 1.0)
+        * ((1 - share) * points / (best or 1.0) + (share * one.nearness / nearest if share else 0.0))
         for one, points in zip(found, scores, strict=True)
     ]
 
@@ -106,7 +114,7 @@ def ranked(results: Iterable[Found], weights: Mapping[str, float]) -> list[tuple
     scored = list(zip(found, blended(found, weights), strict=True))
     scored.sort(key=lambda pair: pair[0].place)
     scored.sort(key=lambda pair: pair[0].date, reverse=True)
-    scored.sort(key=lambda pair: (pair[0].has_all, _rounded(pair[1])), reverse=True)
+    scored.sort(key=lambda pair: (pair[0].has_all, pair[0].is_called, _rounded(pair[1])), reverse=True)
     return scored
 
 

@@ -112,7 +112,7 @@ OPERATIONS: tuple[Operation, ...] = (
             _options("--tag", "tags", "Only nodes with this tag (again for more).", metavar="T"),
             _switch("--agent", "Only nodes that agents wrote."),
             _switch("--human", "Only the human's notes."),
-            _option("--since", "Only nodes dated since then: 2026-06-10, 2026-06, 7d (undated: never).", metavar="D"),
+            _option("--since", "Only nodes dated since 2026-06-10, 2026, 7d (undated: never).", metavar="D"),
             _option("--before", "Only nodes dated before this day (undated: never).", metavar="D"),
             _count("--limit", "At most so many hits (20; --regex, --lines and --files: all)."),
             _switch("--regex", "The words are one regular expression; case counts, (?i) ignores it."),

@@ -51,6 +51,12 @@ _SCORE = (
 )
 
 
+#: Lines for programs, not for readers: `#+keyword: …` and a drawer's.
+_MACHINERY = re.compile(r"\s*(?:#\+\S+?:|:\S+?:(?:\s|$))")
+#: What `supersede` leaves in the drawer of the node that was replaced.
+_SUPERSEDED = re.compile(r"^:SUPERSEDED_BY:\s+\S", re.MULTILINE)
+
+
 class Question:
     """One query and the index that it is put to, within one read transaction."""
 
@@ -186,20 +192,24 @@ class Question:
         together = [f'"{one} {other}"' for one, other in self._pairs()]
         beside = dict(self._match(" OR ".join(together), _ALL)) if together else {}
         asked = None if self._is_foreign else self._vector
+        called = flat(self._query.text)
         for keys in _chunks(list(points)):
             marks = ", ".join("?" * len(keys))
             rows = self._db.execute(
-                "SELECT id, title, alias, tags, date, file, line, data FROM content JOIN entry USING(id) "
+                "SELECT id, title, alias, tags, date, file, line, data, body "
+                "FROM content JOIN entry USING(id) "
                 f"LEFT JOIN vector USING(id) WHERE id IN ({marks})",
                 keys,
             )
-            for key, title, alias, tags, date, file, line, vector in rows:
+            for key, title, alias, tags, date, file, line, vector, body in rows:
                 yield Found(
                     key=key,
                     words=points[key],
                     pairs=beside.get(key, 0.0),
                     nearness=closeness(asked, vector) if asked and vector else 0.0,
                     has_all=key in complete,
+                    is_called=called in map(flat, (title, *alias.split(SEPARATOR))),
+                    is_superseded=_SUPERSEDED.search(body) is not None,
                     named=self._weights.keys() & frozenset(terms(f"{title} {alias}")),
                     tagged=self._weights.keys() & frozenset(terms(tags)),
                     date=date,
@@ -234,6 +244,9 @@ class Question:
             (key,),
         ).fetchone()
         lines = self._lines(list(zip(line_numbers(numbers), body.split("\n"), strict=False)))
+        if lines and _MACHINERY.match(lines[0][1]) and self._terms & frozenset(terms(f"{title} {alias}")):
+            # the name says more than an exporter's keyword
+            lines = ()
         return Answer(
             id=node,
             title=title,
@@ -242,11 +255,11 @@ class Question:
             tags=_split(tags),
             date=date,
             score=round(points, 4),
-            why=tuple(self._why(title, alias, tags, bool(lines))),
+            why=tuple(self._why(title, alias, tags, body, bool(lines))),
             lines=lines,
         )
 
-    def _why(self, title: str, alias: str, tags: str, in_text: bool) -> Iterator[str]:
+    def _why(self, title: str, alias: str, tags: str, body: str, in_text: bool) -> Iterator[str]:
         asked = self._terms
         if self._phrases:
             yield "phrase"
@@ -255,6 +268,8 @@ class Question:
                 yield name
         if in_text:
             yield "text"
+        if _SUPERSEDED.search(body):
+            yield "superseded"
 
     @cached_property
     def _terms(self) -> frozenset[str]:
@@ -273,8 +288,12 @@ class Question:
             return ()
         likely = [(number, line) for number, line in numbered if self._likely.search(folded(line))]
         rated = [(self._worth(line), number, line) for number, line in likely]
-        best = sorted((-worth, number, line) for worth, number, line in rated if worth)
-        return tuple((number, line) for _, number, line in best)
+        best = sorted(
+            (_MACHINERY.match(line) is not None, -worth, number, line)
+            for worth, number, line in rated
+            if worth
+        )
+        return tuple((number, line) for *_, number, line in best)
 
     def _worth(self, line: str) -> float:
         held = self._terms & frozenset(terms(line))

@@ -98,6 +98,32 @@ def test_an_agent_node_is_found_as_such(world: World) -> None:
     assert [written.id] == [hit.id for hit in world.open().search("zebras", agent=True).hits]
 
 
+def test_what_is_called_just_so_comes_first(world: World) -> None:
+    """However often longer titles and their texts say the words."""
+    world.node("a.org", "a", "Git", "One line.")
+    world.node("b.org", "b", "Understanding Git", "git git git git", tags=":git:")
+    world.node("c.org", "c", "Git Scalar", "git " * 50, tags=":git:")
+    assert "Git" == titles(world, "git")[0]
+
+
+def test_a_superseded_node_comes_after_its_successor(world: World) -> None:
+    """And says what it is, wherever its text would have put it."""
+    old = world.open().write("Native compilation needs libgccjit", body="native compilation libgccjit " * 3)
+    new = world.open().supersede(old.id, "Emacs 28 compiles natively where libgccjit is there", anyway=True)
+    hits = world.open().search("native compilation libgccjit").hits
+    assert [new.written.id, old.id] == [hit.id for hit in world.open().search("libgccjit").hits]
+    assert ["superseded" in hit.why for hit in hits if hit.id == old.id] == [True]
+
+
+def test_a_line_for_readers_is_shown_before_one_for_programs(world: World) -> None:
+    """An exporter's keyword or a drawer is the best line only where there is no other."""
+    world.note("a.org", ":PROPERTIES:\n:ID: a\n:END:\n#+title: Bloom filter\n#+hugo_slug: bloom_filter\n")
+    world.note("b.org", ":PROPERTIES:\n:ID: b\n:END:\n#+title: B\n#+slug: bloom\n\nA bloom of algae, once.\n")
+    world.note("c.org", ":PROPERTIES:\n:ID: c\n:END:\n#+title: C\n#+slug: bloom\n")
+    shown = {hit.id: hit.text for hit in world.open().search("bloom").hits}
+    assert {"a": "Bloom filter", "b": "A bloom of algae, once.", "c": "#+slug: bloom"} == shown
+
+
 def test_conflict_copies_are_not_found(zoo: World) -> None:
     """A word that only a sync-conflict copy contains has no hit, and the copy is counted."""
     zoo.node("20240101000000-zebra.sync-conflict-20240202-020202-ABCDEFG.org", "z", "Zebra", "unicorn")
