@@ -22,7 +22,7 @@ from roamkb.storage.state import private_folder
 #: Nanoseconds after which a file that was written to again has another time for sure.
 _SETTLED = 2_000_000_000
 #: Seconds to wait for another process that builds the same index.
-PATIENCE = 120.0
+PATIENCE = 30.0
 #: Milliseconds for another process's transaction to end.
 _BUSY = 5_000
 
