@@ -13,6 +13,8 @@ from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
+from typing import Literal
+from typing import overload
 
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import UsageError
@@ -202,6 +204,12 @@ class KnowledgeBase:
         from roamkb.actions.show import show
 
         return show(self._notes(), name, folder=self._around.cwd)
+
+    @overload
+    def links(self, name: str | None = None, *, graph: Literal[False] = False) -> "Links": ...
+
+    @overload
+    def links(self, name: str | None = None, *, graph: Literal[True]) -> "LinkGraph": ...
 
     def links(self, name: str | None = None, *, graph: bool = False) -> "Links | LinkGraph":
         """Return the links of the node called `name`, both ways; with `graph`, all nodes and links."""

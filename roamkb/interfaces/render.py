@@ -103,7 +103,7 @@ def _skipped(skipped: Iterable[Unreadable]) -> list[Json]:
 
 
 def _warnings(skipped: Iterable[Unreadable]) -> tuple[str, ...]:
-    return tuple(f"skipped {shown(str(entry.path))}: {shown(entry.reason)}" for entry in skipped)
+    return tuple(f"{shown(str(entry.path))}: {shown(entry.reason)}" for entry in skipped)
 
 
 class _Style:

@@ -39,9 +39,7 @@ def hygiene(result: Hygiene) -> Printed:
             "skipped": [{"path": str(entry.path), "reason": entry.reason} for entry in result.skipped],
         },
         text=lambda _: "\n".join(_as_org(result) if result.org else _as_lines(result)),
-        warnings=tuple(
-            f"skipped {shown(str(entry.path))}: {shown(entry.reason)}" for entry in result.skipped
-        ),
+        warnings=tuple(f"{shown(str(entry.path))}: {shown(entry.reason)}" for entry in result.skipped),
     )
 
 

@@ -102,7 +102,7 @@ def test_hygiene_is_one_line_a_finding() -> None:
         "/home/me/roam/a.sync-conflict-20260610-143000-K7QX2MD.org:1: conflict copy: of a.org, +2 -1 lines",
     ] == lines(printed)
     assert 0 == printed.status
-    assert ("skipped /home/me/roam/f.org: permission denied",) == printed.warnings
+    assert ("/home/me/roam/f.org: permission denied",) == printed.warnings
 
 
 def test_hygiene_as_json_keeps_the_contract() -> None:
