@@ -277,8 +277,10 @@ class KnowledgeBase:
         permit = self._permit(title)
         from roamkb.actions.write import write
 
+        notes = self._notes()
         return write(
-            self._notes(),
+            notes,
+            self._index(notes),
             permit,
             self._fact(title, body, markdown, tags, aliases, refs, links, source, by),
             self._stamp(),
@@ -309,8 +311,10 @@ class KnowledgeBase:
         from roamkb.actions.supersede import supersede
         from roamkb.storage.state import lock
 
+        notes = self._notes()
         return supersede(
-            self._notes(),
+            notes,
+            self._index(notes),
             permit,
             name,
             self._fact(title, body, markdown, tags, aliases, refs, links, source, by),

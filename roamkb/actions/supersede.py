@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from roamkb.actions.agent_nodes import get_agent_node
+from roamkb.actions.search import Finder
 from roamkb.actions.write import Fact
 from roamkb.actions.write import Stamp
 from roamkb.actions.write import Written
@@ -34,6 +35,7 @@ class Superseded:
 
 def supersede(
     notes: Notes,
+    finder: Finder,
     permit: WritePermit,
     name: str,
     fact: Fact,
@@ -61,6 +63,7 @@ def supersede(
     text = _exact_text(path, data)
     written = write(
         notes,
+        finder,
         permit,
         fact,
         stamp,

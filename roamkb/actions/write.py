@@ -1,12 +1,15 @@
 """Write one fact as one new agent node: permitted, free of secrets, new, valid, durable."""
 
 from collections.abc import Callable
+from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from datetime import datetime
 from pathlib import Path
 
+from roamkb.actions.search import Finder
 from roamkb.core.boundary import WritePermit
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NearDuplicate
@@ -18,6 +21,7 @@ from roamkb.core.model import Note
 from roamkb.core.model import Project
 from roamkb.core.model import Unreadable
 from roamkb.core.names import note_names
+from roamkb.core.query import parse_query
 from roamkb.core.secrets import find_secret
 from roamkb.core.secrets import has_high_entropy
 from roamkb.core.secrets import names_a_secret
@@ -26,6 +30,7 @@ from roamkb.core.similarity import Shape
 from roamkb.core.similarity import likeness
 from roamkb.core.similarity import shape
 from roamkb.core.text import shown
+from roamkb.core.tokens import words
 from roamkb.formats.org.body import body_of
 from roamkb.formats.org.note import parse_note
 from roamkb.formats.org.slug import slug
@@ -40,6 +45,10 @@ from roamkb.storage.nodes import Notes
 SOURCES = ("user-stated", "observed", "inferred", "external")
 #: As on `learn` (design section 9): a person would call these the same.
 ALIKE = 0.80
+#: What is as alike as that shares most of its words, and so stands high among the answers to them.
+_CANDIDATES = 25
+#: Characters of a text that are enough to find it by.
+_TELLING = 1000
 #: Shorter bodies say too little to be compared with others.
 _COMPARABLE = 40
 
@@ -90,6 +99,7 @@ class Stamp:
 
 def write(
     notes: Notes,
+    finder: Finder,
     permit: WritePermit,
     fact: Fact,
     stamp: Stamp,
@@ -128,7 +138,7 @@ def write(
     text = render_node(draft)
     node = _checked(draft, text)
     warnings = list(_warnings(fact))
-    near = _near(notes, node.title, draft.body, besides=supersedes)
+    near = _near(notes, finder, node.title, draft.body, today=stamp.now.date(), besides=supersedes)
     alike = [one for one, how in near if how is not Likeness.MAY_CONTRADICT]
     if alike and not anyway:
         raise NearDuplicate(alike)
@@ -190,12 +200,12 @@ def _read_back(path: Path, text: str) -> None:
 
 
 def _near(
-    notes: Notes, title: str, body: str, *, besides: Node | None
+    notes: Notes, finder: Finder, title: str, body: str, *, today: date, besides: Node | None
 ) -> Sequence[tuple[Candidate, Likeness]]:
     """Return the nodes whose title or text is like the new one's, the likest first."""
     new_title, new_body = shape(title), shape(body)
     found: list[tuple[Candidate, Likeness]] = []
-    for note, node in notes.read_all().nodes():
+    for note, node in _sharing_words(notes, finder, (title, body), today):
         if besides and node.id == besides.id:
             continue
         how = _likeness(new_title, new_body, note, node)
@@ -203,6 +213,21 @@ def _near(
             found.append((candidate(notes, note, node), how))
     order = (Likeness.SAME, Likeness.SIMILAR, Likeness.MAY_CONTRADICT)
     return sorted(found, key=lambda pair: order.index(pair[1]))
+
+
+def _sharing_words(
+    notes: Notes, finder: Finder, texts: Iterable[str], today: date
+) -> Iterator[tuple[Note, Node]]:
+    """Yield the nodes of the files that answer best to the words of each text: the exact test is dear."""
+    files: set[str] = set()
+    for text in texts:
+        asked = " ".join(dict.fromkeys(words(text[:_TELLING])))
+        if asked:
+            found = finder.find(parse_query(asked, today=today), limit=_CANDIDATES)
+            files.update(answer.file for answer in found.answers[:_CANDIDATES])
+    for file in notes.walk.files:
+        if file.file in files and not isinstance(note := notes.read(file), Unreadable):
+            yield from ((note, node) for node in note.nodes)
 
 
 def _likeness(new_title: Shape, new_body: Shape, note: Note, node: Node) -> Likeness:

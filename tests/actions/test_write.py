@@ -189,3 +189,13 @@ def test_writers_of_one_title_in_one_second_all_get_a_node(world: World) -> None
     for thread in threads:
         thread.join()
     assert 12 == len(set(written)) == len(world.open().nodes().nodes)
+
+
+def test_a_twin_is_found_among_many_notes_of_the_same_words(world: World) -> None:
+    """Only the best answers to its words are compared, and a twin is always among them."""
+    for n in range(120):
+        world.node(f"{n:03}.org", f"id{n}", f"Proxy note {n} on caches", f"The proxy timeout of cache {n} is long.")
+    world.node("twin.org", "twin", "Proxy caches drop idle sockets", "Seen once.")
+    with pytest.raises(NearDuplicate) as caught:
+        world.open().write("Proxy caches drop the idle sockets")
+    assert ["twin"] == [candidate.id for candidate in caught.value.candidates]
