@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from os.path import expanduser  # Path's raises where there is no such user
 from pathlib import Path
 from typing import TYPE_CHECKING
 from typing import Literal
@@ -340,9 +341,13 @@ class KnowledgeBase:
         from roamkb.actions.trash import sweep
         from roamkb.actions.trash import trash
 
-        if all_agent == bool(name):
+        if from_project is not None and not from_project.strip():
+            raise UsageError(
+                "--from names no project", hint="an empty name would mean all; leave --from out for that"
+            )
+        if all_agent == (name is not None):
             raise UsageError("trash what?", hint="roamkb trash ID, or roamkb trash --all-agent [--since D]")
-        if name:
+        if name is not None:
             return trash(self._notes(), permit, self._trash, name, folder=self._around.cwd)
         return sweep(
             self._notes(),
@@ -583,7 +588,7 @@ class KnowledgeBase:
 
     def _absolute(self, path: str) -> Path:
         """Return `path` as the user meant it, from the current folder."""
-        return (self._around.cwd or Path("/")) / Path(path).expanduser()
+        return (self._around.cwd or Path("/")) / expanduser(path)
 
     def _place(self, path: str | None) -> Path | None:
         return None if path is None else self._absolute(path)

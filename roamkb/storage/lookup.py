@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from collections.abc import Iterator
+from os.path import expanduser  # Path's raises where there is no such user
 from pathlib import Path
 
 from roamkb.core.errors import Ambiguous
@@ -98,7 +99,7 @@ def _at_path(notes: Notes, wanted: str, folder: Path | None, *, line: int = 1) -
     """Return the node around `line` of the note at a path: absolute, or relative to the KB or to `folder`."""
     if not wanted.endswith(".org"):
         return []
-    places = {str(notes.kb / wanted), str(Path(wanted).expanduser())}
+    places = {str(notes.kb / wanted), expanduser(wanted)}
     if folder is not None:
         places.add(str(folder / wanted))
     for file in notes.walk.files:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
 from functools import cached_property
+from os.path import expanduser  # Path's raises where there is no such user
 from pathlib import Path
 
 from roamkb.core.boundary import WritePermit
@@ -96,7 +97,7 @@ class Notes:
 
     def setup_text(self, written: str) -> str | None:
         """Return the text of a set-up file, by what a note's reader calls it; None where there is none."""
-        path = str(self.kb / Path(written).expanduser())
+        path = str(self.kb / expanduser(written))
         if path not in self._setups:
             data = disk.read_file(Path(path), limit=LARGEST)
             self._setups[path] = None if isinstance(data, Unreadable) else decode_note(data)[0]

@@ -12,6 +12,7 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -47,14 +48,17 @@ class Disk:
 
     def run(self, sweep: Sweep, fault: Fault | None) -> Run:
         """Return what a run left on the disk when the power went, at `fault` or right after the end."""
-        copy(self.top / "empty", self.top / "disk")
-        with mounted(self.top / "disk", self.mount):
+        # a loop device may still hold the last run's image: each run has a file of its own
+        disk = self.top / f"disk-{uuid4().hex}"
+        copy(self.top / "empty", disk)
+        with mounted(disk, self.mount):
             folder = self.mount / "run"
             folder.mkdir()
             sweep.set_up(folder)
             subprocess.run(["sync", "-f", folder], check=True)
             run = self.program.run(sweep.task, folder, fault, sweep.standing)
-            copy(self.top / "disk", self.top / "after")
+            copy(disk, self.top / "after")
+        disk.unlink()
         return run
 
     def count(self, sweep: Sweep) -> tuple[int, list[str]]:
