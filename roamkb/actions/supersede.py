@@ -1,17 +1,22 @@
 """Replace an agent node by a new one; the old one stays, and says what replaced it."""
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from roamkb.actions.agent_nodes import get_agent_node
 from roamkb.actions.search import Finder
 from roamkb.actions.write import Fact
+from roamkb.actions.write import Planned
 from roamkb.actions.write import Stamp
 from roamkb.actions.write import Written
-from roamkb.actions.write import write
+from roamkb.actions.write import plan_write
+from roamkb.actions.write import put
 from roamkb.core.boundary import WritePermit
 from roamkb.core.errors import DiskError
+from roamkb.core.errors import NotDurable
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Candidate
@@ -49,6 +54,8 @@ def supersede(
 ) -> Superseded:
     """Write `fact` and mark the agent node called `name` as superseded by it; both or neither.
 
+    `NotDurable` means both, as far as anybody can see now.
+
     Raises:
         UsageError: the old node is the human's, or superseded already.
         ChangedOnDisk: the old node changed meanwhile or is open in Emacs.
@@ -61,7 +68,7 @@ def supersede(
         )
     path = notes.path(note)
     text = _exact_text(path, data)
-    written = write(
+    planned = plan_write(
         notes,
         finder,
         permit,
@@ -69,19 +76,42 @@ def supersede(
         stamp,
         project_name=project_name,
         anyway=anyway,
-        dry_run=dry_run,
         folder=folder,
         supersedes=old,
     )
+    marked = insert_property(text, SUPERSEDED_BY, planned.node.id)
+    marked = append_link(marked, "superseded by", id=planned.node.id, title=planned.node.title)
+    written = planned.node
     if not dry_run:
-        marked = insert_property(text, SUPERSEDED_BY, written.id)
-        marked = append_link(marked, "superseded by", id=written.id, title=written.title)
-        try:
-            disk.swap(path, marked.encode(), was=disk.digest(data), lock=lock)
-        except RoamkbError:
-            _take_back(written)
-            raise
+        mark = partial(disk.swap, path, marked.encode(), was=disk.digest(data), lock=lock)
+        written = _put_and_mark(notes, permit, planned, mark)
     return Superseded(written=written, old=candidate(notes, note, old))
+
+
+def _put_and_mark(notes: Notes, permit: WritePermit, planned: Planned, mark: Callable[[], None]) -> Written:
+    """Write the new node and mark the old one.
+
+    Where the disk won't promise to keep the new one, it is there all the same, so the old one
+    is marked as well before the error goes on: two nodes that both claim to hold would be worse.
+    """
+    try:
+        written = put(notes, permit, planned)
+    except NotDurable as error:
+        _mark_or_take_back(mark, error.path, planned.node.text)
+        raise
+    _mark_or_take_back(mark, written.path, written.text)
+    return written
+
+
+def _mark_or_take_back(mark: Callable[[], None], new: Path, text: str) -> None:
+    try:
+        mark()
+    except NotDurable:
+        # the old node points to the new one by now
+        raise
+    except RoamkbError:
+        _take_back(new, text)
+        raise
 
 
 def _exact_text(path: Path, data: bytes) -> str:
@@ -91,7 +121,7 @@ def _exact_text(path: Path, data: bytes) -> str:
         raise DiskError(path, "isn't valid UTF-8, so roamkb never rewrites it") from error
 
 
-def _take_back(written: Written) -> None:
-    """Remove the new node, unless somebody touched it or the old one points to it already."""
-    if disk.read_file(written.path) == written.text.encode():
-        disk.discard(written.path)
+def _take_back(new: Path, text: str) -> None:
+    """Remove the new node, unless somebody touched it."""
+    if disk.read_file(new) == text.encode():
+        disk.discard(new)

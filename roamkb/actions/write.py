@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import replace
 from datetime import date
 from datetime import datetime
 from pathlib import Path
@@ -97,6 +98,16 @@ class Stamp:
     now: datetime
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """A node that may be written: checked, and not yet on the disk."""
+
+    #: As a dry run shows it.
+    node: Written
+    #: Names for its file, the best first.
+    names: tuple[str, ...]
+
+
 def write(
     notes: Notes,
     finder: Finder,
@@ -108,7 +119,6 @@ def write(
     anyway: bool = False,
     dry_run: bool = False,
     folder: Path | None = None,
-    supersedes: Node | None = None,
 ) -> Written:
     """Write `fact` and return what is now on the disk.
 
@@ -116,6 +126,32 @@ def write(
         SecretFound, UsageError, NotFound, Ambiguous, NearDuplicate: nothing was written.
         DiskError: nothing was written. NotDurable: it was, but see there.
     """
+    planned = plan_write(
+        notes, finder, permit, fact, stamp, project_name=project_name, anyway=anyway, folder=folder
+    )
+    return planned.node if dry_run else put(notes, permit, planned)
+
+
+def put(notes: Notes, permit: WritePermit, planned: Planned) -> Written:
+    """Write what was planned."""
+    path = notes.add(permit, planned.names, planned.node.text)
+    _read_back(path, planned.node.text)
+    return replace(planned.node, path=path, dry_run=False)
+
+
+def plan_write(
+    notes: Notes,
+    finder: Finder,
+    permit: WritePermit,
+    fact: Fact,
+    stamp: Stamp,
+    *,
+    project_name: str,
+    anyway: bool = False,
+    folder: Path | None = None,
+    supersedes: Node | None = None,
+) -> Planned:
+    """Return the node that `write` would write; raise what it raises before it writes."""
     refuse_secrets(fact)
     if fact.source not in SOURCES:
         raise UsageError(f"no source {shown(fact.source)}", hint=f"one of {', '.join(SOURCES)}")
@@ -136,29 +172,27 @@ def write(
         related=tuple((node.id, node.title) for node in related),
     )
     text = render_node(draft)
-    node = _checked(draft, text)
+    read = _checked(draft, text)
     warnings = list(_warnings(fact))
-    near = _near(notes, finder, node.title, draft.body, today=stamp.now.date(), besides=supersedes)
+    near = _near(notes, finder, read.title, draft.body, today=stamp.now.date(), besides=supersedes)
     alike = [one for one, how in near if how is not Likeness.MAY_CONTRADICT]
     if alike and not anyway:
         raise NearDuplicate(alike)
     for one, how in near:
         says = "may contradict" if how is Likeness.MAY_CONTRADICT else "looks like"
         warnings.append(f"{says} {shown(one.title)} ({one.id})")
-    names = note_names(stamp.now, slug(node.title), draft.id)
-    path = notes.kb / names[0] if dry_run else notes.add(permit, names, text)
-    if not dry_run:
-        _read_back(path, text)
-    return Written(
-        id=node.id,
-        path=path,
-        title=node.title,
-        tags=node.tags,
+    names = note_names(stamp.now, slug(read.title), draft.id)
+    node = Written(
+        id=read.id,
+        path=notes.kb / names[0],
+        title=read.title,
+        tags=read.tags,
         project=permit.project,
         warnings=tuple(warnings),
         text=text,
-        dry_run=dry_run,
+        dry_run=True,
     )
+    return Planned(node=node, names=tuple(names))
 
 
 def refuse_secrets(fact: Fact) -> None:

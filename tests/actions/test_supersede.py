@@ -1,8 +1,13 @@
 """Replacing agent nodes."""
 
+import errno
+import os
+import stat
+
 import pytest
 
 from roamkb.core.errors import ChangedOnDisk
+from roamkb.core.errors import NotDurable
 from roamkb.core.errors import Refused
 from roamkb.core.errors import UsageError
 from tests.conftest import World
@@ -74,3 +79,44 @@ def test_a_work_project_is_refused(world: World) -> None:
     old = world.open().write("A fact")
     with pytest.raises(Refused):
         world.open(world.work).supersede(old.id, "From work")
+
+
+def fail_folder_sync(world: World, monkeypatch: pytest.MonkeyPatch, *, nth: int) -> None:
+    """Let the `nth` sync of the knowledge base's folder fail, as a disk on its way out does."""
+    sync, seen = os.fsync, []
+
+    def fsync(fd: int) -> None:
+        if stat.S_ISDIR(os.fstat(fd).st_mode) and os.path.samestat(os.fstat(fd), world.kb.stat()):
+            seen.append(fd)
+            if len(seen) == nth:
+                raise OSError(errno.EIO, "")
+        sync(fd)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+
+
+@pytest.mark.parametrize("nth", [1, 2])
+def test_a_disk_that_promises_nothing_leaves_no_half(
+    world: World, monkeypatch: pytest.MonkeyPatch, nth: int
+) -> None:
+    """Whichever of the two may not last: the new one is there, and the old one points to it."""
+    old = world.open().write("A fact")
+    with monkeypatch.context() as patched:
+        fail_folder_sync(world, patched, nth=nth)
+        with pytest.raises(NotDurable):
+            world.open().supersede(old.id, "Something quite different")
+    new = world.open().show("Something quite different").node
+    assert new.id == world.open().show(old.id).node.properties["SUPERSEDED_BY"]
+
+
+def test_a_new_node_of_uncertain_fate_goes_with_a_failed_mark(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The old one is held by Emacs, so neither is there."""
+    old = world.open().write("A fact")
+    (world.kb / f".#{old.path.name}").symlink_to("human@desk.123:456")
+    before = world.files()
+    fail_folder_sync(world, monkeypatch, nth=1)
+    with pytest.raises(ChangedOnDisk):
+        world.open().supersede(old.id, "Something quite different")
+    assert before == world.files()
