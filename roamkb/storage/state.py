@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from roamkb.core.errors import Busy
+from roamkb.core.errors import DiskError
 from roamkb.storage.disk import disk_error
 from roamkb.storage.disk import make_folder
 
@@ -31,16 +32,42 @@ class State:
     cache: Path
 
     def lock_file(self, kb: Path) -> Path:
-        """Return the file that stands for leave to change `kb`."""
-        return self.state / "locks" / f"{_key(kb)}.lock"
+        """Return the file that stands for leave to change `kb`.
+
+        Raises:
+            DiskError: it would lie in `kb` itself.
+        """
+        path = self.state / "locks" / f"{_key(kb)}.lock"
+        if _lies_in(path.parent, kb):
+            raise DiskError(
+                path,
+                "roamkb's own files may not lie in the knowledge base",
+                hint="XDG_STATE_HOME, or a link in its place, leads there: name another folder",
+            )
+        return path
 
     def trash_folder(self, kb: Path) -> Path:
         """Return the folder that holds what was taken out of `kb`."""
         return self.state / "trash" / _key(kb)
 
-    def cache_folder(self, kb: Path) -> Path:
-        """Return the folder for what a rescan of `kb` could rebuild."""
-        return self.cache / _key(kb)
+    def cache_folder(self, kb: Path) -> Path | None:
+        """Return the folder for what a rescan of `kb` could rebuild; None where that would be in `kb`."""
+        folder = self.cache / _key(kb)
+        return None if _lies_in(folder, kb) else folder
+
+
+def _lies_in(folder: Path, kb: Path) -> bool:
+    """Say whether `folder` is or would be at or below `kb`, links followed and whatever its names' case."""
+    # unlike `resolve`, realpath never fails
+    real, root = Path(os.path.realpath(folder)), Path(os.path.realpath(kb))
+    return any(place == root or _is_same(place, root) for place in (real, *real.parents))
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:
+        return False
 
 
 def private_folder(folder: Path) -> Path:

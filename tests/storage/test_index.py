@@ -19,6 +19,7 @@ from roamkb.core.query import parse_query
 from roamkb.storage.index import Index
 from roamkb.storage.nodes import Notes
 from roamkb.storage.word_table import word_table
+from tests.conftest import World
 
 _TODAY = date(2026, 6, 10)
 
@@ -251,6 +252,19 @@ def test_a_cache_that_cannot_be_written_to_costs_no_answer(base: Base) -> None:
     (base.cache / "index.lock").mkdir()
     assert ["Quagga"] == base.titles("extinct")
     base.check("zebra", "extinct")
+
+
+@pytest.mark.parametrize("way", ["variable", "link"])
+def test_the_index_is_never_written_into_the_knowledge_base(world: World, way: str) -> None:
+    """A cache folder that leads there is none: the index stays in memory."""
+    world.node("a.org", "a", "Zebra", "stripes")
+    before = sorted(world.kb.rglob("*"))
+    extra = {"XDG_CACHE_HOME": str(world.kb)} if way == "variable" else {}
+    if way == "link":
+        (world.home / ".cache").mkdir()
+        (world.home / ".cache" / "roamkb").symlink_to(world.kb)
+    ran = world.run("search", "zebra", extra=extra)
+    assert (0, before) == (ran.status, sorted(world.kb.rglob("*")))
 
 
 DAMAGES = ["flip", "cut", "zero", "other", "text", "gone", "empty"]

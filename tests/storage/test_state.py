@@ -101,5 +101,35 @@ def test_a_base_has_one_state_however_it_is_called(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("kb")
     assert state.lock_file(tmp_path / "kb") == state.lock_file(tmp_path / "link")
     assert state.trash_folder(tmp_path / "kb") == state.trash_folder(tmp_path / "link")
-    assert state.cache_folder(tmp_path / "kb").parent == tmp_path / "cache"
+    cache = state.cache_folder(tmp_path / "kb")
+    assert cache is not None
+    assert cache.parent == tmp_path / "cache"
     assert state.lock_file(tmp_path / "kb") != state.lock_file(tmp_path / "other")
+
+
+@pytest.mark.parametrize("way", ["kb", "kb/below", "kb/no/such/folder", "link", "link/below"])
+def test_nothing_of_ours_lies_in_the_knowledge_base(tmp_path: Path, way: str) -> None:
+    """However its folder is named: no place for an index, and an error for a lock."""
+    kb = tmp_path / "kb"
+    (kb / "below").mkdir(parents=True)
+    (tmp_path / "link").symlink_to("kb")
+    state = State(state=tmp_path / way, cache=tmp_path / way)
+    assert state.cache_folder(kb) is None
+    with pytest.raises(DiskError, match="may not lie in the knowledge base"):
+        state.lock_file(kb)
+    beside = State(state=tmp_path / "kb-state", cache=tmp_path / "kb-cache")
+    assert beside.cache_folder(kb)
+    assert beside.lock_file(kb)
+
+
+def test_a_link_to_the_knowledge_base_in_the_place_of_one_folder(tmp_path: Path) -> None:
+    """Also the last folder of the way may be the link."""
+    kb = tmp_path / "kb"
+    kb.mkdir()
+    state = State(state=tmp_path / "state", cache=tmp_path / "cache")
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / "locks").symlink_to(kb)
+    (tmp_path / "cache").symlink_to(kb)
+    assert state.cache_folder(kb) is None
+    with pytest.raises(DiskError):
+        state.lock_file(kb)
