@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Node
@@ -9,9 +10,14 @@ from roamkb.core.model import Note
 from roamkb.core.model import Unreadable
 from roamkb.core.passages import is_agent_node
 from roamkb.core.text import shown
+from roamkb.formats.org.decode import decode_note
 from roamkb.storage.disk import read_file
 from roamkb.storage.lookup import get_node
 from roamkb.storage.nodes import Notes
+from roamkb.storage.walk import NoteFile
+
+#: In the drawer of an agent node that another one replaced: that one's id.
+SUPERSEDED_BY = "SUPERSEDED_BY"
 
 
 def get_agent_node(notes: Notes, name: str, *, folder: Path | None = None) -> tuple[Note, Node, bytes]:
@@ -20,14 +26,25 @@ def get_agent_node(notes: Notes, name: str, *, folder: Path | None = None) -> tu
     Raises:
         UsageError: it is the human's.
         NotFound, Ambiguous: see `get_node`.
+        ChangedOnDisk: it went away while it was looked at.
     """
-    note, node = get_node(notes, name, folder=folder)
+    found, called = get_node(notes, name, folder=folder)
+    file = next(file for file in notes.walk.files if file.file == found.file)
+    note, data = read_again(notes, file)
+    node = next((node for node in note.nodes if (node.id, node.level) == (called.id, called.level)), None)
+    if node is None:
+        raise ChangedOnDisk(file.path)
     if not is_agent_node(note, node):
         raise UsageError(
             f"{shown(node.title)} is a human note; roamkb never changes those",
             hint="an agent node has the filetag :agent: and an :AGENT: property; link to this one instead",
         )
-    data = read_file(notes.path(note))
+    return note, node, data
+
+
+def read_again(notes: Notes, file: NoteFile) -> tuple[Note, bytes]:
+    """Return the note as it is now, and the bytes that say so: whoever changes it judges by those."""
+    data = read_file(file.path)
     if isinstance(data, Unreadable):
         raise DiskError(data.path, data.reason)
-    return note, node, data
+    return notes.parse(file, decode_note(data)[0]), data

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from roamkb.actions.agent_nodes import SUPERSEDED_BY
 from roamkb.actions.agent_nodes import get_agent_node
 from roamkb.actions.search import Finder
 from roamkb.actions.write import Fact
@@ -26,8 +27,6 @@ from roamkb.formats.org.write import insert_property
 from roamkb.storage import disk
 from roamkb.storage.lookup import candidate
 from roamkb.storage.nodes import Notes
-
-SUPERSEDED_BY = "SUPERSEDED_BY"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

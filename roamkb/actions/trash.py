@@ -1,12 +1,15 @@
 """Take agent nodes out of the knowledge base, list them, put them back."""
 
+from collections.abc import Callable
 from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Set
 from dataclasses import dataclass
 from pathlib import Path
 
 from roamkb.actions.agent_nodes import get_agent_node
+from roamkb.actions.agent_nodes import read_again
 from roamkb.core.boundary import WritePermit
-from roamkb.core.errors import DiskError
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Candidate
 from roamkb.core.model import Node
@@ -16,7 +19,6 @@ from roamkb.core.passages import created
 from roamkb.core.passages import is_agent_node
 from roamkb.core.text import shown
 from roamkb.storage.disk import digest
-from roamkb.storage.disk import read_file
 from roamkb.storage.lookup import candidate
 from roamkb.storage.nodes import Notes
 from roamkb.storage.trash import Trash
@@ -87,21 +89,33 @@ def sweep(
     Without `yes` nothing moves: the result says what would. A node that can't be moved
     stops the sweep with its error; what went before is in the trash and can be restored.
     """
-    found = [
-        (note, node)
-        for note, node in notes.read_all().nodes()
-        if is_agent_node(note, node)
-        and (since is None or created(note, node) >= since)
-        and (not projects or node.properties.get("PROJECT", "").rstrip("/") in projects)
-        and len(note.nodes) == 1
-    ]
+
+    def passes(note: Note, node: Node) -> bool:
+        return (
+            is_agent_node(note, node)
+            and (since is None or created(note, node) >= since)
+            and (not projects or node.properties.get("PROJECT", "").rstrip("/") in projects)
+            and len(note.nodes) == 1
+        )
+
+    found = [pair for pair in notes.read_all().nodes() if passes(*pair)]
     if yes:
-        for note, node in found:
-            data = read_file(notes.path(note))
-            if isinstance(data, Unreadable):
-                raise DiskError(data.path, data.reason)
-            bin.put(notes.path(note), was=digest(data), id=node.id, title=node.title)
+        found = list(_swept(notes, bin, {note.file for note, _ in found}, passes))
     return Trashed(nodes=tuple(candidate(notes, note, node) for note, node in found), done=yes)
+
+
+def _swept(
+    notes: Notes, bin: Trash, names: Set[str], passes: Callable[[Note, Node], bool]
+) -> Iterator[tuple[Note, Node]]:
+    """Move what still `passes`: a human may have made one of them their own since it was listed."""
+    for file in notes.walk.files:
+        if file.file not in names:
+            continue
+        note, data = read_again(notes, file)
+        for node in note.nodes:
+            if passes(note, node):
+                bin.put(file.path, was=digest(data), id=node.id, title=node.title)
+                yield note, node
 
 
 def restore(notes: Notes, _permit: WritePermit, bin: Trash, id: str) -> Restored:

@@ -1,8 +1,12 @@
 """Out of the knowledge base and back, and the list of what agents wrote."""
 
+import os
 import shutil
 import subprocess
+from collections.abc import Callable
 from datetime import datetime
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -129,3 +133,58 @@ def test_the_inventory_is_that_of_the_documented_command(world: World) -> None:
         command = ["rg", "-l", r"#\+filetags:.*:agent:", str(world.kb)]
         listed = subprocess.run(command, capture_output=True, text=True, check=True)
         assert {str(path) for path in ours} == set(listed.stdout.split())
+
+
+def make_human(path: Path) -> None:
+    """Take the filetag away, as a human does who makes a node their own."""
+    path.write_text(path.read_text().replace(":agent:", ""))
+
+
+def before_look(monkeypatch: pytest.MonkeyPatch, path: Path, *, nth: int, act: Callable[[], object]) -> None:
+    """Let `act` happen just before `path` is opened for the `nth` time."""
+    opened, real = [0], os.open
+
+    def open_after(name: Any, *rest: Any, **more: Any) -> int:
+        if str(name) == str(path):
+            opened[0] += 1
+            if opened[0] == nth:
+                monkeypatch.setattr(os, "open", real)
+                act()
+        return real(name, *rest, **more)
+
+    monkeypatch.setattr(os, "open", open_after)
+
+
+def test_a_node_that_becomes_the_humans_while_it_is_looked_at_stays(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is judged by the very bytes that are moved."""
+    path = world.open().write("A fact").path
+    id = world.open().show("A fact").node.id
+    before_look(monkeypatch, path, nth=2, act=lambda: make_human(path))
+    with pytest.raises(UsageError, match="human note"):
+        world.open().trash(id)
+    assert path.exists()
+
+
+def test_a_node_that_loses_its_id_while_it_is_looked_at_stays(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was asked for isn't there any more."""
+    written = world.open().write("A fact")
+    before_look(monkeypatch, written.path, nth=2, act=lambda: written.path.write_text("Mine.\n"))
+    with pytest.raises(ChangedOnDisk):
+        world.open().trash(written.id)
+    assert written.path.exists()
+
+
+def test_the_sweep_leaves_what_becomes_the_humans_meanwhile(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was an agent's when it was listed, and is not when its turn comes."""
+    written = world.open().write("A fact")
+    gone = world.open().write("Something quite different")
+    before_look(monkeypatch, written.path, nth=2, act=lambda: make_human(written.path))
+    moved = world.open().trash(all_agent=True, yes=True)
+    assert [gone.id] == [node.id for node in moved.nodes]
+    assert (True, False) == (written.path.exists(), gone.path.exists())
