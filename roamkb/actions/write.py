@@ -10,6 +10,7 @@ from datetime import date
 from datetime import datetime
 from pathlib import Path
 
+from roamkb.actions.agent_nodes import SUPERSEDED_BY
 from roamkb.actions.search import Finder
 from roamkb.core.boundary import WritePermit
 from roamkb.core.errors import DiskError
@@ -240,7 +241,8 @@ def _near(
     new_title, new_body = shape(title), shape(body)
     found: list[tuple[Candidate, Likeness]] = []
     for note, node in _sharing_words(notes, finder, (title, body), today):
-        if besides and node.id == besides.id:
+        # what was replaced says no longer what it says, and a correction may well be called the same
+        if SUPERSEDED_BY in node.properties or (besides and node.id == besides.id):
             continue
         how = _likeness(new_title, new_body, note, node)
         if how is not Likeness.DIFFERENT:

@@ -7,6 +7,7 @@ import stat
 import pytest
 
 from roamkb.core.errors import ChangedOnDisk
+from roamkb.core.errors import NearDuplicate
 from roamkb.core.errors import NotDurable
 from roamkb.core.errors import Refused
 from roamkb.core.errors import UsageError
@@ -120,3 +121,14 @@ def test_a_new_node_of_uncertain_fate_goes_with_a_failed_mark(
     with pytest.raises(ChangedOnDisk):
         world.open().supersede(old.id, "Something quite different")
     assert before == world.files()
+
+
+def test_a_correction_of_a_correction_may_keep_the_title(world: World) -> None:
+    """What was superseded is no duplicate of what comes after it; what holds still is."""
+    title = "Redirect URIs must match exactly"
+    first = world.open().write(title, body="Since v1.")
+    second = world.open().supersede(first.id, title, body="Since v2.").written
+    third = world.open().supersede(second.id, title, body="Since v3.").written
+    with pytest.raises(NearDuplicate) as caught:
+        world.open().write(title)
+    assert [third.id] == [candidate.id for candidate in caught.value.candidates]
