@@ -14,6 +14,8 @@ from typing import TypeVar
 from roamkb.core.answers import Answers
 from roamkb.core.errors import RoamkbError
 from roamkb.core.query import Query
+from roamkb.storage.index_file import A_MOMENT
+from roamkb.storage.index_file import PATIENCE
 from roamkb.storage.index_file import IndexFile
 from roamkb.storage.index_file import in_memory
 from roamkb.storage.index_query import Question
@@ -65,11 +67,11 @@ class Index:
 
     def sums(self) -> dict[str, int]:
         """Return how many notes, entries and words there are."""
-        return self.view(sums_of)
+        return self._ask(lambda db, _: sums_of(db), wait=PATIENCE)
 
     def differences(self) -> int:
         """Return how many entries differ between the index, brought up to date, and one made just now."""
-        kept = self.view(_dump)
+        kept = self._ask(lambda db, _: _dump(db), wait=PATIENCE)
         with contextlib.closing(self._made()) as db:
             return len(kept ^ _dump(db))
 
@@ -91,17 +93,22 @@ class Index:
             conflict_copies=len(changes.walk.conflict_copies),
         )
 
-    def _ask(self, question: Callable[[sqlite3.Connection, Changes], _T]) -> _T:
-        """Return what `question` finds in an index that is as the notes are."""
+    def _ask(self, question: Callable[[sqlite3.Connection, Changes], _T], *, wait: float = A_MOMENT) -> _T:
+        """Return what `question` finds in an index that is as the notes are.
+
+        `wait` is how many seconds another process may hold the index before one in memory answers.
+        """
         # without a knowledge base there is nothing to fall back to
         _ = self._notes.walk
         if self._file:
             for _attempt in range(2):
                 try:
-                    with contextlib.closing(self._kept(self._file)) as db:
+                    with contextlib.closing(self._kept(self._file, wait)) as db:
                         return self._put(question, db)
-                except sqlite3.DatabaseError:
-                    # damaged although its seal held, or taken away while it was read
+                except sqlite3.DatabaseError as error:
+                    if not _is_damage(error):
+                        break
+                    # although its seal held
                     with contextlib.suppress(OSError):
                         self._file.break_seal()
                 except (OSError, RoamkbError):
@@ -115,7 +122,7 @@ class Index:
         db.execute("COMMIT")
         return found
 
-    def _kept(self, file: IndexFile) -> sqlite3.Connection:
+    def _kept(self, file: IndexFile, wait: float) -> sqlite3.Connection:
         """Return the kept index, up to date; or a copy of it in memory, where it can't be written to."""
         db = self._believed(file)
         if db is not None:
@@ -123,7 +130,7 @@ class Index:
             if not (self._changes.matter or self._changes.same):
                 return db
         try:
-            return self._refreshed(file, db)
+            return self._refreshed(file, db, wait)
         except (OSError, RoamkbError, sqlite3.OperationalError):
             if db is None:
                 raise
@@ -142,8 +149,8 @@ class Index:
         db.close()
         return None
 
-    def _refreshed(self, file: IndexFile, seen: sqlite3.Connection | None) -> sqlite3.Connection:
-        with file.locked():
+    def _refreshed(self, file: IndexFile, seen: sqlite3.Connection | None, wait: float) -> sqlite3.Connection:
+        with file.locked(wait=wait):
             # another process may have done it meanwhile
             if seen is None and (seen := self._believed(file)) is None:
                 with file.rebuilt() as db:
@@ -181,6 +188,18 @@ class Index:
 
     def _apply(self, db: sqlite3.Connection) -> None:
         apply_changes(db, self._notes, self._changes, clock=self._clock, progress=self._progress)
+
+
+#: What SQLite says of a file that isn't as it wrote it.
+_DAMAGES = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+
+
+def _is_damage(error: sqlite3.DatabaseError) -> bool:
+    """Say whether the file is at fault, and neither the query nor another process."""
+    # an error without a code comes from what was read, such as text that is none
+    code: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
+    # the higher bits say which damage
+    return code & 0xFF in _DAMAGES
 
 
 def _dump(db: sqlite3.Connection) -> set[tuple[object, ...]]:

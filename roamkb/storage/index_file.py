@@ -9,22 +9,30 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import sqlite3
+import stat
 from collections.abc import Callable
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 
+from roamkb.core.model import Unreadable
 from roamkb.storage.disk import random_token
+from roamkb.storage.disk import read_file
 from roamkb.storage.state import lock
 from roamkb.storage.state import private_folder
 
 #: Nanoseconds after which a file that was written to again has another time for sure.
 _SETTLED = 2_000_000_000
-#: Seconds to wait for another process that builds the same index.
-PATIENCE = 30.0
-#: Milliseconds for another process's transaction to end.
-_BUSY = 5_000
+#: Seconds that a search waits for another process that builds the same index, or is stopped while it does.
+A_MOMENT = 2.0
+#: Seconds for who asks for the index itself.
+PATIENCE = 120.0
+#: No seal is longer than some hundred bytes.
+_LONGEST_SEAL = 4096
+#: What follows the two kinds of temporary names of ours: a token, and SQLite's own endings.
+_LEFTOVER = re.compile(r"(?:build|seal)\.[0-9a-f]{16}\.tmp(?:-journal|-wal|-shm)?")
 
 
 class IndexFile:
@@ -36,40 +44,43 @@ class IndexFile:
         self._seal = folder / "index.seal"
         self._clock = clock
 
-    def locked(self) -> AbstractContextManager[None]:
-        """Hold the leave to change the index, or raise `Busy`."""
+    def locked(self, *, wait: float) -> AbstractContextManager[None]:
+        """Hold the leave to change the index, or raise `Busy` after `wait` seconds."""
         private_folder(self.folder)
-        return lock(self.folder / "index.lock", wait=PATIENCE)
+        return lock(self.folder / "index.lock", wait=wait)
 
     def is_sealed(self) -> bool:
         """Say whether the file is the one that was left here."""
+        written = read_file(self._seal, limit=_LONGEST_SEAL)
+        if isinstance(written, Unreadable):
+            return False
         try:
-            seal = json.loads(self._seal.read_bytes())
-            stat = _stat(self.path)
-            if seal["stat"] == stat and seal["settled"]:
+            seal = json.loads(written)
+            seen = _stat(self.path)
+            if seal["stat"] == seen and seal["settled"]:
                 return True
             if seal["digest"] != _digest(self.path):
                 return False
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return False
         with contextlib.suppress(OSError):
-            self._write_seal(stat, seal["digest"])
+            self._write_seal(seen, seal["digest"])
         return True
 
     def seal(self) -> None:
         """Remember the file as it is now; the lock is held."""
-        stat = _stat(self.path)
-        self._write_seal(stat, _digest(self.path))
+        seen = _stat(self.path)
+        self._write_seal(seen, _digest(self.path))
 
     def break_seal(self) -> None:
         """Forget what the file was, before it is changed."""
         self._seal.unlink(missing_ok=True)
 
-    def _write_seal(self, stat: list[int], digest: str) -> None:
-        settled = abs(self._clock() - stat[-1]) > _SETTLED
+    def _write_seal(self, seen: list[int], digest: str) -> None:
+        settled = abs(self._clock() - seen[-1]) > _SETTLED
         beside = self.folder / f"seal.{random_token()}.tmp"
         try:
-            beside.write_text(json.dumps({"stat": stat, "settled": settled, "digest": digest}))
+            beside.write_text(json.dumps({"stat": seen, "settled": settled, "digest": digest}))
             beside.replace(self._seal)
         finally:
             beside.unlink(missing_ok=True)
@@ -78,7 +89,7 @@ class IndexFile:
         """Return a connection to the index that is there."""
         mode = "rw" if writing else "ro"
         db = sqlite3.connect(
-            f"{self.path.as_uri()}?mode={mode}", uri=True, timeout=_BUSY / 1000, isolation_level=None
+            f"{self.path.as_uri()}?mode={mode}", uri=True, timeout=A_MOMENT, isolation_level=None
         )
         return hardened(db, writing=writing)
 
@@ -108,7 +119,8 @@ class IndexFile:
     def _sweep(self) -> None:
         """Remove what a killed build left behind."""
         for leftover in self.folder.glob("*.tmp*"):
-            leftover.unlink(missing_ok=True)
+            if _LEFTOVER.fullmatch(leftover.name):
+                leftover.unlink(missing_ok=True)
 
 
 def in_memory() -> sqlite3.Connection:
@@ -126,8 +138,11 @@ def hardened(db: sqlite3.Connection, *, writing: bool) -> sqlite3.Connection:
 
 
 def _stat(path: Path) -> list[int]:
-    stat = path.stat()
-    return [stat.st_size, stat.st_ino, stat.st_dev, stat.st_mtime_ns, stat.st_ctime_ns]
+    seen = path.stat()
+    if not stat.S_ISREG(seen.st_mode):
+        # a FIFO would be waited for
+        raise OSError(f"{path} isn't a regular file")
+    return [seen.st_size, seen.st_ino, seen.st_dev, seen.st_mtime_ns, seen.st_ctime_ns]
 
 
 def _digest(path: Path) -> str:

@@ -5,6 +5,7 @@ import random
 import sqlite3
 import stat
 import threading
+import time
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 from roamkb.core.query import parse_query
 from roamkb.storage.index import Index
 from roamkb.storage.nodes import Notes
+from roamkb.storage.state import lock
 from roamkb.storage.word_table import word_table
 from tests.conftest import World
 
@@ -265,6 +267,59 @@ def test_the_index_is_never_written_into_the_knowledge_base(world: World, way: s
         (world.home / ".cache" / "roamkb").symlink_to(world.kb)
     ran = world.run("search", "zebra", extra=extra)
     assert (0, before) == (ran.status, sorted(world.kb.rglob("*")))
+
+
+@pytest.mark.parametrize("has_index", [False, True])
+def test_a_search_never_waits_long_for_another_s_index(base: Base, has_index: bool) -> None:
+    """A stopped process holds the lock; the notes are read into memory instead."""
+    if has_index:
+        base.titles("zebra")
+        base.note("new.org", "Quagga", "zebra-like")
+    held = lock(base.cache / "index.lock")
+    with held:
+        started = time.monotonic()
+        assert "Zebra" in base.titles("zebra")
+        assert time.monotonic() - started < 10
+        if has_index:
+            assert ["Quagga"] == base.titles("quagga")
+
+
+def test_only_what_a_killed_build_left_is_swept(base: Base) -> None:
+    """A user's own file in that folder stays."""
+    base.cache.mkdir(parents=True)
+    for name in ("notes.tmp", "mine.tmp.org", "build.tmp", "build.0123456789abcdef.tmp"):
+        (base.cache / name).write_text("mine")
+    base.titles("zebra")
+    assert ["build.tmp", "mine.tmp.org", "notes.tmp"] == sorted(
+        path.name for path in base.cache.glob("*.tmp*")
+    )
+
+
+@pytest.mark.parametrize("kind", ["nested", "fifo", "folder", "huge"])
+def test_a_seal_that_is_none_is_no_seal(base: Base, kind: str) -> None:
+    """Whatever lies in its place, the answer comes, and soon."""
+    base.titles("zebra")
+    seal = base.cache / "index.seal"
+    seal.unlink()
+    match kind:
+        case "nested":
+            seal.write_text("[" * 100_000)
+        case "fifo":
+            os.mkfifo(seal)
+        case "folder":
+            seal.mkdir()
+        case "huge":
+            seal.write_text(" " * 10_000 + "{}")
+    base.check("zebra")
+
+
+def test_a_fifo_in_the_place_of_the_index_is_replaced(base: Base) -> None:
+    """Nobody waits for its writer."""
+    base.titles("zebra")
+    base.file.unlink()
+    os.mkfifo(base.file)
+    base.check("zebra")
+    assert base.file.is_file()
 
 
 DAMAGES = ["flip", "cut", "zero", "other", "text", "gone", "empty"]
