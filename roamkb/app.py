@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 from typing import Literal
 from typing import overload
 
-from roamkb.core.errors import BadRule
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Kind
 from roamkb.core.model import Project
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
     from roamkb.core.checkup import Checkup
     from roamkb.core.installation import InstallReport
     from roamkb.storage.index import Index
+    from roamkb.storage.places import Session
     from roamkb.storage.state import State
     from roamkb.storage.trash import Trash
 
@@ -291,6 +291,10 @@ class KnowledgeBase:
             folder=self._around.cwd,
         )
 
+    def require_leave(self, fact: str) -> None:
+        """Raise `Refused` where the project may not write `fact`; nothing else is looked at."""
+        self._permit(fact)
+
     def supersede(
         self,
         name: str,
@@ -342,9 +346,7 @@ class KnowledgeBase:
         from roamkb.actions.trash import trash
 
         if from_project is not None and not from_project.strip():
-            raise UsageError(
-                "--from names no project", hint="an empty name would mean all; leave --from out for that"
-            )
+            raise UsageError("--from names no project", hint="leave --from out to mean all")
         if all_agent == (name is not None):
             raise UsageError("trash what?", hint="roamkb trash ID, or roamkb trash --all-agent [--since D]")
         if name is not None:
@@ -388,18 +390,19 @@ class KnowledgeBase:
     @property
     def _project(self) -> Project:
         """What this session's project is, by the strictest of all evidence."""
-        from roamkb.storage.places import session_of
+        from roamkb.storage.places import find_rule
         from roamkb.storage.places import session_project
 
-        rule: Rule | BadRule
-        try:
-            rule = self._rule
-        except BadRule as fault:
-            rule = fault
-        session = session_of(
+        rule = find_rule(self._around.home, account_home=self._around.account_home)
+        return session_project(self._session, rule)
+
+    @property
+    def _session(self) -> "Session":
+        from roamkb.storage.places import session_of
+
+        return session_of(
             self._around.environment, cwd=self._around.cwd, pid=self._around.pid, project=self._project_folder
         )
-        return session_project(session, rule)
 
     def _permit(self, fact: str) -> "WritePermit":
         from roamkb.core.boundary import permit
@@ -485,6 +488,8 @@ class KnowledgeBase:
         return install(
             wishes,
             home=self._around.home,
+            account_home=self._around.account_home,
+            session=self._session,
             rules=shipped_rules(),
             now=now,
             new_id=lambda: self._around.new_id(now),
@@ -500,7 +505,13 @@ class KnowledgeBase:
         from roamkb.storage.installed import shipped_rules
 
         wishes = Wishes(agents_md=self._place(agents_md), snippets=self._place(snippets), dry_run=dry_run)
-        return uninstall(wishes, home=self._around.home, rules=shipped_rules())
+        return uninstall(
+            wishes,
+            home=self._around.home,
+            account_home=self._around.account_home,
+            session=self._session,
+            rules=shipped_rules(),
+        )
 
     # What the operations need
 
@@ -594,8 +605,18 @@ class KnowledgeBase:
         return None if path is None else self._absolute(path)
 
     def _project_name(self, project: Project) -> str:
-        """Return the project's root as a note shows it: below HOME with `~`."""
-        return self._tilde(project.root) if project.root else ""
+        """Return the project's root as a note shows it: below HOME with `~`.
+
+        Raises:
+            SecretFound: the path holds a credential, and every note would.
+        """
+        from roamkb.core.errors import SecretFound
+        from roamkb.core.secrets import find_secret
+
+        name = self._tilde(project.root) if project.root else ""
+        if secret := find_secret(name):
+            raise SecretFound(secret.kind, secret.start)
+        return name
 
     def _names_of(self, project: str) -> frozenset[str]:
         """Return what the notes of a project may call it."""

@@ -12,6 +12,8 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
+from roamkb.core.boundary import is_loosened
+from roamkb.core.boundary import permit
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import UsageError
 from roamkb.core.installation import Absent
@@ -57,12 +59,17 @@ from roamkb.storage.installed import carry_out
 from roamkb.storage.installed import folders_in
 from roamkb.storage.installed import look
 from roamkb.storage.installed import real_path
+from roamkb.storage.places import Session
 from roamkb.storage.places import classify_folder
 from roamkb.storage.places import find_rule
+from roamkb.storage.places import lies_within
+from roamkb.storage.places import session_project
 
 RULE_NAME = "knowledge-base.md"
 #: Puts a question to the human at the terminal and returns the line that they type.
 Ask = Callable[[str], str]
+_KB = "knowledge base"
+_FIRST_NOTE = "first note"
 #: Who answers nonsense three times doesn't want to be asked.
 _TRIES = 3
 
@@ -71,6 +78,8 @@ def install(
     wishes: Wishes,
     *,
     home: Path,
+    account_home: Path,
+    session: Session,
     rules: Mapping[Path, bytes],
     now: datetime,
     new_id: Callable[[], str],
@@ -80,6 +89,9 @@ def install(
 
     `ask` is given on a terminal only. It is called once, before there is a rule: the work
     roots of the rule that everybody gets are one person's.
+
+    Raises:
+        Refused: a session at work would change the rule, or one that isn't personal the knowledge base.
     """
     place = rule_place(home)
     if ask and not wishes.work_roots and isinstance(look(place), Absent):
@@ -94,12 +106,49 @@ def install(
     rule = _rule_to_be(wishes, home=home, rules=rules, found=found[place])
     found[rule.kb] = look(real_path(rule.kb))
     steps = plan_install(wishes, home=home, rules=rules, rule=rule, found=found, now=now, new_id=new_id)
+    check_leave("install", steps, rule=rule, home=home, account_home=account_home, session=session)
     warnings = _slips(wishes)
     if not wishes.dry_run:
         carry_out(steps)
         counts = find_rule(home, account_home=home)
         warnings += (str(counts),) if isinstance(counts, BadRule) else ()
     return InstallReport(steps=steps, dry_run=wishes.dry_run, warnings=warnings, rule=rule)
+
+
+def check_leave(
+    what: str, steps: Iterable[Step], *, rule: Rule | None, home: Path, account_home: Path, session: Session
+) -> None:
+    """Raise `Refused` where `steps`, after which `rule` counts, aren't this session's to take.
+
+    The rule that counts now decides, or the one to be where there is none. A session at
+    work changes nothing about it but to deny more; and what lies in a knowledge base is
+    touched from personal sessions only, but for its first note before anybody said what
+    is personal.
+    """
+    counts = find_rule(home, account_home=account_home)
+    account = find_rule(account_home, account_home=account_home)
+    judge = next((known for known in (counts, account, rule) if isinstance(known, Rule)), counts)
+    project = session_project(session, judge)
+    if project.kind is Kind.PERSONAL:
+        return
+    changes = tuple(step for step in steps if step.path and step.change)
+    place = rule_place(home)
+    if (
+        project.kind is Kind.WORK
+        and isinstance(counts, Rule)
+        and any(step.path == place for step in changes)
+        and (rule is None or is_loosened(rule, counts))
+    ):
+        hint = f"only your human changes what is denied: outside of work, or in {place}"
+        permit(replace(project, hint=hint), f"{what}, which would change the rule", kb=counts.kb)
+    kbs = {known.kb for known in (counts, account, rule) if isinstance(known, Rule)}
+    is_new = not isinstance(counts, Rule) or isinstance(look(place), LinkTo)
+    for step in changes:
+        made = step.what in (_KB, _FIRST_NOTE) and is_new and project.kind is not Kind.WORK
+        if step.path and step.path != place and not made:
+            for kb in kbs:
+                if lies_within(step.path, kb):
+                    permit(project, f"{what} {step.what} {step.path}", kb=kb)
 
 
 def rule_place(home: Path) -> Path:
@@ -302,7 +351,7 @@ def _slips(wishes: Wishes) -> tuple[str, ...]:
 
 def _kb_steps(rule: Rule, found: Found, *, now: datetime, new_id: Callable[[], str]) -> tuple[Step, ...]:
     """Return the steps that make a knowledge base with one note where there is none."""
-    what, kb = "knowledge base", rule.kb
+    what, kb = _KB, rule.kb
     if classify_folder(kb, rule).kind is Kind.WORK:
         return (left_alone(what, kb, "a knowledge base under a work root would be work's"),)
     match found:
@@ -312,7 +361,7 @@ def _kb_steps(rule: Rule, found: Found, *, now: datetime, new_id: Callable[[], s
             note = kb / note_name(now, FIRST_SLUG, "")
             made = Step(what=what, path=kb, outcome=Outcome.WRITTEN, why="a new folder", change=MakeFolder())
             first = Step(
-                what="first note",
+                what=_FIRST_NOTE,
                 path=note,
                 outcome=Outcome.WRITTEN,
                 why="says what this folder is; it is yours",

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from roamkb.actions.install import SNIPPETS
+from roamkb.actions.install import check_leave
 from roamkb.actions.install import is_our_link
 from roamkb.actions.install import own_copy
 from roamkb.actions.install import rule_place
@@ -25,18 +26,25 @@ from roamkb.formats.block import without_block
 from roamkb.storage.installed import carry_out
 from roamkb.storage.installed import look
 from roamkb.storage.installed import real_path
+from roamkb.storage.places import Session
 
 
-def uninstall(wishes: Wishes, *, home: Path, rules: Mapping[Path, bytes]) -> InstallReport:
+def uninstall(
+    wishes: Wishes, *, home: Path, account_home: Path, session: Session, rules: Mapping[Path, bytes]
+) -> InstallReport:
     """Take away the rules, and the block and the snippets in the places that `wishes` name.
 
     The knowledge base stays, whoever made it; so does what somebody edited since.
+
+    Raises:
+        Refused: a session at work would take away the rule, or one that isn't personal a file in the KB.
     """
     if wishes.agents_md:
         wishes = replace(wishes, agents_md=real_path(wishes.agents_md))
     places = {rule_place(home).with_name(path.name): data for path, data in rules.items()}
     found = {path: look(path) for path in (*places, *wished_files(wishes))}
     steps = plan_uninstall(wishes, places=places, found=found)
+    check_leave("uninstall", steps, rule=None, home=home, account_home=account_home, session=session)
     if not wishes.dry_run:
         carry_out(steps)
     return InstallReport(steps=steps, dry_run=wishes.dry_run)

@@ -111,6 +111,12 @@ def permit(project: Project, fact: str, *, kb: Path, written_to: Path | None = N
     return WritePermit(project=project, kb=kb, seal=_SEAL)
 
 
+def is_loosened(rule: Rule, was: Rule) -> bool:
+    """Say whether `rule` does more than deny more than it `was`: the rest is for a human to change."""
+    same = rule.kb == was.kb and rule.project_parents == was.project_parents
+    return not same or not set(was.work_roots) <= set(rule.work_roots)
+
+
 def strictest(projects: Iterable[Project]) -> Project:
     """Return the strictest of several judgements, the first of equals."""
     return min(projects, key=lambda project: _STRICTEST.index(project.kind))

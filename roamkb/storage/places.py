@@ -135,6 +135,14 @@ def classify_folder(folder: Path, rule: Rule | BadRule) -> Project:
     return _Ground(rule).project(str(folder))
 
 
+def lies_within(path: Path, top: Path) -> bool:
+    """Say whether `path`, which needn't exist, is `top` or lies below it, by whatever name."""
+    ground = _Ground(BadRule(top, "isn't asked"))
+    place = ground.place(str(path))
+    root = WorkRoot(entry=literal(str(top)), places=(ground.place(str(top)),))
+    return denial(place, (root,), fold=_folds(place.real)) is not None
+
+
 def session_project(session: Session, rule: Rule | BadRule) -> Project:
     """Return the strictest judgement of all that says where this session works.
 

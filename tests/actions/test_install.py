@@ -11,6 +11,7 @@ from roamkb.actions.install import Ask
 from roamkb.actions.install import install
 from roamkb.actions.uninstall import uninstall
 from roamkb.core.errors import BadRule
+from roamkb.core.errors import Refused
 from roamkb.core.errors import UsageError
 from roamkb.core.installation import InstallReport
 from roamkb.core.installation import Outcome
@@ -18,7 +19,9 @@ from roamkb.core.installation import Wishes
 from roamkb.core.model import Rule
 from roamkb.formats.rule import parse_rule
 from roamkb.storage.installed import shipped_rules
+from roamkb.storage.places import Session
 from roamkb.storage.places import find_rule
+from tests.conftest import World
 
 NOW = datetime(2026, 6, 10, 14, 29, 1)
 ID = "01975b7a-0000-7d10-8f2a-5b6c7d8e9f01"
@@ -39,12 +42,19 @@ def rules() -> Mapping[Path, bytes]:
 
 
 def put(
-    home: Path, *, ask: Ask | None = None, rules: Mapping[Path, bytes] | None = None, **wishes: Any
+    home: Path,
+    *,
+    ask: Ask | None = None,
+    rules: Mapping[Path, bytes] | None = None,
+    cwd: Path | None = None,
+    **wishes: Any,
 ) -> InstallReport:
-    """Install with `wishes` into `home`."""
+    """Install with `wishes` into `home`, from there or from `cwd`."""
     return install(
         Wishes(**wishes),
         home=home,
+        account_home=home,
+        session=Session(cwd=cwd or home),
         rules=shipped_rules() if rules is None else rules,
         now=NOW,
         new_id=lambda: ID,
@@ -52,9 +62,15 @@ def put(
     )
 
 
-def take(home: Path, **wishes: Any) -> InstallReport:
-    """Uninstall with `wishes` from `home`."""
-    return uninstall(Wishes(**wishes), home=home, rules=shipped_rules())
+def take(home: Path, *, cwd: Path | None = None, **wishes: Any) -> InstallReport:
+    """Uninstall with `wishes` from `home`, from there or from `cwd`."""
+    return uninstall(
+        Wishes(**wishes),
+        home=home,
+        account_home=home,
+        session=Session(cwd=cwd or home),
+        rules=shipped_rules(),
+    )
 
 
 def place(home: Path) -> Path:
@@ -505,3 +521,142 @@ def test_uninstall_twice_says_that_nothing_is_there(home: Path) -> None:
     report = take(home)
     assert Outcome.UNCHANGED is outcomes(report)["rule"]
     assert 0 == report.exit_code
+
+
+# the boundary
+
+
+@pytest.fixture
+def at_work(home: Path) -> Path:
+    """Return a work project under the shipped rule, which is linked in `home`."""
+    put(home)
+    for name in ("projects/work/w", "code/site", "elsewhere", "sync/org/roam/.stfolder"):
+        (home / name).mkdir(parents=True)
+    return home / "projects/work/w"
+
+
+@pytest.mark.parametrize(
+    "wishes",
+    [
+        {"kb": "other"},
+        {"project_parents": ("projects", "code")},
+        {"work_roots": ("nope",), "project_parents": ("projects/work",)},
+        {"work_roots": ("nope",), "project_parents": ("code",)},
+    ],
+)
+def test_work_can_t_change_the_rule_that_denies_it(
+    home: Path, at_work: Path, wishes: dict[str, str | tuple[str, ...]]
+) -> None:
+    """Neither the KB nor what is personal, nor by leaving out a denial; nothing is touched."""
+    whole = {k: home / v if isinstance(v, str) else tuple(home / d for d in v) for k, v in wishes.items()}
+    before = everything(home)
+    for dry_run in (True, False):
+        with pytest.raises(Refused, match="work project") as caught:
+            put(home, cwd=at_work, dry_run=dry_run, **whole)
+        assert "knowledge-base.md" in caught.value.hint
+    with pytest.raises(Refused):
+        take(home, cwd=at_work)
+    assert before == everything(home)
+
+
+def test_work_can_t_change_an_own_copy_either(home: Path, at_work: Path) -> None:
+    """The copy's settings are the human's as much as the shipped ones."""
+    put(home, work_roots=(home / "job",), project_parents=(home / "code",), cwd=home)
+    (home / "job/x").mkdir(parents=True)
+    with pytest.raises(Refused):
+        put(home, project_parents=(home / "code", home / "job"), cwd=home / "job/x")
+    with pytest.raises(Refused):
+        take(home, cwd=home / "job/x")
+    assert (str(home / "code"),) == installed(home).project_parents
+
+
+def test_work_may_deny_more_and_install_again(home: Path, at_work: Path) -> None:
+    """A second call without a wish, one more work root, and a block in the project's own AGENTS.md."""
+    assert 0 == put(home, cwd=at_work).exit_code
+    put(home, work_roots=(home / "job",), agents_md=at_work / "AGENTS.md", cwd=at_work)
+    assert {str(home / "projects/work"), str(home / "job")} == set(installed(home).work_roots)
+    assert (at_work / "AGENTS.md").exists()
+
+
+@pytest.mark.parametrize("cwd", ["elsewhere", "code/site", "."])
+def test_settings_change_from_everywhere_else(home: Path, at_work: Path, cwd: str) -> None:
+    """Who installs from the home folder, which is no project, isn't at work."""
+    put(home, kb=home / "other", project_parents=(home / "src",), cwd=home / cwd)
+    assert home / "other" == installed(home).kb
+    take(home, cwd=home / cwd)
+    assert not place(home).exists()
+
+
+@pytest.mark.parametrize("cwd", ["projects/work/w", "elsewhere"])
+@pytest.mark.parametrize("by_link", [False, True])
+def test_only_a_personal_session_puts_files_into_the_knowledge_base(
+    home: Path, at_work: Path, cwd: str, by_link: bool
+) -> None:
+    """No block, no snippet, and none of them taken away."""
+    kb = home / "sync/org/roam"
+    if by_link:
+        (home / "shortcut").symlink_to(kb)
+    way = home / "shortcut" if by_link else kb
+    before = everything(kb)
+    with pytest.raises(Refused):
+        put(home, agents_md=way / "x.org", cwd=home / cwd)
+    with pytest.raises(Refused):
+        put(home, snippets=way, cwd=home / cwd)
+    assert before == everything(kb)
+    put(home, agents_md=way / "x.org", snippets=way, cwd=home / "code/site")
+    with pytest.raises(Refused):
+        take(home, snippets=way, cwd=home / cwd)
+    assert (kb / "x.org").exists()
+    assert (kb / "roamkb.el").exists()
+
+
+def test_a_knowledge_base_is_made_from_a_personal_session_once_there_is_a_rule_of_ones_own(
+    home: Path, at_work: Path
+) -> None:
+    """Before that, nobody has said yet what is personal; but work is work at once."""
+    with pytest.raises(Refused):
+        put(home, create_kb=True, cwd=at_work)
+    put(home, create_kb=True, cwd=home)
+    put(home, kb=home / "first", create_kb=True, cwd=home)
+    with pytest.raises(Refused):
+        put(home, kb=home / "second", create_kb=True, cwd=home)
+    assert not (home / "second").exists()
+    put(home, kb=home / "second", create_kb=True, cwd=home / "code/site")
+    assert (home / "second").is_dir()
+
+
+def test_the_first_install_makes_no_knowledge_base_from_what_it_calls_work(home: Path) -> None:
+    """The rule to be is asked where there is none yet."""
+    (home / "job/x").mkdir(parents=True)
+    wishes: dict[str, Any] = {"kb": home / "kb", "work_roots": (home / "job",), "create_kb": True}
+    with pytest.raises(Refused):
+        put(home, cwd=home / "job/x", **wishes)
+    assert not (home / "kb").exists()
+    put(home, **wishes)
+    assert (home / "kb").is_dir()
+
+
+def test_another_home_doesn_t_hide_the_account_s_knowledge_base(home: Path, at_work: Path) -> None:
+    """`HOME` is the caller's to set, and the KB of the account's rule is still the human's."""
+    with pytest.raises(Refused):
+        install(
+            Wishes(snippets=home / "sync/org/roam"),
+            home=home.parent / "another",
+            account_home=home,
+            session=Session(cwd=at_work),
+            rules=shipped_rules(),
+            now=NOW,
+            new_id=lambda: ID,
+        )
+
+
+def test_the_command_refuses_with_its_own_status(world: World) -> None:
+    """From work 3 and nothing changed; from the home folder the same call works."""
+    call = ("install", "--project-parent", str(world.home / "code"), "--kb", str(world.home / "kb2"))
+    world.run("uninstall", cwd=world.home)
+    (world.home / ".claude/rules/knowledge-base.md").unlink(missing_ok=True)
+    assert 0 == world.run("install", "--work-root", str(world.home / "work"), cwd=world.home).status
+    refused = world.run(*call, cwd=world.work)
+    assert (3, True) == (refused.status, "work project" in refused.err)
+    assert 3 == world.run("uninstall", cwd=world.work).status
+    assert 0 == world.run(*call, cwd=world.home).status
