@@ -77,7 +77,7 @@ class NearDuplicate(RoamkbError):
     code = "near_duplicate"
 
     def __init__(self, candidates: Sequence[Candidate]) -> None:
-        names = "; ".join(f"{shown(c.title)} ({c.id})" for c in candidates)
+        names = "; ".join(f"{shown(c.title)} ({shown(c.id)})" for c in candidates)
         super().__init__(
             f"nothing was written: looks like {names}",
             hint="read it with `roamkb show ID`; to replace an agent node use `roamkb supersede ID`; "
@@ -110,7 +110,7 @@ class Ambiguous(RoamkbError):
     code = "ambiguous"
 
     def __init__(self, name: str, candidates: Sequence[Candidate]) -> None:
-        listed = "".join(f"\n  {c.id}  {shown(c.title)}  ({shown(str(c.path))})" for c in candidates)
+        listed = "".join(f"\n  {shown(c.id)}  {shown(c.title)}  ({shown(str(c.path))})" for c in candidates)
         super().__init__(f"{len(candidates)} nodes are called {shown(name)}:{listed}", hint="give one's id")
         self.candidates = tuple(candidates)
 

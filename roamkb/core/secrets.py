@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
+from roamkb.core.text import cleaned
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
 
@@ -62,8 +63,8 @@ class Secret:
 
 
 def find_secret(text: str) -> Secret | None:
-    """Return the first credential in `text`."""
-    return next(iter(_secrets(text)), None)
+    """Return the first credential in `text`, also where invisible characters part it."""
+    return next((found[0] for seen in (text, cleaned(text)) if (found := _secrets(seen))), None)
 
 
 def _secrets(text: str) -> list[Secret]:
@@ -136,7 +137,8 @@ _PRIVATE: tuple[tuple[str, re.Pattern[str]], ...] = (
 
 def redacted(fact: str) -> str:
     """Return one line that names `fact` without credentials, addresses, hosts and paths."""
-    line = shown(masked(fact))
+    # what is invisible may part a credential, and line ends may
+    line = masked(shown(masked(cleaned(fact))))
     for name, pattern in _PRIVATE:
         line = pattern.sub(name, line)
     return clipped(line, _FACT_WIDTH)

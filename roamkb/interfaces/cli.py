@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
+from roamkb.core.text import cleaned
 from roamkb.interfaces import render
 from roamkb.interfaces.operations import OPERATIONS
 from roamkb.interfaces.operations import Arguments
@@ -21,6 +22,8 @@ from roamkb.interfaces.words import parse_words
 if TYPE_CHECKING:
     import typer
 
+    from roamkb.app import KnowledgeBase
+
 #: Ctrl-C, as shells count it.
 _INTERRUPTED = 130
 
@@ -33,15 +36,64 @@ def run(words: list[str]) -> int:
     try:
         call = parse_words(words)
         status = execute(call) if call else run_typer(words)
-        if sys.stdout is not None:
-            sys.stdout.flush()
-    except BrokenPipeError:
-        # the reader has what it wanted; Python would complain again when it closes the stream
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 0
+        _flush()
     except KeyboardInterrupt:
         return _INTERRUPTED
+    except _Unheard as unheard:
+        return unheard.status
+    except BrokenPipeError:
+        _silence()
+        return 0
+    except OSError as error:
+        # the help, too, may meet a full disk
+        _silence()
+        _complain(f"can't print: {error.strerror}")
+        return RoamkbError.exit_code
     return status
+
+
+class _Unheard(Exception):
+    """What was done couldn't be printed; its status stands."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__()
+        self.status = status
+
+
+def _say(text: str, status: int) -> None:
+    """Print `text`. A reader that went away changes nothing about what was done, so `status` stands."""
+    if not text or sys.stdout is None:
+        return
+    try:
+        print(text)
+        _flush()
+    except BrokenPipeError:
+        _silence()
+        raise _Unheard(status) from None
+    except OSError as error:
+        _silence()
+        _complain(f"can't print: {error.strerror}")
+        raise _Unheard(status or RoamkbError.exit_code) from None
+
+
+def _flush() -> None:
+    if sys.stdout is not None:
+        sys.stdout.flush()
+
+
+def _silence(stream: int = 1) -> None:
+    """Send the rest of a stream nowhere: Python would complain again when it closes it."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
+
+
+def _complain(message: str) -> None:
+    """Print a line on standard error, if there is one that takes it."""
+    if sys.stderr is None:
+        return
+    try:
+        print(f"roamkb: {cleaned(message)}", file=sys.stderr, flush=True)
+    except OSError:
+        _silence(2)
 
 
 def execute(call: Call) -> int:
@@ -50,10 +102,7 @@ def execute(call: Call) -> int:
 
     try:
         kb = KnowledgeBase.open(project=call.project, ask=_ask if _is_dialogue() else None)
-        arguments = dict(call.arguments)
-        if arguments.get("body") == "-":
-            arguments["body"] = _standard_input()
-        result: object = getattr(kb, call.operation.name)(**arguments)
+        result: object = getattr(kb, call.operation.name)(**_with_standard_input(kb, call))
     except RoamkbError as error:
         return _report(error, as_json=call.as_json)
     except OSError as error:
@@ -61,19 +110,30 @@ def execute(call: Call) -> int:
         return _report(RoamkbError(f"{error.filename or 'disk'}: {error.strerror}"), as_json=call.as_json)
     printed = render.render(call.operation.name, result)
     text = render.dumps(printed.json) if call.as_json else printed.text(_is_coloured())
-    if text:
-        print(text)
     for warning in () if call.as_json else printed.warnings:
-        print(f"roamkb: {warning}", file=sys.stderr)
+        _complain(warning)
+    _say(text, printed.status)
     return printed.status
 
 
 def _report(error: RoamkbError, *, as_json: bool) -> int:
     if as_json:
-        print(render.dumps(render.error_json(error)))
+        _say(render.dumps(render.error_json(error)), error.exit_code)
     else:
-        print(render.error_text(error), file=sys.stderr)
+        _complain(render.error_text(error))
     return error.exit_code
+
+
+def _with_standard_input(kb: "KnowledgeBase", call: Call) -> Arguments:
+    """Return the arguments, the body read from standard input where they say so.
+
+    A refusal beats every other answer: who may not write is told so before anything is read.
+    """
+    arguments = dict(call.arguments)
+    if arguments.get("body") == "-":
+        kb.require_leave(str(arguments["title"]))
+        arguments["body"] = _standard_input()
+    return arguments
 
 
 def _standard_input() -> str:

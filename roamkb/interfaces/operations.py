@@ -77,8 +77,6 @@ def _count(flag: str, help: str) -> Parameter:
     return Parameter(name=flag.lstrip("-"), help=help, flags=(flag,), shape=Shape.COUNT, metavar="N")
 
 
-_SOURCES = ("user-stated", "observed", "inferred", "external")
-
 _NODE = _argument("name", "Id, title, alias or path of the node.", metavar="ID|TITLE|PATH")
 
 _CONTENT = (
@@ -94,7 +92,6 @@ _CONTENT = (
         "--source",
         "Where the fact comes from: user-stated, observed (default), inferred, external.",
         metavar="S",
-        choices=_SOURCES,
     ),
     _option("--by", "Who writes (the agent that is running).", metavar="AGENT"),
     _switch("--anyway", "Write it although a node like it is there."),

@@ -82,7 +82,7 @@ def error_json(error: RoamkbError) -> Json:
 
 def error_text(error: RoamkbError) -> str:
     """Return the error for standard error: what happened, then what to do."""
-    return f"roamkb: {error.message}" + (f"\n  {error.hint}" if error.hint else "")
+    return error.message + (f"\n  {error.hint}" if error.hint else "")
 
 
 def render(name: str, result: object) -> Printed:
@@ -96,6 +96,10 @@ def _text(path: Path | None) -> str | None:
 
 def _candidate(candidate: Candidate) -> Json:
     return {"id": candidate.id, "title": candidate.title, "path": str(candidate.path)}
+
+
+def _candidate_line(candidate: Candidate) -> str:
+    return f"{shown(str(candidate.path))}: {shown(candidate.title)} ({shown(candidate.id)})"
 
 
 def _skipped(skipped: Iterable[Unreadable]) -> list[Json]:
@@ -397,7 +401,7 @@ def _supersede(result: "Superseded") -> Printed:
     old = _candidate(result.old)
 
     def text(terminal: bool) -> str:
-        return f"{new.text(terminal)}\n  supersedes {shown(result.old.title)} ({result.old.id})"
+        return f"{new.text(terminal)}\n  supersedes {shown(result.old.title)} ({shown(result.old.id)})"
 
     return Printed(json={**new.json, "supersedes": old}, text=text, warnings=new.warnings)
 
@@ -406,7 +410,7 @@ def _trash(result: "Trashed") -> Printed:
     verb = "moved to the trash" if result.done else "would be moved to the trash; add --yes to do it"
 
     def text(_terminal: bool) -> str:
-        lines = [f"{shown(str(node.path))}: {shown(node.title)} ({node.id})" for node in result.nodes]
+        lines = list(map(_candidate_line, result.nodes))
         return "\n".join([*lines, f"{len(lines)} {'node' if len(lines) == 1 else 'nodes'} {verb}"])
 
     return Printed(
@@ -420,7 +424,7 @@ def _restore(result: "Restored") -> Printed:
     key = "restored" if result.done else "trash"
     return Printed(
         json={"schema": SCHEMA, key: [_candidate(node) for node in result.nodes]},
-        text=lambda _: "\n".join(f"{shown(str(n.path))}: {shown(n.title)} ({n.id})" for n in result.nodes),
+        text=lambda _: "\n".join(map(_candidate_line, result.nodes)),
         status=0 if result.nodes else 1,
     )
 

@@ -63,7 +63,7 @@ def original_place(copy: Path) -> Path | None:
 
 def meant_places(file: str, folders: Iterable[Path]) -> frozenset[Path]:
     """Return what `file`, as somebody typed it in one of `folders`, may mean."""
-    return frozenset(real_place(folder / expanduser(file)) for folder in folders)  # noqa: PTH111  (Path.expanduser raises)
+    return frozenset(real_place(folder / expanduser(file)) for folder in folders)
 
 
 def real_place(path: Path) -> Path:

@@ -27,7 +27,11 @@ def test_nobodys_home_is_no_traceback(world: World) -> None:
 
 @pytest.mark.parametrize(
     "call",
-    [{"all_agent": True, "from_project": ""}, {"all_agent": True, "from_project": " "}, {"all_agent": True, "name": ""}],
+    [
+        {"all_agent": True, "from_project": ""},
+        {"all_agent": True, "from_project": " "},
+        {"all_agent": True, "name": ""},
+    ],
 )
 def test_an_empty_name_never_means_all(world: World, call: dict[str, object]) -> None:
     """An unset variable in a script must not sweep everything away."""

@@ -110,6 +110,14 @@ def test_what_cannot_be_a_node_is_a_usage_error(world: World, values: dict[str, 
     assert before == world.files()
 
 
+def test_a_project_whose_name_is_a_secret_writes_nothing(world: World) -> None:
+    """Its path would be kept in the note."""
+    project = world.home / "code" / ("AKIA" + "IOSFODNN7EXAMPLE")
+    project.mkdir()
+    with pytest.raises(SecretFound):
+        world.open(project).write("A fact")
+
+
 def test_a_link_to_nothing_is_an_error(world: World) -> None:
     """A related node must be there."""
     world.node("a.org", "a", "A")
@@ -194,7 +202,9 @@ def test_writers_of_one_title_in_one_second_all_get_a_node(world: World) -> None
 def test_a_twin_is_found_among_many_notes_of_the_same_words(world: World) -> None:
     """Only the best answers to its words are compared, and a twin is always among them."""
     for n in range(120):
-        world.node(f"{n:03}.org", f"id{n}", f"Proxy note {n} on caches", f"The proxy timeout of cache {n} is long.")
+        world.node(
+            f"{n:03}.org", f"id{n}", f"Proxy note {n} on caches", f"The proxy timeout of cache {n} is long."
+        )
     world.node("twin.org", "twin", "Proxy caches drop idle sockets", "Seen once.")
     with pytest.raises(NearDuplicate) as caught:
         world.open().write("Proxy caches drop the idle sockets")

@@ -129,6 +129,15 @@ def test_what_reads_like_a_password_is_noticed(text: str, tells: bool) -> None:
     assert tells is names_a_secret(text)
 
 
+@pytest.mark.parametrize("hidden", ["\u200b", "\u2060", "\u202e", "\x00"])
+def test_invisible_characters_hide_no_credential(hidden: str) -> None:
+    """Neither from a write nor from a refusal's line."""
+    parted = f"AK{hidden}IA" + "IOSFODNN7EXAMPLE"
+    assert find_secret(parted) is not None
+    assert "IOSFODNN7" not in redacted(f"the key is {parted}, really")
+    assert "IOSFODNN7" not in redacted(parted)
+
+
 def test_entropy_tells_random_words_from_prose() -> None:
     """A random word is noticed, an ordinary one isn't."""
     assert has_high_entropy("x " + "9fK2mQ7vB4nL8pR3tY6wZ1cX5sD0gH")

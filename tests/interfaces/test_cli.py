@@ -183,6 +183,66 @@ def test_a_closed_pipe_is_no_error(world: World) -> None:
     assert "" == done.stderr
 
 
+def shell(world: World, command: str, *, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a shell line in which R is roamkb."""
+    folder = cwd or world.personal
+    return subprocess.run(
+        ["bash", "-c", f'R() {{ "{sys.executable}" -m roamkb "$@"; }}; {command}'],
+        cwd=folder,
+        env={**world.environment(), "PWD": str(folder)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize("words", ["search zebra", "search zebra --json", "--help", "--version", "show a"])
+@pytest.mark.parametrize("end", [">&-", "2>&- >&-", ">/dev/full", "<&-"])
+def test_streams_that_are_closed_or_full_are_no_traceback(world: World, words: str, end: str) -> None:
+    """The status tells; what can't be said isn't."""
+    world.node("a.org", "a", "Zebra")
+    done = shell(world, f"R {words} {end}")
+    assert "Traceback" not in done.stderr
+    assert done.returncode == (2 if "full" in end else 0)
+
+
+@pytest.mark.parametrize("end", ["| true", ">&-", ">/dev/full 2>&1"])
+def test_a_refusal_that_nobody_reads_is_one_all_the_same(world: World, end: str) -> None:
+    """Status 3, whoever listens, and the fact isn't in a traceback."""
+    done = shell(world, f"R write canary --json {end}; echo ${{PIPESTATUS[0]}} >&2", cwd=world.work)
+    assert "3" == done.stderr.splitlines()[-1]
+    assert "canary" not in done.stderr
+
+
+def test_a_refusal_beats_what_else_is_wrong_with_a_write(world: World) -> None:
+    """Standard input isn't read and a bad source isn't told before."""
+    assert 3 == world.run("write", "x", "--source", "bogus", cwd=world.work).status
+    assert 3 == world.run("write", "x", "--body", "-", cwd=world.work, input=b"\xff").status
+    assert 3 == shell(world, "R write x --body - <&-", cwd=world.work).returncode
+    assert 2 == shell(world, "R write x --body - <&-").returncode
+
+
+def test_ids_cannot_act_on_the_terminal_either(world: World) -> None:
+    """In errors, warnings and lists."""
+    for n in (1, 2):
+        world.note(
+            f"{n}.org",
+            f":PROPERTIES:\n:ID: id{n}\x1b]0;pwned\x07\n:AGENT: x\n:END:\n#+title: walrus\n#+filetags: :agent:\n",
+        )
+    for words in (
+        ["show", "walrus"],
+        ["write", "walrus"],
+        ["write", "walrus", "--anyway", "--dry-run"],
+        ["trash", "--all-agent"],
+        ["trash", "id1\x1b]0;pwned\x07"],
+        ["restore"],
+        ["links", "id2\x1b]0;pwned\x07"],
+    ):
+        ran = world.run(*words)
+        assert not set(ran.out + ran.err) & {"\x1b", "\x07"}, words
+
+
 def test_ctrl_c_ends_quietly(world: World) -> None:
     """Status 130, no traceback, nothing written."""
     before = world.files()

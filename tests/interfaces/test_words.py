@@ -55,7 +55,7 @@ def test_both_ways_of_reading_give_the_same_call(operation: Operation) -> None:
     "words",
     [
         [], ["--help"], ["search", "--help"], ["nosuch"], ["show"], ["search", "--limit", "x"], ["search", "--limit"],
-        ["write", "t", "--source", "gossip"], ["show", "a", "b"], ["search", "--nope"], ["search", "--agent=yes"],
+        ["show", "a", "b"], ["search", "--nope"], ["search", "--agent=yes"],
     ],
 )  # fmt: skip
 def test_what_it_is_not_sure_of_it_leaves_to_typer(words: list[str]) -> None:
