@@ -34,6 +34,11 @@ def run(words: list[str]) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
+        # a C locale splits what isn't ASCII into bytes; put together it is text again
+        words = [os.fsencode(word).decode() for word in words]
+    except UnicodeDecodeError:
+        return _report(UsageError("the words aren't UTF-8 text"), as_json=JSON_FLAG in words)
+    try:
         call = parse_words(words)
         status = execute(call) if call else run_typer(words)
         _flush()
