@@ -29,7 +29,7 @@ def get_agent_node(notes: Notes, name: str, *, folder: Path | None = None) -> tu
         ChangedOnDisk: it went away while it was looked at.
     """
     found, called = get_node(notes, name, folder=folder)
-    file = next(file for file in notes.walk.files if file.file == found.file)
+    file = file_of(notes, found)
     note, data = read_again(notes, file)
     node = next((node for node in note.nodes if (node.id, node.level) == (called.id, called.level)), None)
     if node is None:
@@ -48,3 +48,8 @@ def read_again(notes: Notes, file: NoteFile) -> tuple[Note, bytes]:
     if isinstance(data, Unreadable):
         raise DiskError(data.path, data.reason)
     return notes.parse(file, decode_note(data)[0]), data
+
+
+def file_of(notes: Notes, note: Note) -> NoteFile:
+    """Return the file that `note` was read from."""
+    return next(file for file in notes.walk.files if file.file == note.file)

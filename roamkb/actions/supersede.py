@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from roamkb.actions.agent_nodes import SUPERSEDED_BY
+from roamkb.actions.agent_nodes import file_of
 from roamkb.actions.agent_nodes import get_agent_node
 from roamkb.actions.search import Finder
 from roamkb.actions.write import Fact
@@ -21,7 +22,10 @@ from roamkb.core.errors import NotDurable
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Candidate
+from roamkb.core.model import Node
+from roamkb.core.model import Note
 from roamkb.core.text import shown
+from roamkb.formats.org.decode import decode_note
 from roamkb.formats.org.write import append_link
 from roamkb.formats.org.write import insert_property
 from roamkb.storage import disk
@@ -78,13 +82,28 @@ def supersede(
         folder=folder,
         supersedes=old,
     )
-    marked = insert_property(text, SUPERSEDED_BY, planned.node.id)
-    marked = append_link(marked, "superseded by", id=planned.node.id, title=planned.node.title)
+    marked = _marked(notes, note, old, text, planned.node)
     written = planned.node
     if not dry_run:
         mark = partial(disk.swap, path, marked.encode(), was=disk.digest(data), lock=lock)
         written = _put_and_mark(notes, permit, planned, mark)
     return Superseded(written=written, old=candidate(notes, note, old))
+
+
+def _marked(notes: Notes, note: Note, old: Node, text: str, new: Written) -> str:
+    """Return `text` with the property and the link, which our own reader must find in the old node."""
+    text = insert_property(text, SUPERSEDED_BY, new.id)
+    text = append_link(text, "superseded by", id=new.id, title=new.title)
+    read = notes.parse(file_of(notes, note), decode_note(text.encode())[0])
+    nodes = read.nodes if [node.id for node in read.nodes] == [node.id for node in note.nodes] else ()
+    for node in nodes:
+        links = (link.dest for link in node.links if link.type == "id")
+        if node.id == old.id and node.properties.get(SUPERSEDED_BY) == new.id and new.id in links:
+            return text
+    raise UsageError(
+        f"{shown(note.file)} would not read back as superseded; nothing was written",
+        hint="something in its drawer or text hides the new lines; look at it in Emacs",
+    )
 
 
 def _put_and_mark(notes: Notes, permit: WritePermit, planned: Planned, mark: Callable[[], None]) -> Written:

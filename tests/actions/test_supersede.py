@@ -132,3 +132,27 @@ def test_a_correction_of_a_correction_may_keep_the_title(world: World) -> None:
     with pytest.raises(NearDuplicate) as caught:
         world.open().write(title)
     assert [third.id] == [candidate.id for candidate in caught.value.candidates]
+
+
+def test_the_link_is_the_old_nodes_own_where_a_human_added_a_node(world: World) -> None:
+    """The human's node below isn't touched, and isn't what was superseded."""
+    old = world.open().write("A fact", body="text")
+    mine = "\n* Mine\n:PROPERTIES:\n:ID: mine\n:END:\n** COMMENT later\n#+begin_src org\n"
+    with old.path.open("a") as file:
+        file.write(mine)
+    new = world.open().supersede(old.id, "Something quite different").written
+    assert old.path.read_text().endswith(mine)
+    assert [new.id] == [end.id for end in world.open().links(old.id).forward]
+    assert () == world.open().links("mine").forward
+
+
+def test_a_node_that_would_not_read_back_as_superseded_stays(world: World) -> None:
+    """Here a lone carriage return looks like the end of the drawer; nothing is written at all."""
+    old = world.open().write("A fact")
+    text = old.path.read_text().replace(":SOURCE:", ":NOTE: a\r:END:\rb\n:SOURCE:")
+    old.path.write_text(text, newline="")
+    before = world.files()
+    for dry_run in (True, False):
+        with pytest.raises(UsageError, match="would not read back"):
+            world.open().supersede(old.id, "Something quite different", dry_run=dry_run)
+    assert before == world.files()

@@ -62,6 +62,10 @@ _OWN_KEYS = frozenset(
 _LINK_TYPES = frozenset(("id", "http", "https", "doi", "file"))
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
+_LINE_FEED = re.compile(r"\r?\n")
+#: A carriage return ends a line only where nothing else does, in Emacs as in our reader.
+_HEADING = re.compile(r"(?:\A|(?<=\n))\*+ ")
+_MAC_HEADING = re.compile(r"(?:\A|(?<=\r))\*+ ")
 _COMMENT = re.compile(r"#(?:\s|$)")
 _LIST_LINK = re.compile(r"- [^\n]* :: \[\[id:")
 
@@ -184,14 +188,19 @@ def insert_property(text: str, key: str, value: str) -> str:
 
 
 def append_link(text: str, label: str, id: str, title: str) -> str:
-    """Return `text` with one more link in a list at its end; every other byte is as it was."""
+    """Return `text` with one more link in a list at its end; every other byte is as it was.
+
+    The end is that of what stands before the first heading: below it, the link might be
+    another node's, or nobody's in a commented tree.
+    """
     end = _line_end(text)
-    lines = _lines(text)
+    top, rest = _parted(text)
+    lines = _lines(top)
     last = lines[-1] if lines else end
     gap = "" if _LINE_END.search(last) else end
     if not _LIST_LINK.match(last):
         gap += end
-    return f"{text}{gap}{link_line(label, id, title)}{end}"
+    return f"{top}{gap}{link_line(label, id, title)}{end}{rest}"
 
 
 def check_written(draft: Draft, note: Note) -> None:
@@ -320,7 +329,19 @@ def _lines(text: str) -> list[str]:
     return [text[a:b] for a, b in zip([0, *ends], [*ends, len(text)], strict=True) if a < b]
 
 
+def _parted(text: str) -> tuple[str, str]:
+    """Return what stands before the first heading, and that heading with the empty lines above it."""
+    heading = (_HEADING if "\n" in text else _MAC_HEADING).search(text)
+    if heading is None:
+        return text, ""
+    lines = _lines(text[: heading.start()])
+    while lines and not lines[-1].strip():
+        lines.pop()
+    top = "".join(lines)
+    return top, text[len(top) :]
+
+
 def _line_end(text: str) -> str:
-    """Return what ends the first line of `text`."""
-    found = _LINE_END.search(text)
+    """Return what ends the first line of `text`; a carriage return alone does so only in a text of those."""
+    found = (_LINE_FEED if "\n" in text else _LINE_END).search(text)
     return found[0] if found else "\n"
