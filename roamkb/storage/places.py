@@ -49,6 +49,8 @@ from roamkb.storage.mounts import Mount
 from roamkb.storage.mounts import other_names
 from roamkb.storage.mounts import points_below
 from roamkb.storage.mounts import read_mounts
+from roamkb.storage.processes import Process
+from roamkb.storage.processes import TooMany
 from roamkb.storage.processes import parents_of
 from roamkb.storage.repositories import is_marked
 from roamkb.storage.repositories import ties_of
@@ -84,6 +86,8 @@ class Session:
     cwd: Path | None
     #: `$PWD`, which knows by which link one came.
     pwd: str | None = None
+    #: `$OLDPWD`, which knows where a shell was before.
+    oldpwd: str | None = None
     #: `--project`.
     project: Path | None = None
     #: What the harness's variables say, by their names.
@@ -98,7 +102,14 @@ def session_of(
 ) -> Session:
     """Return the evidence that an environment holds."""
     harness = {name: environment[name] for name in HARNESS_VARIABLES if environment.get(name)}
-    return Session(cwd=cwd, pwd=environment.get("PWD"), project=project, harness=harness, pid=pid)
+    return Session(
+        cwd=cwd,
+        pwd=environment.get("PWD"),
+        oldpwd=environment.get("OLDPWD"),
+        project=project,
+        harness=harness,
+        pid=pid,
+    )
 
 
 def load_rule(home: Path, *, account_home: Path) -> Rule:
@@ -147,7 +158,8 @@ def session_project(session: Session, rule: Rule | BadRule) -> Project:
     """Return the strictest judgement of all that says where this session works.
 
     `$PWD` counts in full where it names the current folder. Where it doesn't, it is what
-    a parent left behind, and like a parent's folder it can only make the project work.
+    a parent left behind, and like `$OLDPWD` and a parent's folder it can only make the
+    project work. Only more parents than can be looked at make it unknown.
     """
     ground = _Ground(rule, session.proc)
     return strictest((*_named(session, ground), *_inherited(session, ground)))
@@ -171,18 +183,29 @@ def _named(session: Session, ground: "_Ground") -> Iterator[Project]:
 
 def _inherited(session: Session, ground: "_Ground") -> Iterator[Project]:
     """Yield the work projects among the folders that the session's parents run in."""
-    folders: list[tuple[str, str]] = []
-    if session.pwd and isabs(session.pwd) and session.pwd != str(session.cwd):
-        folders.append(("$PWD", session.pwd))
-    if session.pid is not None:
-        folders.extend(
-            (f"the parent process {parent.name} ({parent.pid})", parent.folder)
-            for parent in parents_of(session.pid, session.proc)
-        )
-    for label, folder in folders:
+    for label, folder in _left_behind(session):
         project = ground.project(folder)
         if project.kind is Kind.WORK:
             yield seen_by(project, label)
+    if session.pid is None:
+        return
+    for parent in parents_of(session.pid, session.proc):
+        match parent:
+            case Process():
+                project = ground.project(parent.folder)
+                if project.kind is Kind.WORK:
+                    yield seen_by(project, f"the parent process {parent.name} ({parent.pid})")
+            case TooMany():
+                reason = f"there are more than {parent.seen} parent processes, and any may be at work"
+                hint = "run it from a shell of your own"
+                yield Project(kind=Kind.UNKNOWN, root=None, reason=reason, hint=hint)
+
+
+def _left_behind(session: Session) -> Iterator[tuple[str, str]]:
+    """Yield what the environment says of folders that the session isn't in, by its names."""
+    for label, folder in (("$PWD", session.pwd), ("$OLDPWD", session.oldpwd)):
+        if folder and isabs(folder) and folder != str(session.cwd):
+            yield label, folder
 
 
 class _Ground:

@@ -1,15 +1,17 @@
 """The folders that our parent processes run in.
 
 An agent that was started in a work project and runs `cd elsewhere && roamkb write` is at
-work still; its process says so.
+work still; its process says so, as long as it lives and is a parent of ours. A process that
+was left behind (`setsid`, `nohup … &` in a shell that has ended) or that another service
+started for us has lost that trace, and is judged by its folders alone.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-#: More parents than any session has; a limit only so that a forged table can't hold us.
-_MOST = 64
+#: More parents than any session has; who has more hides something, and is told so.
+_MOST = 512
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +24,13 @@ class Process:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TooMany:
+    """There are more parents than were looked at."""
+
+    seen: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Status:
     name: str
     parent: int
@@ -29,8 +38,8 @@ class _Status:
     terminal: int
 
 
-def parents_of(pid: int, proc: Path) -> Iterator[Process]:
-    """Yield the parents of `pid`, the nearest first, without daemons.
+def parents_of(pid: int, proc: Path) -> Iterator[Process | TooMany]:
+    """Yield the parents of `pid`, the nearest first, without daemons; a line that is too long ends in `TooMany`.
 
     A parent of another user can't be looked into and is passed over, as is everything
     where there is no process table: parents only ever add a denial.
@@ -48,6 +57,7 @@ def parents_of(pid: int, proc: Path) -> Iterator[Process]:
         except OSError:
             continue
         yield Process(pid=pid, name=status.name, folder=folder.removesuffix(" (deleted)"))
+    yield TooMany(seen=_MOST)
 
 
 def _is_daemon(pid: int, status: _Status, proc: Path) -> bool:

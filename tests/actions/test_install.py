@@ -548,7 +548,10 @@ def test_work_can_t_change_the_rule_that_denies_it(
     home: Path, at_work: Path, wishes: dict[str, str | tuple[str, ...]]
 ) -> None:
     """Neither the KB nor what is personal, nor by leaving out a denial; nothing is touched."""
-    whole = {k: home / v if isinstance(v, str) else tuple(home / d for d in v) for k, v in wishes.items()}
+    whole: dict[str, Any] = {
+        name: home / value if isinstance(value, str) else tuple(home / folder for folder in value)
+        for name, value in wishes.items()
+    }
     before = everything(home)
     for dry_run in (True, False):
         with pytest.raises(Refused, match="work project") as caught:

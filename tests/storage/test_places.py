@@ -1,8 +1,6 @@
 """What the disk says of folders, and how the rule is found."""
 
-import os
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -20,7 +18,9 @@ from roamkb.storage.places import Session
 from roamkb.storage.places import classify_folder
 from roamkb.storage.places import find_rule
 from roamkb.storage.places import load_rule
+from roamkb.storage.places import session_of
 from roamkb.storage.places import session_project
+from roamkb.storage.processes import Process
 from roamkb.storage.processes import parents_of
 
 TEMPLATE = (Path(roamkb.__file__).parents[1] / "rules" / "knowledge-base.md").read_text()
@@ -162,15 +162,41 @@ def test_a_process_whose_name_has_brackets_is_read(tmp_path: Path) -> None:
         (tmp_path / str(pid)).mkdir()
         (tmp_path / str(pid) / "stat").write_text(line)
         (tmp_path / str(pid) / "cwd").symlink_to("/work (deleted)")
-    assert [(8, "a) b (c", "/work")] == [(p.pid, p.name, p.folder) for p in parents_of(9, tmp_path)]
+    assert [(8, "a) b (c", "/work")] == [
+        (p.pid, p.name, p.folder) for p in parents_of(9, tmp_path) if isinstance(p, Process)
+    ]
 
 
-def test_a_judgement_is_quick(home: Path, rule: Rule) -> None:
-    """It runs before each write: some milliseconds at the very most."""
-    session = Session(cwd=home / "code/site/src", pwd=str(home / "code/site/src"), pid=os.getpid())
-    spent = []
-    for _ in range(20):
-        start = time.perf_counter()
-        assert Kind.PERSONAL is session_project(session, rule).kind
-        spent.append(time.perf_counter() - start)
-    assert min(spent) < 0.02
+def table_of(proc: Path, *, parents: int, folder: Path) -> int:
+    """Make a process table of one line of parents, the farthest of which runs in `folder`; return our pid."""
+    for name in ("self", "1"):
+        (proc / name).mkdir(parents=True)
+    (proc / "self/mountinfo").write_bytes(Path("/proc/self/mountinfo").read_bytes())
+    (proc / "1/stat").write_text("1 (init) S 0 1 1 0")
+    (proc / "1/cwd").symlink_to("/")
+    for pid in range(2, parents + 2):
+        (proc / str(pid)).mkdir()
+        (proc / str(pid) / "stat").write_text(f"{pid} (sh) S {pid - 1} 1 2 34816")
+        (proc / str(pid) / "cwd").symlink_to(folder if pid == 2 else folder.parents[2] / "code")
+    return parents + 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the process table is Linux's")
+@pytest.mark.parametrize(("parents", "kind"), [(100, Kind.WORK), (1000, Kind.UNKNOWN)])
+def test_many_processes_don_t_hide_the_one_at_work(
+    parents: int, kind: Kind, home: Path, rule: Rule, tmp_path: Path
+) -> None:
+    """Where there are more parents than are looked at, nobody knows where the session began."""
+    pid = table_of(tmp_path / "proc", parents=parents, folder=home / "projects/work/app")
+    project = session_project(Session(cwd=home / "code/site", pid=pid, proc=tmp_path / "proc"), rule)
+    assert kind is project.kind
+    assert "parent process" in project.reason
+
+
+def test_the_folder_that_a_shell_came_from_counts_as_a_parent_s(home: Path, rule: Rule) -> None:
+    """`$OLDPWD` can make a session work, and nothing else."""
+    for came_from, kind in (("projects/work/app", Kind.WORK), ("Documents", Kind.PERSONAL)):
+        session = session_of({"OLDPWD": str(home / came_from)}, cwd=home / "code/site", pid=None)
+        assert kind is session_project(session, rule).kind
+    session = session_of({"OLDPWD": "projects/work/app"}, cwd=home / "code/site", pid=None)
+    assert Kind.PERSONAL is session_project(session, rule).kind
