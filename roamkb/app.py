@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from typing import Literal
 from typing import overload
 
+from roamkb.core.errors import BadRule
 from roamkb.core.errors import UsageError
-from roamkb.core.model import Kind
 from roamkb.core.model import Project
 from roamkb.core.model import Rule
 from roamkb.core.text import shown
@@ -275,10 +275,9 @@ class KnowledgeBase:
             SecretFound, NearDuplicate, UsageError, NotFound, Ambiguous, DiskError: nothing was written.
             NotDurable: it was written, and the disk would not promise to keep it.
         """
-        permit = self._permit(title)
+        permit, notes = self._leave(title)
         from roamkb.actions.write import write
 
-        notes = self._notes()
         return write(
             notes,
             self._index(notes),
@@ -293,7 +292,7 @@ class KnowledgeBase:
 
     def require_leave(self, fact: str) -> None:
         """Raise `Refused` where the project may not write `fact`; nothing else is looked at."""
-        self._permit(fact)
+        self._leave(fact)
 
     def supersede(
         self,
@@ -312,11 +311,10 @@ class KnowledgeBase:
         dry_run: bool = False,
     ) -> "Superseded":
         """Write one fact as a new agent node that replaces the one called `name`; see `write`."""
-        permit = self._permit(title)
+        permit, notes = self._leave(title)
         from roamkb.actions.supersede import supersede
         from roamkb.storage.state import lock
 
-        notes = self._notes()
         return supersede(
             notes,
             self._index(notes),
@@ -324,7 +322,7 @@ class KnowledgeBase:
             name,
             self._fact(title, body, markdown, tags, aliases, refs, links, source, by),
             self._stamp(),
-            lock=lock(self._state.lock_file(self._rule.kb)),
+            lock=lock(self._state.lock_file(permit.kb)),
             project_name=self._project_name(permit.project),
             anyway=anyway,
             dry_run=dry_run,
@@ -341,7 +339,7 @@ class KnowledgeBase:
         yes: bool = False,
     ) -> "Trashed":
         """Move one agent node, or all that the filters let through, to this machine's trash."""
-        permit = self._permit(f"trash {name or 'agent nodes'}")
+        permit, notes = self._leave(f"trash {name or 'agent nodes'}")
         from roamkb.actions.trash import sweep
         from roamkb.actions.trash import trash
 
@@ -350,11 +348,11 @@ class KnowledgeBase:
         if all_agent == (name is not None):
             raise UsageError("trash what?", hint="roamkb trash ID, or roamkb trash --all-agent [--since D]")
         if name is not None:
-            return trash(self._notes(), permit, self._trash, name, folder=self._around.cwd)
+            return trash(notes, permit, self._trash(permit.kb), name, folder=self._around.cwd)
         return sweep(
-            self._notes(),
+            notes,
             permit,
-            self._trash,
+            self._trash(permit.kb),
             since=self._day("--since", since),
             projects=self._names_of(from_project) if from_project else frozenset(),
             yes=yes,
@@ -366,8 +364,10 @@ class KnowledgeBase:
         from roamkb.actions.trash import trashed
 
         if name is None:
-            return trashed(self._trash, self._rule.kb)
-        return restore(self._notes(), self._permit(f"restore {name}"), self._trash, name)
+            kb = self._rule.kb
+            return trashed(self._trash(kb), kb)
+        permit, notes = self._leave(f"restore {name}")
+        return restore(notes, permit, self._trash(permit.kb), name)
 
     # The boundary and the rule
 
@@ -404,13 +404,22 @@ class KnowledgeBase:
             self._around.environment, cwd=self._around.cwd, pid=self._around.pid, project=self._project_folder
         )
 
-    def _permit(self, fact: str) -> "WritePermit":
-        from roamkb.core.boundary import permit
+    def _leave(self, fact: str) -> "tuple[WritePermit, Notes]":
+        """Return leave to write `fact`, and the notes that it is for, by one reading of the rule.
 
-        project = self._project
-        # without a rule no project is personal, so there is no KB to name either
-        kb = self._rule.kb if project.kind is Kind.PERSONAL else Path()
-        return permit(project, fact, kb=kb)
+        A rule that another process puts in place meanwhile counts from the next call on.
+        """
+        from roamkb.core.boundary import permit
+        from roamkb.storage.places import find_rule
+        from roamkb.storage.places import session_project
+
+        rule = find_rule(self._around.home, account_home=self._around.account_home)
+        project = session_project(self._session, rule)
+        if isinstance(rule, BadRule):
+            # no project is personal then, so there is no KB to name either
+            permit(project, fact, kb=Path())
+            raise rule
+        return permit(project, fact, kb=rule.kb), _notes_of(rule)
 
     def hygiene(self, *, org: bool = False) -> "Hygiene":
         """Return what the knowledge base holds that its human may want to tidy."""
@@ -424,13 +433,13 @@ class KnowledgeBase:
             from roamkb.actions.conflicts import conflicts
 
             return conflicts(self._notes(), file=file, folder=self._around.cwd)
-        permit = self._permit(f"adopt {file or 'conflict copies'}")
+        permit, notes = self._leave(f"adopt {file or 'conflict copies'}")
         from roamkb.actions.conflicts import adopt as adopt_copies
 
         return adopt_copies(
-            self._notes(),
+            notes,
             permit,
-            lock_file=self._state.lock_file(self._rule.kb),
+            lock_file=self._state.lock_file(permit.kb),
             now=self._around.now(),
             file=file,
             folder=self._around.cwd,
@@ -517,7 +526,7 @@ class KnowledgeBase:
 
     def _notes(self) -> Notes:
         """Return the notes as they are now; what one call read is not kept for the next."""
-        return Notes(self._rule.kb, todo_lines=self._rule.todo_lines)
+        return _notes_of(self._rule)
 
     def _index(self, notes: Notes) -> "Index":
         from roamkb import __version__
@@ -537,11 +546,9 @@ class KnowledgeBase:
             cache=self._around.cache or user_cache_path("roamkb"),
         )
 
-    @property
-    def _trash(self) -> "Trash":
+    def _trash(self, kb: Path) -> "Trash":
         from roamkb.storage.trash import Trash
 
-        kb = self._rule.kb
         return Trash(
             kb=kb,
             folder=self._state.trash_folder(kb),
@@ -628,6 +635,10 @@ class KnowledgeBase:
         return (
             f"~/{folder.relative_to(home)}" if folder.is_relative_to(home) and folder != home else str(folder)
         )
+
+
+def _notes_of(rule: Rule) -> Notes:
+    return Notes(rule.kb, todo_lines=rule.todo_lines)
 
 
 def _texts(given: Sequence[str]) -> tuple[str, ...]:

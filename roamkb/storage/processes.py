@@ -39,7 +39,7 @@ class _Status:
 
 
 def parents_of(pid: int, proc: Path) -> Iterator[Process | TooMany]:
-    """Yield the parents of `pid`, the nearest first, without daemons; a line that is too long ends in `TooMany`.
+    """Yield the parents of `pid`, the nearest first, without daemons; too long a line ends in `TooMany`.
 
     A parent of another user can't be looked into and is passed over, as is everything
     where there is no process table: parents only ever add a denial.
