@@ -28,7 +28,7 @@ from roamkb.core.tokens import words
 from roamkb.storage.word_table import word_table
 
 #: Raise on any change of tables, tokens or what is stored; an index of another number is made anew.
-SCHEMA = 2
+SCHEMA = 3
 
 #: Names the index in the first bytes of its file, "roam".
 _APPLICATION = 0x726F616D
@@ -58,6 +58,9 @@ CREATE VIRTUAL TABLE word USING fts5vocab(words, row);
 
 #: Separates names and tags; no title, alias or tag holds it.
 SEPARATOR = "\x1f"
+
+#: Characters of tags that a heading's entry keeps, far above what anybody writes: each inherits all above it.
+_MOST_TAG_TEXT = 1000
 
 _INDEXED = "title, alias, tags, body, hidden"
 
@@ -205,19 +208,32 @@ def _row(passage: Passage) -> _Row:
     is_foreign = not is_english(found[:_TELLING])
     table = word_table()
     hidden = list(_hidden(found, is_foreign))
-    indexed = (title, aliases, SEPARATOR.join(passage.tags), body, " ".join(hidden))
+    tags = _kept_tags(passage)
+    indexed = (title, aliases, SEPARATOR.join(tags), body, " ".join(hidden))
     return _Row(
         line=passage.first_line(),
         node=node.id if node else None,
         date=passage.date,
         is_agent=node is not None and is_agent_passage(passage),
-        length=len(found) + len(hidden) + len(passage.tags),
-        tag_set=tag_set(passage.tags),
+        length=len(found) + len(hidden) + len(tags),
+        tag_set=tag_set(tags),
         numbers=_ranges([number for number, _ in passage.lines]),
         indexed=tuple(_storable(text) for text in indexed),  # type: ignore[arg-type]
         is_foreign=is_foreign,
         vector=table.vector(found) if table else None,
     )
+
+
+def _kept_tags(passage: Passage) -> Sequence[str]:
+    """Return the tags to index: of a heading that inherits a text of its own, only the nearest ones."""
+    if passage.node is None or not passage.node.level:
+        return passage.tags
+    room = _MOST_TAG_TEXT
+    for place in range(len(passage.tags) - 1, -1, -1):
+        room -= len(passage.tags[place]) + 1
+        if room < 0:
+            return passage.tags[place + 1 :]
+    return passage.tags
 
 
 #: Words that are enough to tell a language by.

@@ -322,6 +322,19 @@ def test_a_fifo_in_the_place_of_the_index_is_replaced(base: Base) -> None:
     assert base.file.is_file()
 
 
+def test_inherited_tags_do_not_multiply_in_the_index(base: Base) -> None:
+    """Hundreds of headings below thousands of tags: each keeps the nearest, the file all of them."""
+    tags = ":".join(f"t{number}" for number in range(5000))
+    headings = "".join(f"* Gnu{number} :own:\n:PROPERTIES:\n:ID: g{number}\n:END:\n" for number in range(100))
+    path = base.note("tags.org", "All tags", tags=f":{tags}:")
+    path.write_text(path.read_text() + headings)
+    assert ["All tags"] == base.titles("tag:t0")
+    assert 100 == len(base.titles("tag:own", None))
+    assert base.file.stat().st_size < 1_000_000
+    for note in base.index().find(parse_query("tag:zebra", today=_TODAY)).answers:
+        assert ("zebra",) == note.tags
+
+
 DAMAGES = ["flip", "cut", "zero", "other", "text", "gone", "empty"]
 
 

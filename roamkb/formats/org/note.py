@@ -101,6 +101,10 @@ class _NoteReader:
         self._lines = live.lines
         self._parents = parents(self._lines)
         self._headings: dict[int, Heading] = {}
+        self._steps: dict[int, str] = {}
+        #: The paths and the tags of those that were asked for: who is below goes on from there.
+        self._paths: dict[int, tuple[str, ...]] = {}
+        self._tags: dict[int, tuple[str, ...]] = {}
 
     @cached_property
     def title(self) -> str:
@@ -241,7 +245,7 @@ class _NoteReader:
             pos=line.begin + 1,
             level=1 + line.stars // 2 if self._keywords.odd_levels else line.stars,
             title=displayed(self._text[slice(*heading.title)]) if heading.title else "",
-            olp=tuple(step(self._text, self._heading(above)) for above in self._path(number)),
+            olp=self._path(number),
             todo=heading.todo,
             priority=heading.priority,
             scheduled=planned(planning, "SCHEDULED:") if planning else None,
@@ -255,19 +259,42 @@ class _NoteReader:
             properties=drawer.properties(),
         )
 
-    def _path(self, number: int) -> list[int]:
-        """Return the headings above one, the outermost first."""
-        path: list[int] = []
-        while (number := self._parents[number]) != _TOP:
-            path.append(number)
-        return path[::-1]
+    def _path(self, number: int) -> tuple[str, ...]:
+        """Return the steps of the outline above a heading, the outermost first."""
+        added: list[str] = []
+        above = self._parents[number]
+        while above != _TOP and above not in self._paths:
+            added.append(self._step(above))
+            above = self._parents[above]
+        known = () if above == _TOP else (*self._paths[above], self._step(above))
+        self._paths[number] = (*known, *reversed(added))
+        return self._paths[number]
+
+    def _step(self, number: int) -> str:
+        if number not in self._steps:
+            self._steps[number] = step(self._text, self._heading(number))
+        return self._steps[number]
 
     def _tags_of(self, number: int) -> tuple[str, ...]:
-        """Return the file's tags, those of the headings above and a heading's own; the last of equal ones."""
-        tags = list(self._keywords.filetags)
-        for heading in (*self._path(number), number):
-            tags += self._heading(heading).tags
-        return tuple(dict.fromkeys(reversed(tags)))[::-1]
+        """Return the file's tags, those of the headings above and a heading's own; the last of equal ones.
+
+        What is only inherited is shared: thousands of tags above thousands of headings are in
+        memory once.
+        """
+        if number not in self._tags:
+            added: list[tuple[str, ...]] = []
+            above = number
+            while above != _TOP and above not in self._tags:
+                added.append(self._heading(above).tags)
+                above = self._parents[above]
+            known = self._tags[above] if above != _TOP else self._file_tags
+            own = [tag for tags in reversed(added) for tag in tags]
+            self._tags[number] = _last_of_equals((*known, *own)) if own else known
+        return self._tags[number]
+
+    @cached_property
+    def _file_tags(self) -> tuple[str, ...]:
+        return _last_of_equals(self._keywords.filetags)
 
     @cached_property
     def _ends(self) -> list[int]:
@@ -282,6 +309,10 @@ class _NoteReader:
 
     def _last_line(self, end: int) -> int:
         return self._line_number(max(end - 1, 0))
+
+
+def _last_of_equals(tags: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(reversed(tags)))[::-1]
 
 
 def _aliases(drawer: Drawer) -> tuple[str, ...]:

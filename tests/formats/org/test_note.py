@@ -250,3 +250,37 @@ _HOSTILE = Path(__file__).parent / "hostile.py"
 def test_hostile_notes_are_read_in_linear_time() -> None:
     """Every family at 64 KiB, together, well within what a single quadratic one would take."""
     subprocess.run([sys.executable, str(_HOSTILE)], check=True, timeout=240)
+
+
+def test_what_thousands_inherit_is_there_once() -> None:
+    """A heading without tags of its own shares those above it, and a deep outline is walked once."""
+    tags = ":".join(f"t{number}" for number in range(5000))
+    headings = "".join(f"* h{number}\n{_drawer(f'n{number}')}" for number in range(200))
+    first, *rest = _note(f"#+filetags: :{tags}:t1:\n{headings}").nodes
+    assert (5000, "t1") == (len(first.tags), first.tags[-1])
+    assert all(node.tags is first.tags for node in rest)
+
+
+@given(
+    headings=st.lists(
+        st.tuples(st.integers(1, 5), st.lists(st.sampled_from("abc"), max_size=2), st.booleans()), max_size=12
+    ),
+    filetags=st.lists(st.sampled_from("abc"), max_size=3),
+)
+def test_paths_and_tags_come_from_all_headings_above(
+    headings: list[tuple[int, list[str], bool]], filetags: list[str]
+) -> None:
+    """Whichever of them are nodes; of equal tags the last stays."""
+    text = f"#+filetags: :{':'.join(filetags)}:\n" if filetags else ""
+    expected: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {}
+    above: list[tuple[int, str, list[str]]] = []
+    for number, (stars, tags, is_node) in enumerate(headings):
+        text += "*" * stars + f" h{number}" + (f" :{':'.join(tags)}:" if tags else "") + "\n"
+        text += _drawer(str(number)) if is_node else ""
+        above = [one for one in above if one[0] < stars]
+        every = [*filetags, *(tag for _, _, theirs in above for tag in theirs), *tags]
+        kept = tuple(tag for place, tag in enumerate(every) if tag not in every[place + 1 :])
+        if is_node:
+            expected[str(number)] = (tuple(title for _, title, _ in above), kept)
+        above.append((stars, f"h{number}", tags))
+    assert expected == {node.id: (node.olp, node.tags) for node in _note(text).nodes}
