@@ -100,6 +100,9 @@ def test_a_secret_is_refused_wherever_it_stands(world: World, field: str) -> Non
         {"title": "A fact", "source": "gossip"},
         {"title": "A fact", "refs": ("no ref at all",)},
         {"title": "A fact", "body": "x" * 70_000},
+        {"title": "A fact", "by": " "},
+        {"title": "A fact", "by": "\x1b\x00"},
+        {"title": "A fact", "by": "x" * 301},
     ],
 )
 def test_what_cannot_be_a_node_is_a_usage_error(world: World, values: dict[str, object]) -> None:

@@ -31,6 +31,9 @@ from roamkb.formats.org.escape import unescaped
 #: Longer than any sentence; a list of titles stays a list that a person or a prompt can hold.
 TITLE_LIMIT = 300
 
+#: Reducing links takes time that grows with the square of the length.
+_LONGEST_LINE = 10 * TITLE_LIMIT
+
 #: A node is one thing worth knowing. The reader's promise of milliseconds holds up to here.
 BODY_LIMIT = 64 * 1024
 
@@ -118,7 +121,7 @@ def normalised(text: str) -> str:
 
 def normalised_title(title: str) -> str:
     """Return `title` as both org-roam and we shall show it: one line, links reduced to their words."""
-    if len(title) > 10 * TITLE_LIMIT:
+    if len(title) > _LONGEST_LINE:
         raise _too_long(title)
     line = _one_line(title)
     if not shown(line):
@@ -130,8 +133,17 @@ def normalised_title(title: str) -> str:
 
 def normalised_alias(alias: str) -> str:
     """Return `alias` as org-roam shall store it, by the rules of titles."""
-    if len(alias) > 10 * TITLE_LIMIT or len(line := _one_line(alias)) > TITLE_LIMIT:
+    if len(alias) > _LONGEST_LINE or len(line := _one_line(alias)) > TITLE_LIMIT:
         raise UsageError(f"the alias {shown(clipped(alias, 60))!r} is longer than {TITLE_LIMIT} characters")
+    return line
+
+
+def normalised_agent(agent: str) -> str:
+    """Return the name of who wrote it on one line; a node without would be the human's."""
+    if len(agent) > _LONGEST_LINE or len(line := _one_line(agent)) > TITLE_LIMIT:
+        raise UsageError(f"the name of who wrote it has {len(agent)} characters; at most {TITLE_LIMIT}")
+    if not shown(line):
+        raise UsageError("a node needs a name of who wrote it", hint="--by NAME, or leave it out")
     return line
 
 
@@ -171,7 +183,8 @@ def link_line(label: str, id: str, title: str) -> str:
     if re.search(r"[\[\]\\%\n]", id) or not id.strip():
         raise UsageError(f"the id {shown(clipped(id, 80))!r} can't be linked to")
     # the first `]]` would end the link, as org itself knows; the last ` :: ` ends a list's label
-    words = re.sub(r"\](?=\]|$)|(?<= ):(?=: )", rf"\g<0>{BREAK}", _one_line(title)) or id
+    line = clipped(_one_line(title), TITLE_LIMIT)
+    words = re.sub(r"\](?=\]|$)|(?<= ):(?=: )", rf"\g<0>{BREAK}", line) or id
     return f"- {label} :: [[id:{id}][{words}]]"
 
 
@@ -220,7 +233,8 @@ def _head(draft: Draft, title: str) -> Iterator[str]:
     yield ":PROPERTIES:"
     yield _property("ID", draft.id)
     yield _property("CREATED", _stamp(draft.created))
-    for key, value in (("AGENT", draft.agent), ("PROJECT", draft.project), ("SOURCE", draft.source)):
+    yield _property("AGENT", normalised_agent(draft.agent))
+    for key, value in (("PROJECT", draft.project), ("SOURCE", draft.source)):
         if _one_line(value):
             yield _property(key, value)
     for key, value in draft.properties.items():
@@ -279,7 +293,7 @@ def _meant_text(draft: Draft) -> str:
 
 def _one_line(text: str) -> str:
     """Return `text` as one line with nothing active in it, links reduced to what they show."""
-    line = " ".join(_UNSTORABLE.sub("", " ".join(text.split())).split())
+    line = clipped(" ".join(_UNSTORABLE.sub("", " ".join(text.split())).split()), _LONGEST_LINE)
     while (less := " ".join(_LINK.sub(_shown_link, line).split())) != line:
         line = less
     return defused(line.replace("[[", f"[{BREAK}["))

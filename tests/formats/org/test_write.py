@@ -1,6 +1,7 @@
 """The file that a draft becomes, and the two lines that a later node adds to an old one."""
 
 from datetime import datetime
+from time import process_time
 from typing import Any
 
 import pytest
@@ -239,6 +240,41 @@ def test_a_link_survives_its_words(title: str, words: str) -> None:
     assert link_line("related", OTHER, title) == f"- related :: [[id:{OTHER}][{words}]]"
     note = parse_note(render_node(draft(related=((OTHER, title),))), file="new.org")
     assert [(link.type, link.dest) for link in note.nodes[0].links] == [("id", OTHER)]
+
+
+def test_a_link_shows_no_more_of_a_title_than_ours_may_have() -> None:
+    """A human's own title has no limit; the link works by the id."""
+    for title, words in (("x" * TITLE_LIMIT, "x" * TITLE_LIMIT), ("y" * 5000, "y" * (TITLE_LIMIT - 1) + "…")):
+        assert link_line("related", OTHER, title) == f"- related :: [[id:{OTHER}][{words}]]"
+        meant = draft(related=((OTHER, title),))
+        check_written(meant, parse_note(render_node(meant), file="new.org"))
+
+
+@pytest.mark.parametrize("brackets", ["[[a]", "[[", "[[a]["])
+def test_brackets_without_end_take_no_time(brackets: str) -> None:
+    """A human's title or a folder's name can be anything; this once took minutes."""
+    text = brackets * 25_000 + "a" + "]]" * 25_000
+    start = process_time()
+    render_node(draft(project=text, related=((OTHER, text),)))
+    assert process_time() - start < 2
+
+
+@pytest.mark.parametrize(
+    ("agent", "reason"),
+    [
+        ("", "needs a name of"),
+        (" ", "needs a name of"),
+        ("\n\t", "needs a name of"),
+        ("\x00\x1b", "needs a name of"),
+        ("\u200b", "needs a name of"),
+        ("x" * (TITLE_LIMIT + 1), f"at most {TITLE_LIMIT}"),
+    ],
+)
+def test_who_wrote_it_has_a_name(agent: str, reason: str) -> None:
+    """Without one the node would be taken for the human's; and a name is no text."""
+    assert render_node(draft(agent="x" * TITLE_LIMIT))
+    with pytest.raises(UsageError, match=reason):
+        render_node(draft(agent=agent))
 
 
 @pytest.mark.parametrize("id", ["", " ", "a]b", "a[b", "a\\b", "a\nb", "a%20b"])
