@@ -24,8 +24,8 @@ _SET = re.compile(r"\[[!^]?[^\]\\/\[]+\]")
 
 
 def literal(path: str) -> str:
-    """Return the entry that means exactly `path`."""
-    return re.sub(r"([\\*?\[\]$#!])", r"\\\1", path)
+    """Return the entry that means exactly `path`; a name's last blanks would be cut off."""
+    return re.sub(r"([\\*?\[\]$#!{},;]|\s(?=\s*(?:/|\Z)))", r"\\\1", path)
 
 
 def literal_path(entry: str) -> str | None:
@@ -34,11 +34,14 @@ def literal_path(entry: str) -> str | None:
 
 
 def fault_of(entry: str) -> str | None:
-    """Return why gitignore couldn't match `entry`, or None where it can."""
+    """Return why gitignore couldn't match what `entry` seems to mean, or None where it can."""
     for part in entry.split("/"):
         if (len(part) - len(part.rstrip("\\"))) % 2:
             return "ends a name in a lone backslash"
         bare = _ESCAPE.sub("", part)
+        if found := re.search(r"[{},;]", bare):
+            # other tools' lists; gitignore has none, and a folder of that whole name is hardly meant
+            return f"has an unescaped `{found[0]}`; write one folder in a line, or `\\{found[0]}` in a name"
         if "**" in bare and bare != "**":
             return "has ** beside other characters"
         if "[" in _SET.sub("", bare):

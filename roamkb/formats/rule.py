@@ -17,7 +17,8 @@ error, and an error makes every project unknown:
 * An entry that isn't absolute once `~/` is expanded (`work/`, `~other/x`, `$HOME/x`),
   holds `.` or `..`, an invisible character, or a comment on its own line's end: it
   would match nothing.
-* A pattern that gitignore calls invalid, for the same reason.
+* A pattern that gitignore calls invalid, or that lists folders as a shell or a person
+  would (`~/{p,q}`, `~/p; ~/q`), for the same reason. `\\,` means a comma in a name.
 * An empty list of work roots. Who has none says so with the one line `none`.
 * A negation among the work roots: it would widen what may be written. Among the
   project parents it narrows, and always wins, wherever it stands.
@@ -183,7 +184,7 @@ def _stripped(line: str) -> str:
     """Return `line` without its trailing blanks, unless the first of them is escaped."""
     kept = line.rstrip()
     dangling = (len(kept) - len(kept.rstrip("\\"))) % 2
-    return kept + " " if dangling and line[len(kept) :].startswith(" ") else kept
+    return kept + line[len(kept) :][:1] if dangling else kept
 
 
 def _kb(block: _Block, source: Path, home: Path) -> Path:
@@ -252,6 +253,8 @@ def _path_fault(path: str) -> str | None:
         return f"holds . or ..: {path!r}; write the folder itself"
     if cleaned(path) != path or "\n" in path or "\t" in path:
         return f"holds an invisible character: {path!r}"
+    if path != path.rstrip():
+        return f"ends in a blank: {path!r}; rename the folder"
     return None if path.strip("/~") else f"is too much: {path!r}; name a folder in it"
 
 

@@ -380,7 +380,7 @@ def _read_rule(home: Path) -> Rule:
     try:
         real = Path(realpath(source, strict=True))
         _check_owner(source, real, real.stat())
-        for folder in (source.parent, real.parent):
+        for folder in dict.fromkeys((*_folders_to(source, home), *_folders_to(real, Path(realpath(home))))):
             _check_folder(source, folder, folder.stat())
     except FileNotFoundError:
         raise BadRule(source, "is missing") from None
@@ -418,6 +418,13 @@ def _check_folder(source: Path, folder: Path, status: os.stat_result) -> None:
         raise BadRule(source, f"lies in another user's folder ({folder}, user {status.st_uid})")
     if status.st_mode & 0o002 and not status.st_mode & stat.S_ISVTX:
         raise BadRule(source, f"lies in a folder that everybody may write to; `chmod o-w {folder}`")
+
+
+def _folders_to(file: Path, home: Path) -> Iterator[Path]:
+    """Yield the folder of `file`, and where that is in `home` those above it, up to `home`."""
+    for folder in file.parents:
+        if folder == file.parent or folder.is_relative_to(home):
+            yield folder
 
 
 def _with_physical_dots(path: str) -> str:

@@ -102,6 +102,12 @@ def test_a_literal_means_itself(path: str) -> None:
     assert fault_of(entry) is None
 
 
+def test_a_literal_s_trailing_blanks_are_escaped() -> None:
+    """gitignore cuts off the others."""
+    assert ["/a\\ ", "/a b\\ \\ ", "/ a"] == [literal("/a "), literal("/a b  "), literal("/ a")]
+    assert is_under("/a /x", literal("/a ") + "/*")
+
+
 @given(paths, paths)
 def test_a_literal_means_nothing_else(path: str, other: str) -> None:
     """Two folders that don't lie in each other have entries that don't."""

@@ -114,6 +114,11 @@ def test_the_shipped_rule_carries_its_contract(phrase: str) -> None:
         (blocks(work="~/[z-a]"), "backwards"),
         (blocks(work="~/a**b"), "beside other"),
         (blocks(work="~/w\\"), "lone backslash"),
+        (blocks(work="~/code/{p,q}"), "unescaped `{`"),
+        (blocks(work="~/code,~/x"), "unescaped `,`"),
+        (blocks(work="~/code; ~/x"), "unescaped `;`"),
+        (blocks(work="~/code\\\\}"), "unescaped `}`"),
+        (blocks(parents="~/code\n!~/code/a,b"), "unescaped `,`"),
         (blocks(parents="code"), "relative"),
         (blocks(parents="/"), "every folder"),
         (blocks(parents="/*"), "every folder"),
@@ -164,6 +169,25 @@ def test_no_work_roots_must_be_said() -> None:
 def test_a_folder_s_content_is_the_folder(entry: str, meant: tuple[str, ...]) -> None:
     """Who denies everything in a folder denies the folder."""
     assert meant == parsed(blocks(work=entry)).work_roots
+
+
+@pytest.mark.parametrize("name", ["a,b", "{x}", "p;q", "end ", "two  ", " both ", "wide\u3000", "in side"])
+def test_an_odd_folder_name_is_denied_by_its_literal(name: str) -> None:
+    """What reads as a list or is cut off is escaped, and then means the one folder."""
+    text = render_rule(
+        TEMPLATE, kb="~/kb", work_roots=[literal(f"/p/{name}")], project_parents=[literal(f"/q/{name}")]
+    )
+    rule = parsed(text)
+    for path, (entry,) in ((f"/p/{name}", rule.work_roots), (f"/q/{name}", rule.project_parents)):
+        assert is_under(f"{path}/x", entry)
+        assert not is_under(path.rstrip() + "x", entry)
+        assert name == name.rstrip() or not is_under(path.rstrip(), entry)
+
+
+def test_a_knowledge_base_that_ends_in_a_blank_is_refused() -> None:
+    """The line's end would be cut off, and the KB be another folder."""
+    with pytest.raises(UsageError, match="ends in a blank"):
+        render_rule(TEMPLATE, kb="/kb ", work_roots=[], project_parents=[])
 
 
 def test_a_home_with_wildcards_is_literal() -> None:

@@ -1,5 +1,6 @@
 """What the disk says of folders, and how the rule is found."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -102,6 +103,40 @@ def test_a_broken_rule_says_what_is_wrong(change: object, why: str, home: Path) 
     project = classify_folder(home / "code/site", fault)
     assert Kind.UNKNOWN is project.kind
     assert why in project.reason
+
+
+@pytest.mark.parametrize("folder", [".claude/rules", ".claude", "."])
+def test_a_rule_below_a_folder_that_everybody_may_write_to_counts_for_nothing(
+    folder: str, home: Path
+) -> None:
+    """Whoever may rename a folder on the way to the rule may put another rule there."""
+    assert isinstance(find_rule(home, account_home=home), Rule)
+    (home / folder).chmod(0o777)
+    fault = find_rule(home, account_home=home)
+    assert isinstance(fault, BadRule)
+    assert f"chmod o-w {home / folder}" in fault.message
+    (home / folder).chmod(0o1777)
+    assert isinstance(find_rule(home, account_home=home), Rule)
+
+
+def test_a_linked_rule_is_judged_by_the_folders_to_its_real_place(home: Path) -> None:
+    """A checkout below HOME is looked at up to HOME."""
+    real = home / "code" / "roamkb" / "rules" / "knowledge-base.md"
+    real.parent.mkdir(parents=True)
+    (home / RULE_PLACE).rename(real)
+    (home / RULE_PLACE).symlink_to(real)
+    assert isinstance(find_rule(home, account_home=home), Rule)
+    (home / "code").chmod(0o777)
+    assert isinstance(find_rule(home, account_home=home), BadRule)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_a_rule_in_another_user_s_folder_counts_for_nothing(home: Path) -> None:
+    """Also where only a folder further up is theirs."""
+    os.chown(home / ".claude", 12345, 12345)
+    fault = find_rule(home, account_home=home)
+    assert isinstance(fault, BadRule)
+    assert "another user's folder" in fault.message
 
 
 def test_a_home_that_isn_t_absolute_counts_for_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
