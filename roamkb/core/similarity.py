@@ -102,6 +102,9 @@ def _jaccard(one: Set[str], other: Set[str]) -> float:
 
 def likeness(one: Shape, other: Shape, *, limit: float) -> Likeness:
     """Return what the texts are to each other, `limit` being the least similarity that counts (inclusive)."""
+    if not one.normal and not other.normal:
+        # emoji and punctuation have no words to compare
+        return Likeness.SAME if one.text.strip() == other.text.strip() else Likeness.DIFFERENT
     if one.normal == other.normal:
         return Likeness.SAME
     if similarity(one, other) < limit:

@@ -31,6 +31,11 @@ from roamkb.core.similarity import similarity
         ),
         ("Postgres needs a vacuum", "Redirects must match", Likeness.DIFFERENT),
         ("日本語の文章です", "日本語の文章です。", Likeness.SAME),
+        ("🎉", "✅", Likeness.DIFFERENT),
+        ("!!!", "???", Likeness.DIFFERENT),
+        ("🎉", "", Likeness.DIFFERENT),
+        ("🎉 ", " 🎉", Likeness.SAME),
+        ("🎉 done", "✅ done", Likeness.SAME),
     ],
 )
 def test_likeness(one: str, other: str, how: Likeness) -> None:
