@@ -38,6 +38,7 @@ from roamkb.formats.org.note import parse_note
 from roamkb.formats.org.slug import slug
 from roamkb.formats.org.write import Draft
 from roamkb.formats.org.write import check_written
+from roamkb.formats.org.write import normalised_body
 from roamkb.formats.org.write import render_node
 from roamkb.storage.disk import read_file
 from roamkb.storage.lookup import candidate
@@ -208,7 +209,8 @@ def _org(fact: Fact) -> str:
         return fact.body
     from roamkb.formats.markdown import org_from_markdown
 
-    return org_from_markdown(fact.body)
+    # measured before, since converting may take time that grows with the square of the length
+    return org_from_markdown(normalised_body(fact.body))
 
 
 def _checked(draft: Draft, text: str) -> Node:

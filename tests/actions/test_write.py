@@ -14,6 +14,7 @@ from roamkb.core.errors import NotFound
 from roamkb.core.errors import Refused
 from roamkb.core.errors import SecretFound
 from roamkb.core.errors import UsageError
+from roamkb.formats.org.write import BODY_LIMIT
 from roamkb.formats.org.write import normalised
 from tests.conftest import World
 
@@ -212,3 +213,10 @@ def test_a_twin_is_found_among_many_notes_of_the_same_words(world: World) -> Non
     with pytest.raises(NearDuplicate) as caught:
         world.open().write("Proxy caches drop the idle sockets")
     assert ["twin"] == [candidate.id for candidate in caught.value.candidates]
+
+
+def test_markdown_is_measured_before_it_is_converted(world: World) -> None:
+    """The limit is on what is given as well: converting a text without limit may take minutes."""
+    with pytest.raises(UsageError, match="72000 bytes; a node holds"):
+        world.open().write("A fact", body="**a** " * 12_000, markdown=True)
+    assert world.open().write("A fact", body="x" * BODY_LIMIT + "\r\n", markdown=True)

@@ -96,13 +96,7 @@ class Draft:
 
 def render_node(draft: Draft) -> str:
     """Return the whole file; `UsageError` where a field can't be stored."""
-    body = normalised(draft.body)
-    size = len(body.encode())
-    if size > BODY_LIMIT:
-        raise UsageError(
-            f"the body has {size} bytes; a node holds {BODY_LIMIT}",
-            hint="a node is one fact: write several and link them, or link to the source",
-        )
+    body = normalised_body(draft.body)
     title = normalised_title(draft.title)
     blocks = [*_head(draft, title), *(["", escaped(body)] if body else [])]
     links = [link_line("related", id, title) for id, title in draft.related]
@@ -117,6 +111,18 @@ def normalised(text: str) -> str:
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
     return _UNSTORABLE.sub("", lines).rstrip("\n")
+
+
+def normalised_body(text: str) -> str:
+    """Return `text` as a note can keep it; `UsageError` where it is more than one can."""
+    body = normalised(text)
+    size = len(body.encode())
+    if size > BODY_LIMIT:
+        raise UsageError(
+            f"the body has {size} bytes; a node holds {BODY_LIMIT}",
+            hint="a node is one fact: write several and link them, or link to the source",
+        )
+    return body
 
 
 def normalised_title(title: str) -> str:
