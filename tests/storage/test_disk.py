@@ -528,17 +528,22 @@ def test_a_reader_never_sees_a_part(note: Path) -> None:
 def test_ctrl_c_leaves_nothing_half_done(tmp_path: Path) -> None:
     """A write that is interrupted leaves whole notes and no leftovers that a reader takes."""
 
+    fork = multiprocessing.get_context("fork")
+    busy = fork.Event()
+
     def write() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             for number in itertools.count():
                 disk.create(tmp_path, f"{number}.org", NEW * 1000)
+                if number == 20:
+                    busy.set()
         except KeyboardInterrupt:
             os._exit(130)
 
-    child = multiprocessing.get_context("fork").Process(target=write)
+    child = fork.Process(target=write)
     child.start()
-    time.sleep(0.3)
+    assert busy.wait(60)
     assert child.pid is not None
     os.kill(child.pid, signal.SIGINT)
     child.join()

@@ -17,11 +17,8 @@ from roamkb.storage.state import private_folder
 def test_a_lock_is_held_by_one(tmp_path: Path) -> None:
     """Who comes second hears that it is busy, after a bounded wait."""
     path = tmp_path / "state" / "kb.lock"
-    with lock(path):
-        started = time.monotonic()
-        with pytest.raises(Busy, match="held by another roamkb"), lock(path, wait=0.2):
-            pytest.fail("held twice")
-        assert 0.2 <= time.monotonic() - started < 2
+    with lock(path), pytest.raises(Busy, match="held by another roamkb"), lock(path, wait=0.2):
+        pytest.fail("held twice")
     with lock(path, wait=0):
         pass
 
