@@ -14,6 +14,7 @@ from pathlib import Path
 
 from roamkb.core.boundary import is_loosened
 from roamkb.core.boundary import permit
+from roamkb.core.boundary import strictest
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import UsageError
 from roamkb.core.installation import Absent
@@ -127,28 +128,40 @@ def check_leave(
     """
     counts = find_rule(home, account_home=account_home)
     account = find_rule(account_home, account_home=account_home)
+    said = counts if isinstance(counts, Rule) else _said(home)
     judge = next((known for known in (counts, account, rule) if isinstance(known, Rule)), counts)
-    project = session_project(session, judge)
+    project = strictest(session_project(session, known) for known in (judge, said) if known)
     if project.kind is Kind.PERSONAL:
         return
     changes = tuple(step for step in steps if step.path and step.change)
     place = rule_place(home)
     if (
         project.kind is Kind.WORK
-        and isinstance(counts, Rule)
+        and said
         and any(step.path == place for step in changes)
-        and (rule is None or is_loosened(rule, counts))
+        and (rule is None or is_loosened(rule, said))
     ):
         hint = f"only your human changes what is denied: outside of work, or in {place}"
-        permit(replace(project, hint=hint), f"{what}, which would change the rule", kb=counts.kb)
-    kbs = {known.kb for known in (counts, account, rule) if isinstance(known, Rule)}
-    is_new = not isinstance(counts, Rule) or isinstance(look(place), LinkTo)
+        permit(replace(project, hint=hint), f"{what}, which would change the rule", kb=said.kb)
+    kbs = {known.kb for known in (said, account, rule) if isinstance(known, Rule)}
+    is_new = said is None or isinstance(look(place), LinkTo)
     for step in changes:
         made = step.what in (_KB, _FIRST_NOTE) and is_new and project.kind is not Kind.WORK
         if step.path and step.path != place and not made:
             for kb in kbs:
                 if lies_within(step.path, kb):
                     permit(project, f"{what} {step.what} {step.path}", kb=kb)
+
+
+def _said(home: Path) -> Rule | None:
+    """Return what the rule says that is there and doesn't count, because others may write to it."""
+    place = rule_place(home)
+    try:
+        found = look(place)
+        data = found.data if isinstance(found, Held | LinkTo) else None
+        return parse_rule(data.decode("utf-8-sig"), source=place, home=home) if data else None
+    except (BadRule, UnicodeDecodeError):
+        return None
 
 
 def rule_place(home: Path) -> Path:

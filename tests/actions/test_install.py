@@ -573,6 +573,18 @@ def test_work_can_t_change_an_own_copy_either(home: Path, at_work: Path) -> None
     assert (str(home / "code"),) == installed(home).project_parents
 
 
+def test_a_rule_that_doesn_t_count_still_says_what_is_work(home: Path, at_work: Path) -> None:
+    """A copy that the group may write to is broken, and to install over it would mend and loosen it."""
+    put(home, kb=home / "kb", cwd=home)
+    place(home).chmod(0o664)
+    with pytest.raises(Refused, match="work project"):
+        put(home, project_parents=(home / "projects", home / "code"), kb=home / "other", cwd=at_work)
+    with pytest.raises(Refused):
+        take(home, cwd=at_work)
+    put(home, kb=home / "other", cwd=home)
+    assert home / "other" == installed(home).kb
+
+
 def test_work_may_deny_more_and_install_again(home: Path, at_work: Path) -> None:
     """A second call without a wish, one more work root, and a block in the project's own AGENTS.md."""
     assert 0 == put(home, cwd=at_work).exit_code
