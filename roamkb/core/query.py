@@ -9,6 +9,7 @@ from datetime import date
 from datetime import timedelta
 from itertools import pairwise
 
+from roamkb.core.errors import UsageError
 from roamkb.core.tokens import STOP_WORDS
 from roamkb.core.tokens import terms_of
 from roamkb.core.tokens import words
@@ -17,6 +18,9 @@ from roamkb.core.tokens import words
 _PIECE = re.compile(r'(-?)"([^"]*)"|(\S+)')
 #: Only these prefixes are filters; `https:` or `std::move` are words like others.
 _FILTER = re.compile(r"(-?)(tag|is|before|after|since|id):(.+)", re.DOTALL | re.IGNORECASE)
+
+#: Filters of one kind; who writes more has pasted something else than a query.
+_MOST_FILTERS = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +65,11 @@ class _Pieces:
 
 
 def parse_query(text: str, *, today: date) -> Query:
-    """Return what `text` asks for. A filter with a value that makes no sense is a word."""
+    """Return what `text` asks for. A filter with a value that makes no sense is a word.
+
+    Raises:
+        UsageError: more filters than anybody writes.
+    """
     pieces = _Pieces()
     for minus, phrase, word in _PIECE.findall(text):
         if word:
@@ -72,7 +80,19 @@ def parse_query(text: str, *, today: date) -> Query:
     if not (found or _asks(pieces)):
         # arrows and emoji are no words, and still stand in texts
         pieces.phrases += text.replace('"', " ").split()
-    return _worded(text, found, pieces)
+    return _bounded(_worded(text, found, pieces))
+
+
+def _bounded(query: Query) -> Query:
+    """Return `query` if it has no more filters than an index can be asked for, or raise `UsageError`."""
+    kinds = {"tag:": query.tags, "-tag:": query.without_tags, "-word": query.without}
+    for kind, filters in kinds.items():
+        if len(filters) > _MOST_FILTERS:
+            raise UsageError(
+                f"{len(filters)} filters of the kind {kind} are too many",
+                hint=f"give {_MOST_FILTERS} at most; --regex takes `-` as it stands",
+            )
+    return query
 
 
 def _take_word(word: str, pieces: _Pieces, today: date) -> None:
@@ -181,11 +201,13 @@ def narrowed(
     since: str | None = None,
     before: str | None = None,
 ) -> Query:
-    """Return `query` with the filters of the command's options added."""
-    return replace(
-        query,
-        tags=query.tags + tags,
-        by_agent=query.by_agent if by_agent is None else by_agent,
-        since=since or query.since,
-        before=before or query.before,
+    """Return `query` with the filters of the command's options added; they are counted with its own."""
+    return _bounded(
+        replace(
+            query,
+            tags=query.tags + tags,
+            by_agent=query.by_agent if by_agent is None else by_agent,
+            since=since or query.since,
+            before=before or query.before,
+        )
     )

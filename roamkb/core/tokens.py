@@ -7,6 +7,7 @@ letters (design section 7).
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 
 from roamkb.core.stem import stem
 from roamkb.core.text import folded
@@ -31,6 +32,10 @@ STOP_WORDS = frozenset(
     "your".split()
 )
 
+#: Letters of a word that has a stem, as in SQLite; and parts of an identifier, which no program comes near.
+_LONGEST_STEMMED = 64
+_MOST_PARTS = 64
+
 
 def words(text: str) -> Iterator[str]:
     """Yield each word of `text` as it stands, unfolded; unspaced scripts a run at a time."""
@@ -50,16 +55,23 @@ def terms_of(word: str) -> list[str]:
     """Return the terms that one word stands for, the whole word first."""
     if UNSPACED.match(word):
         return pairs(word)
-    whole = stem(folded(word))
-    parts = [stem(folded(part)) for part in identifier_parts(word)]
+    whole = stemmed(word)
+    parts = [stemmed(part) for part in identifier_parts(word)]
     return [whole, *parts] if parts else [whole]
 
 
+def stemmed(word: str) -> str:
+    """Return the one term that the whole of `word` stands for; a blob in a text has no stem."""
+    plain = folded(word)
+    return stem(plain) if len(plain) <= _LONGEST_STEMMED else plain
+
+
 def identifier_parts(word: str) -> list[str]:
-    """Return the parts of `word` if it is an identifier of several, else nothing."""
+    """Return the first parts of `word` if it is an identifier of several, else nothing."""
     if word.islower() and "_" not in word and word.isalpha():
         return []
-    parts: list[str] = (_PART if word.isascii() else _FOREIGN_PART).findall(word)
+    found = (_PART if word.isascii() else _FOREIGN_PART).finditer(word)
+    parts = [part.group() for part in islice(found, _MOST_PARTS)]
     return parts if len(parts) > 1 else []
 
 

@@ -20,13 +20,14 @@ from roamkb.core.ranking import B
 from roamkb.core.ranking import Found
 from roamkb.core.ranking import ranked
 from roamkb.core.ranking import weight
-from roamkb.core.stem import stem
 from roamkb.core.text import flat
 from roamkb.core.text import folded
 from roamkb.core.tokens import UNSPACED
 from roamkb.core.tokens import identifier_parts
 from roamkb.core.tokens import pairs
+from roamkb.core.tokens import stemmed
 from roamkb.core.tokens import terms
+from roamkb.core.tokens import terms_of
 from roamkb.core.tokens import words
 from roamkb.core.vectors import closeness
 from roamkb.storage.index_tables import SEPARATOR
@@ -41,6 +42,10 @@ _POOL = 100
 _BUDGET = 50_000
 #: Words of one query; a whole document asks for what its beginning asks for.
 _MOST_WORDS = 128
+#: Letters of a word that a query asks for; Thai writes a whole sentence as one.
+_LONGEST_WORD = 256
+#: Where the human asked for more, it is all; and a number that SQLite takes.
+_MOST_ROWS = 1_000_000_000
 _ALL = -1
 
 _SCORE = (
@@ -88,7 +93,8 @@ class Question:
 
     @cached_property
     def _words(self) -> tuple[str, ...]:
-        return self._query.words[:_MOST_WORDS]
+        kept = self._query.words[:_MOST_WORDS]
+        return tuple(word[:_LONGEST_WORD] if UNSPACED.match(word) else word for word in kept)
 
     @cached_property
     def _expression(self) -> str:
@@ -96,7 +102,7 @@ class Question:
         asked = [self._asked_for(word) for word in self._affordable]
         if self._is_foreign:
             spaced = (word for word in self._words if not UNSPACED.match(word))
-            asked += [_in_hidden(letter_groups(word)) for word in spaced]
+            asked += [_in_hidden(letter_groups(word[:_LONGEST_WORD])) for word in spaced]
         needed = [expression for phrase in self._phrases for expression in _each(words(phrase))]
         if needed:
             return f"({' AND '.join(needed)}) AND ({' OR '.join([*needed, *asked])})"
@@ -173,7 +179,7 @@ class Question:
     # What becomes of its answers
 
     def _ranked(self, limit: int | None) -> list[tuple[int, float]]:
-        pool = max(limit, _POOL) if limit is not None and not self._phrases else _ALL
+        pool = min(max(limit, _POOL), _MOST_ROWS) if limit is not None and not self._phrases else _ALL
         points = dict(self._match(self._expression, pool))
         needed = _each(self._words)
         complete = set(points) if len(needed) == 1 else set()
@@ -273,7 +279,7 @@ class Question:
 
     @cached_property
     def _terms(self) -> frozenset[str]:
-        return frozenset(self._query.terms) | self._weights.keys()
+        return frozenset(term for word in self._words for term in terms_of(word)) | self._weights.keys()
 
     @cached_property
     def _likely(self) -> re.Pattern[str] | None:
@@ -303,7 +309,7 @@ class Question:
 
 def _units(word: str) -> list[str]:
     """Return the terms that a word has to be found by."""
-    return pairs(word) if UNSPACED.match(word) else [stem(folded(word))]
+    return pairs(word) if UNSPACED.match(word) else [stemmed(word)]
 
 
 def _each(found: Iterable[str]) -> list[str]:
@@ -325,7 +331,8 @@ def _quoted(word: str) -> str:
 
 
 def _in_hidden(groups: Sequence[str]) -> str:
-    return f"hidden : ({' OR '.join(map(_quoted, groups))})"
+    # a letter over and over is asked for once: SQLite counts each time it stands there for each
+    return f"hidden : ({' OR '.join(map(_quoted, dict.fromkeys(groups)))})"
 
 
 def _filters(query: Query) -> tuple[str, dict[str, str | int]]:

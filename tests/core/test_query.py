@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from roamkb.core.errors import UsageError
 from roamkb.core.query import Query
 from roamkb.core.query import narrowed
 from roamkb.core.query import parse_day
@@ -94,3 +95,13 @@ def test_options_narrow_a_query() -> None:
 def test_no_text_is_a_syntax_error(text: str) -> None:
     """Every text parses, and keeps itself."""
     assert text == parsed(text).text
+
+
+@pytest.mark.parametrize("one", ["tag:t", "-tag:t", "-w", '-"a b"'])
+def test_more_filters_than_anybody_writes_are_an_error(one: str) -> None:
+    """Not a failure of the index; options count, too."""
+    parse_query(" ".join([one] * 64), today=TODAY)
+    with pytest.raises(UsageError, match="too many"):
+        parse_query(" ".join([one] * 65), today=TODAY)
+    with pytest.raises(UsageError, match="too many"):
+        narrowed(parse_query("tag:t", today=TODAY), tags=("t",) * 64)

@@ -41,3 +41,11 @@ def test_a_word_is_found_in_either_case() -> None:
     """OAuth in a title meets oauth in a query."""
     assert "oauth" in terms("OAuth")
     assert ["oauth"] == terms("oauth")
+
+
+def test_a_blob_costs_no_more_than_a_word() -> None:
+    """A line of an encoded file is a word without a stem and with few parts: quadratic work would take a minute."""
+    assert "ab" * 60_000 == terms("ab" * 60_000)[0]
+    assert 65 == len(terms("aB" * 60_000))
+    assert ["running" * 10] == terms("running" * 10)
+    assert "internationalisation" != terms("internationalisation")[0]

@@ -335,6 +335,41 @@ def test_inherited_tags_do_not_multiply_in_the_index(base: Base) -> None:
         assert ("zebra",) == note.tags
 
 
+def test_any_limit_is_taken(base: Base) -> None:
+    """Also one that is no number to SQLite."""
+    assert 3 == len(base.titles("zebra", 2**63))
+    assert 3 == len(base.titles("zebra stripes savanna", 2**100))
+
+
+def test_as_many_filters_as_are_allowed_are_answered(base: Base) -> None:
+    """Of all kinds at once."""
+    tags = " ".join(["tag:animal"] * 64 + [f"-tag:t{number}" for number in range(64)])
+    assert 2 == len(base.titles(f"zebra {tags} " + " ".join(f"-w{number}" for number in range(64))))
+
+
+def test_an_error_of_the_query_is_not_taken_for_damage(base: Base) -> None:
+    """The index stays as it is; only a damaged file is built again."""
+    base.titles("zebra")
+    before = base.file.stat().st_ino
+    with pytest.raises(sqlite3.OperationalError):
+        base.index().view(lambda db: db.execute("SELECT nothing FROM nowhere"))
+    assert (base.cache / "index.seal").exists()
+    base.titles("zebra")
+    assert before == base.file.stat().st_ino
+
+
+@pytest.mark.parametrize("text", ["aB" * 60_000, "é" * 120_000, "縞" * 60_000, "w1 " * 40_000])
+def test_a_query_of_any_length_is_answered_soon(base: Base, text: str) -> None:
+    """A pasted blob asks for what its beginning asks for, and is found where it stands."""
+    base.note("blob.org", "Blob", text)
+    base.note(
+        "other.org", "Andere", "Die Streifen und das Fell sind nicht von hier, wie wir mit dem Tier sich"
+    )
+    started = time.monotonic()
+    assert "Blob" in base.titles(text)
+    assert time.monotonic() - started < 10
+
+
 DAMAGES = ["flip", "cut", "zero", "other", "text", "gone", "empty"]
 
 
