@@ -120,19 +120,28 @@ class KnowledgeBase:
         *,
         project: str | None = None,
         ask: Callable[[str], str] | None = None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> None:
         self._around = around
         self._project_folder = None if project is None else Path(project)
         self._ask = ask
+        self._progress = progress
 
     @classmethod
-    def open(cls, *, project: str | None = None, ask: Callable[[str], str] | None = None) -> "KnowledgeBase":
+    def open(
+        cls,
+        *,
+        project: str | None = None,
+        ask: Callable[[str], str] | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> "KnowledgeBase":
         """Return the knowledge base that the installed rule names; nothing is read before it's needed.
 
         `project` is the folder that the session works in, beside the current one. `ask` puts a
         question to a human at a terminal and returns the answer; without it nobody is asked.
+        `progress` hears how many notes of how many the index has read.
         """
-        return cls(Surroundings.gathered(), project=project, ask=ask)
+        return cls(Surroundings.gathered(), project=project, ask=ask, progress=progress)
 
     # Reading
 
@@ -532,7 +541,8 @@ class KnowledgeBase:
         from roamkb import __version__
         from roamkb.storage.index import Index
 
-        return Index(notes, self._state.cache_folder(notes.kb), version=__version__)
+        folder = self._state.cache_folder(notes.kb)
+        return Index(notes, folder, version=__version__, progress=self._progress)
 
     @cached_property
     def _state(self) -> "State":

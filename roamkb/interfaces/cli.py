@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 from collections.abc import Callable
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
     from roamkb.app import KnowledgeBase
 
+#: Seconds after which a person wonders what it is doing.
+_PATIENCE = 1.0
 #: Ctrl-C, as shells count it.
 _INTERRUPTED = 130
 
@@ -106,7 +109,11 @@ def execute(call: Call) -> int:
     from roamkb.app import KnowledgeBase
 
     try:
-        kb = KnowledgeBase.open(project=call.project, ask=_ask if _is_dialogue() else None)
+        kb = KnowledgeBase.open(
+            project=call.project,
+            ask=_ask if _is_dialogue() else None,
+            progress=_Progress() if sys.stderr is not None and sys.stderr.isatty() else None,
+        )
         result: object = getattr(kb, call.operation.name)(**_with_standard_input(kb, call))
     except RoamkbError as error:
         return _report(error, as_json=call.as_json)
@@ -153,6 +160,22 @@ def _standard_input() -> str:
     if not text.strip():
         raise UsageError("standard input is empty", hint="leave --body out for a node without text")
     return text
+
+
+class _Progress:
+    """A line on the terminal that counts the notes, once a second has passed, and goes when all are read."""
+
+    def __init__(self) -> None:
+        self._start = time.monotonic()
+        self._is_shown = False
+
+    def __call__(self, done: int, all_of_them: int) -> None:
+        if done < all_of_them and time.monotonic() - self._start > _PATIENCE:
+            self._is_shown = True
+            print(f"\rroamkb: reading notes, {done} of {all_of_them}", end="", file=sys.stderr, flush=True)
+        elif self._is_shown:
+            self._is_shown = False
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 def _is_dialogue() -> bool:

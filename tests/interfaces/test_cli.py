@@ -378,3 +378,24 @@ def test_heavy_libraries_are_loaded_only_where_they_are_used(world: World) -> No
         capture_output=True, text=True, check=True, timeout=60,
     )  # fmt: skip
     assert "[]" == done.stdout.splitlines()[-1]
+
+
+def test_a_long_first_search_counts_its_notes_on_a_terminal(world: World) -> None:
+    """And leaves nothing of it behind; a pipe sees none of it."""
+    for n in range(2500):
+        world.node(f"{n:05}.org", f"id{n}", f"Note {n}", "Some words about a thing. " * 10)
+    line = f"{sys.executable} -m roamkb search thing --limit 1"
+    done = subprocess.run(
+        ["script", "-qec", line, "/dev/null"],
+        cwd=world.personal,
+        env={**world.environment(), "PWD": str(world.personal), "TERM": "xterm"},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    counted, _, rest = done.stdout.rpartition("\x1b[K")
+    assert not counted or "reading notes, " in counted
+    assert "reading notes" not in rest
+    assert "Note " in rest
+    assert "" == world.run("search", "thing", "--limit", "1").err
