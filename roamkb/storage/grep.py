@@ -3,6 +3,7 @@
 import re
 import signal
 import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ _PATIENCE = 10.0
 
 
 #: Python's `re` has no POSIX classes, ripgrep and the rule's own commands have.
-_POSIX = re.compile(r"\[:(alnum|alpha|ascii|blank|cntrl|digit|lower|punct|space|upper|word|xdigit):\]")
+_POSIX = re.compile(r"\[:(\^?)(alnum|alpha|ascii|blank|cntrl|digit|lower|punct|space|upper|word|xdigit):\]")
 _CLASSES = {
     "alnum": "A-Za-z0-9",
     "alpha": "A-Za-z",
@@ -36,8 +37,28 @@ _CLASSES = {
 }
 
 
+#: A lone bracket in brackets, as grep knows it; to `re` it may be the beginning of a set within a set.
+_BRACKET = re.compile(r"\\.|\[\[\]", re.DOTALL)
+
+
 def _posix_class(match: re.Match[str]) -> str:
-    return _CLASSES[match[1]]
+    inside = _CLASSES[match[2]]
+    return _others(inside) if match[1] else inside
+
+
+def _others(inside: str) -> str:
+    """Return what a class leaves, to stand among others between brackets."""
+    if inside == r"\s":
+        return r"\S"
+    one = re.compile(f"[{inside}]")
+    left = (f"\\x{code:02x}" for code in range(128) if not one.match(chr(code)))
+    return "".join(left) + r"\x80-\U0010ffff"
+
+
+def _in_python(pattern: str) -> str:
+    """Return `pattern` as Python's `re` says the same."""
+    spelt = _POSIX.sub(_posix_class, pattern)
+    return _BRACKET.sub(lambda found: r"[\[]" if found[0] == "[[]" else found[0], spelt)
 
 
 class _Matcher(Protocol):
@@ -102,10 +123,14 @@ def _compiled(pattern: str) -> tuple[_Matcher, bool]:
             # what RE2 has not (look-around, back references) `re` may have, in its time limit
             pass
     try:
-        return re.compile(_POSIX.sub(_posix_class, pattern)), False
-    except (re.error, RecursionError, OverflowError) as error:
+        with warnings.catch_warnings():
+            # sets within sets, which `re` announces and takes for something else
+            warnings.simplefilter("error")
+            return re.compile(_in_python(pattern)), False
+    except (re.error, RecursionError, OverflowError, Warning) as error:
         raise UsageError(
-            f"no regular expression: {error}", hint="quote it, or search without --regex"
+            f"no regular expression here: {error}",
+            hint="quote it, search without --regex, or `pip install google-re2`, which knows more",
         ) from error
 
 

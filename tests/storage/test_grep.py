@@ -1,0 +1,47 @@
+"""Grep takes a pattern as ripgrep does, or refuses it in words."""
+
+from importlib.util import find_spec
+
+import pytest
+
+from roamkb.core.errors import UsageError
+from roamkb.storage.grep import Grep
+from roamkb.storage.nodes import Notes
+from tests.conftest import World
+
+
+def lines(world: World, pattern: str) -> list[str]:
+    """The matching lines of all notes."""
+    return [line for match in Grep(Notes(world.kb), pattern).find() for _, line in match.lines]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("^[[:^digit:]]+$", ["abc", "é [x]"]),
+        ("^[[:digit:]]+$", ["123"]),
+        ("^[[:^alpha:][:alpha:]]+$", ["abc", "123", "é [x]"]),
+        ("^[[:^space:]]+$", ["abc", "123"]),
+        ("^[^[:^ascii:]]+$", ["abc", "123"]),
+        ("[[]x", ["é [x]"]),
+        (r"\[[]x]", ["é [x]"]),
+    ],
+)
+def test_classes_mean_what_they_say(world: World, pattern: str, expected: list[str]) -> None:
+    """Also the negated ones, and a bracket between brackets."""
+    world.note("a.org", "abc\n123\né [x]\n")
+    assert expected == lines(world, pattern)
+
+
+@pytest.mark.skipif(find_spec("re2") is not None, reason="RE2 knows some of them")
+@pytest.mark.parametrize("pattern", ["[[a]&&[b]]", "[a--b]", "[a||b]", "[[:nothing:]]", r"a\z", r"\p{L}"])
+def test_what_python_would_take_for_something_else_is_refused(world: World, pattern: str) -> None:
+    """In words, with a way out, and without a warning that shows source code."""
+    world.note("a.org", "abc\n")
+    ran = world.run("search", "--regex", pattern)
+    assert (2, "") == (ran.status, ran.out)
+    assert "no regular expression" in ran.err
+    assert "google-re2" in ran.err
+    assert "Warning" not in ran.err
+    with pytest.raises(UsageError):
+        lines(world, pattern)
