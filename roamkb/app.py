@@ -637,8 +637,11 @@ class KnowledgeBase:
 
     def _names_of(self, project: str) -> frozenset[str]:
         """Return what the notes of a project may call it."""
+        from roamkb.formats.org.write import stored_value
+
         folder = self._absolute(project)
-        return frozenset({project.rstrip("/"), self._tilde(folder), self._tilde(folder.resolve())})
+        names = (project.rstrip("/"), self._tilde(folder), self._tilde(folder.resolve()))
+        return frozenset(map(stored_value, names))
 
     def _tilde(self, folder: Path) -> str:
         home = self._around.home

@@ -25,6 +25,15 @@ def test_nobodys_home_is_no_traceback(world: World) -> None:
     world.open().install(kb="~nosuch/kb", dry_run=True)
 
 
+@pytest.mark.parametrize("name", ["two  blanks", "a]][[b", "<%%(x)", "line\nend", "src_elisp{x}"])
+def test_a_project_of_any_name_is_found_again(world: World, name: str) -> None:
+    """The note keeps its path on one line and harmless; the sweep looks for the same."""
+    project = world.home / "code" / name
+    project.mkdir()
+    written = world.open(project).write("A fact")
+    assert [written.id] == [n.id for n in world.open().trash(all_agent=True, from_project=str(project)).nodes]
+
+
 @pytest.mark.parametrize(
     "call",
     [

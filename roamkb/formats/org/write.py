@@ -323,6 +323,11 @@ def _is_tag_character(character: str) -> bool:
     return character in "_@#%" or unicodedata.category(character)[0] in "LM" or character.isdigit()
 
 
+def stored_value(value: str) -> str:
+    """Return `value` as a drawer of ours keeps it, for finding it again."""
+    return _one_line(value)
+
+
 def _property(key: str, value: str) -> str:
     """Return a line of the drawer, its value in org-roam's own column."""
     return f"{f':{key}:':<10} {_one_line(value)}"
