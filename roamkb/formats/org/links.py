@@ -218,8 +218,9 @@ def expanded(raw: str, abbreviations: Abbreviations) -> str:
 def _of_type(kind: str, path: str) -> tuple[str, str, str | None]:
     if kind.lower() not in ("file", "file+emacs", "file+sys"):
         return _cut(kind, path)
-    kind, dest, search = _cut("file", path)
-    return kind, _SLASHES.sub(lambda slashes: (slashes[1] or "") + "/", dest), search
+    # org itself takes a file's search away before org-roam looks for one
+    kind, dest, _ = _cut("file", path)
+    return kind, _SLASHES.sub(lambda slashes: (slashes[1] or "") + "/", dest), None
 
 
 def _cut(kind: str, path: str) -> tuple[str, str, str | None]:

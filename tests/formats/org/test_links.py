@@ -17,9 +17,9 @@ from roamkb.formats.org.links import unescaped
         ("id:x::*H", "id", "x", "*H"),
         ("https://a.org/b::c", "https", "//a.org/b", "c"),
         ("HTTPS://A.org", "HTTPS", "//A.org", None),
-        ("file:a.org::12", "file", "a.org", "12"),
+        ("file:a.org::12", "file", "a.org", None),
         ("file+emacs:///a//b", "file", "/a//b", None),
-        ("./a.org::x", "file", "./a.org", "x"),
+        ("./a.org::x", "file", "./a.org", None),
         ("/abs", "file", "/abs", None),
         ("~/home", "file", "~/home", None),
         ("#custom", "custom-id", "custom", None),
@@ -31,7 +31,7 @@ from roamkb.formats.org.links import unescaped
     ],
 )
 def test_a_target_is_resolved(written: str, kind: str, dest: str, search: str | None) -> None:
-    """What is behind the first `::` is a search; nothing is decoded."""
+    """What is behind the first `::` is a search, but for files, where org takes it; nothing is decoded."""
     assert resolved(written, {}) == (kind, dest, search)
 
 
