@@ -86,8 +86,6 @@ class Session:
     cwd: Path | None
     #: `$PWD`, which knows by which link one came.
     pwd: str | None = None
-    #: `$OLDPWD`, which knows where a shell was before.
-    oldpwd: str | None = None
     #: `--project`.
     project: Path | None = None
     #: What the harness's variables say, by their names.
@@ -105,7 +103,6 @@ def session_of(
     return Session(
         cwd=cwd,
         pwd=environment.get("PWD"),
-        oldpwd=environment.get("OLDPWD"),
         project=project,
         harness=harness,
         pid=pid,
@@ -158,8 +155,9 @@ def session_project(session: Session, rule: Rule | BadRule) -> Project:
     """Return the strictest judgement of all that says where this session works.
 
     `$PWD` counts in full where it names the current folder. Where it doesn't, it is what
-    a parent left behind, and like `$OLDPWD` and a parent's folder it can only make the
-    project work. Only more parents than can be looked at make it unknown.
+    a parent left behind, and like a parent's folder it can only make the project work.
+    Only more parents than can be looked at make it unknown. `$OLDPWD` doesn't count: who
+    leaves work for a project of their own, in the same shell, isn't at work any more.
     """
     ground = _Ground(rule, session.proc)
     return strictest((*_named(session, ground), *_inherited(session, ground)))
@@ -203,9 +201,8 @@ def _inherited(session: Session, ground: "_Ground") -> Iterator[Project]:
 
 def _left_behind(session: Session) -> Iterator[tuple[str, str]]:
     """Yield what the environment says of folders that the session isn't in, by its names."""
-    for label, folder in (("$PWD", session.pwd), ("$OLDPWD", session.oldpwd)):
-        if folder and isabs(folder) and folder != str(session.cwd):
-            yield label, folder
+    if session.pwd and isabs(session.pwd) and session.pwd != str(session.cwd):
+        yield "$PWD", session.pwd
 
 
 class _Ground:

@@ -580,8 +580,6 @@ def session(
             match name:
                 case "pwd":
                     given["pwd"] = path
-                case "oldpwd":
-                    given["oldpwd"] = path
                 case "project":
                     given["project"] = Path(value) if value.startswith("..") else Path(path)
                 case _:
@@ -623,8 +621,6 @@ SESSIONS: list[Case] = [
     ("a stale $PWD at work is work", WORK, session("code/x", pwd="projects/work/a")),
     ("a stale $PWD at work that is gone is work", WORK, session("code/x", pwd="projects/work/gone")),
     ("a stale $PWD elsewhere is only where somebody else was", PERSONAL, session("code/x", pwd="Documents")),
-    ("$OLDPWD at work is work", WORK, session("code/x", oldpwd="projects/work/a")),
-    ("$OLDPWD elsewhere changes nothing", PERSONAL, session("code/x", oldpwd="Documents")),
     ("$PWD doesn't take a session out of work", WORK, session("projects/work/a", pwd="code/x")),
     ("the harness's folder at work is work", WORK, session("code/x", CLAUDE_PROJECT_DIR="projects/work/a")),
     ("the harness's folder elsewhere is unknown", UNKNOWN, session("code/x", CLAUDE_PROJECT_DIR="Documents")),
