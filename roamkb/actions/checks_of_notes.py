@@ -16,6 +16,8 @@ from roamkb.core.checkup import check
 from roamkb.core.checkup import looked
 from roamkb.core.errors import RoamkbError
 from roamkb.core.model import Rule
+from roamkb.core.passages import is_agent_node
+from roamkb.formats.org.second_reader import second_reading
 from roamkb.formats.snippets import STIGNORE_LINES
 from roamkb.storage import checkup
 from roamkb.storage.checkup import Droppings
@@ -47,6 +49,7 @@ def checks_of_notes(patient: Patient, rule: Rule) -> Iterator[Check]:
     looks: tuple[tuple[str, Callable[[], Check]], ...] = (
         ("readable", lambda: _readable(notes, contents)),
         ("indexable", lambda: _indexable(notes, contents)),
+        ("other readers", lambda: _other_readers(notes, contents)),
         ("ids", lambda: _ids(notes, contents)),
         ("conflict copies", lambda: _versions_aside(copies)),
         ("lost notes", lambda: _lost_notes(copies)),
@@ -68,6 +71,22 @@ def _size(rule: Rule, contents: Contents) -> Check:
     unread = f"; {encrypted} encrypted, which roamkb doesn't read" if encrypted else ""
     detail = f"{rule.kb}: {len(contents.notes)} notes, {sum(1 for _ in contents.nodes())} nodes{unread}"
     return Check(name="knowledge base", ok=True, detail=detail)
+
+
+def _other_readers(notes: Notes, contents: Contents) -> Check:
+    """Say whether a reader that isn't ours finds in agent nodes what we find."""
+    faults = (
+        str(notes.path(note))
+        for note, node in contents.nodes()
+        if is_agent_node(note, node)
+        and second_reading(note.text) not in (None, (node.id, node.title, frozenset(node.tags)))
+    )
+    return check(
+        "other readers",
+        faults,
+        fine="orgparse reads the agent nodes as roamkb does",
+        fix="look at the head of the note: a line of it may be damaged",
+    )
 
 
 def _readable(notes: Notes, contents: Contents) -> Check:

@@ -76,7 +76,7 @@ def test_all_is_well(patient: Patient) -> None:
     before = sorted(patient.home.rglob("*"))
     found = doctor(patient)
     assert () == found.faults
-    assert 22 == len(found.checks) == len({check.name for check in found.checks})
+    assert 23 == len(found.checks) == len({check.name for check in found.checks})
     assert before == sorted(patient.home.rglob("*"))
 
 
@@ -339,3 +339,14 @@ def test_many_faults_are_counted(patient: Patient, world: World) -> None:
         world.node(f"{number}.org", f"n{number}", "N")
         date(world.kb / f"{number}.org", 999)
     assert "and 3 more" in of(patient, "clocks").detail
+
+
+def test_a_head_that_other_programs_read_otherwise_is_named(world: World) -> None:
+    """A key in small letters is an id to Emacs and to us, and none to them."""
+    written = world.open().write("A fact", tags=("x",))
+    fine = next(check for check in world.open().doctor().checks if check.name == "other readers")
+    assert fine.ok
+    written.path.write_text(written.path.read_text().replace(":ID:", ":id:"))
+    found = next(check for check in world.open().doctor().checks if check.name == "other readers")
+    assert not found.ok
+    assert str(written.path) in found.detail

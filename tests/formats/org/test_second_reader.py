@@ -3,9 +3,11 @@
 from datetime import datetime
 
 import orgparse
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from roamkb.formats.org.second_reader import second_reading
 from roamkb.formats.org.write import Draft
 from roamkb.formats.org.write import render_node
 
@@ -31,7 +33,9 @@ def test_orgparse_reads_id_title_tags_and_provenance(
         refs=(),
         related=(("01939b7a-0000-7000-8000-000000000000", "Another node"),),
     )
-    root = orgparse.loads(render_node(draft))
+    text = render_node(draft)
+    assert (draft.id, draft.title, frozenset({"agent", *tags})) == second_reading(text)
+    root = orgparse.loads(text)
     assert draft.id == root.properties["ID"]
     assert ("claude-code", "~/code/site", "observed") == tuple(
         root.properties[key] for key in ("AGENT", "PROJECT", "SOURCE")
@@ -40,3 +44,20 @@ def test_orgparse_reads_id_title_tags_and_provenance(
     assert {"agent", *tags} == root.tags
     assert draft.body in root.get_body(format="raw")
     assert () == tuple(root.children)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ":PROPERTIES:\n:ID: x\n:Effort: soon\n:END:\n#+title: T\n",
+        "#+title: one\n#+title: two\n",
+        "* H " + ":a" * 30_000,
+        "[[" * 30_000,
+        "",
+        "\x00",
+    ],
+)
+def test_what_it_cannot_read_is_no_error(text: str) -> None:
+    """It gets bounded lines of the head, and may give up."""
+    reading = second_reading(text)
+    assert reading is None or len(reading) == 3
