@@ -29,8 +29,8 @@ help:
 
 # the environments
 
-$(VENV)/.ready: pyproject.toml .make/venv
-	@.make/venv '$(PYTHON)' '$(VENV)'
+$(VENV)/.ready: pyproject.toml .ci/venv
+	@.ci/venv '$(PYTHON)' '$(VENV)'
 	@$(PIP) install --editable .
 	@touch '$@'
 
@@ -46,7 +46,7 @@ demo: $(VENV)/.ready
 	@PATH="$$(cd '$(VENV)' && pwd)/bin:$$PATH" fixtures/demo.sh
 
 test: $(VENV)/.ready-test
-	@.make/programs
+	@.ci/programs
 	$(VENV)/bin/python -m pytest -n auto --dist worksteal -rs
 
 lint: $(VENV)/.ready-test
@@ -54,7 +54,7 @@ lint: $(VENV)/.ready-test
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
-	@if command -v shellcheck >/dev/null; then shellcheck .ci/run .make/* fixtures/*.sh; fi
+	@if command -v shellcheck >/dev/null; then shellcheck .ci/* fixtures/*.sh; fi
 
 bench: $(VENV)/.ready-test
 	$(VENV)/bin/python tests/benchmarks/ratios.py $(if $(KB),--kb '$(KB)')
@@ -65,10 +65,10 @@ bench-recall: $(VENV)/.ready-test
 	$(VENV)/bin/python tests/benchmarks/recall.py $(SETS)
 
 install:
-	@.make/install '$(PYTHON)' "$(DATA)" "$(BIN)"
+	@.ci/install '$(PYTHON)' "$(DATA)" "$(BIN)"
 
 uninstall:
-	@.make/uninstall "$(DATA)" "$(BIN)"
+	@.ci/uninstall "$(DATA)" "$(BIN)"
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis *.egg-info

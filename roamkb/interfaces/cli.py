@@ -4,7 +4,6 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from enum import Enum
 from typing import TYPE_CHECKING
 
 from roamkb.core.errors import RoamkbError
@@ -298,8 +297,6 @@ def _command(operation: Operation, carry_out: Callable[[Call], int]) -> Callable
 def _from_typer(parameter: Parameter, value: object) -> str | int | bool | tuple[str, ...] | None:
     if parameter.shape is Shape.TEXTS:
         return tuple(map(str, value)) if isinstance(value, list) else ()
-    if isinstance(value, Enum):
-        return str(value.value)
     return value if isinstance(value, (str, int)) else None
 
 
@@ -323,8 +320,6 @@ def _hint(parameter: Parameter) -> object:
         Shape.FLAG: bool,
     }
     kind = kinds[parameter.shape]
-    if parameter.choices:
-        kind = Enum("Choice", {choice: choice for choice in parameter.choices}) | None  # type: ignore[operator]
     if parameter.required:
         kind = str
     if parameter.flags:

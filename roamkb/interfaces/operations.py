@@ -5,7 +5,6 @@ the same everywhere. A parameter's name is the keyword of the method of `Knowled
 that the operation calls; a contract test compares the two.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from enum import auto
@@ -32,7 +31,6 @@ class Parameter:
     flags: tuple[str, ...] = ()
     required: bool = False
     metavar: str | None = None
-    choices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,9 +57,9 @@ def _rest(name: str, help: str, *, metavar: str) -> Parameter:
     return Parameter(name=name, help=help, shape=Shape.TEXTS, metavar=metavar)
 
 
-def _option(flag: str, help: str, *, metavar: str | None = None, choices: Sequence[str] = ()) -> Parameter:
+def _option(flag: str, help: str, *, metavar: str | None = None) -> Parameter:
     name = flag.lstrip("-").replace("-", "_")
-    return Parameter(name=name, help=help, flags=(flag,), metavar=metavar, choices=tuple(choices))
+    return Parameter(name=name, help=help, flags=(flag,), metavar=metavar)
 
 
 def _options(flag: str, name: str, help: str, *, metavar: str | None = None) -> Parameter:

@@ -87,9 +87,7 @@ def _arguments(operation: Operation, values: dict[str, list[str]], positional: l
 def _fits(parameter: Parameter, given: list[str]) -> bool:
     if parameter.required and not given:
         return False
-    if parameter.shape is Shape.COUNT:
-        return all(value.isascii() and value.isdigit() for value in given)
-    return not parameter.choices or all(value in parameter.choices for value in given)
+    return parameter.shape is not Shape.COUNT or all(value.isascii() and value.isdigit() for value in given)
 
 
 def _value(parameter: Parameter, given: list[str]) -> str | int | bool | tuple[str, ...] | None:

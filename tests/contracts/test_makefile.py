@@ -9,7 +9,7 @@ import pytest
 
 _ROOT = Path(__file__).parents[2]
 #: What the installation is made from; the demo and the tests aren't part of it.
-_PARTS = ("Makefile", "pyproject.toml", "README.md", "LICENSE", "roamkb", "rules", ".make", "fixtures")
+_PARTS = ("Makefile", "pyproject.toml", "README.md", "LICENSE", "roamkb", "rules", ".ci", "fixtures")
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_an_old_python_is_told_what_to_do(home: Path, tmp_path: Path) -> None:
         '#!/bin/sh\ncase "$*" in *"3, 11"*) exit 1;; *) echo "is Python 3.9";; esac\n',
     )
     done = run(
-        str(_ROOT / ".make/venv"), str(old), str(tmp_path / "v"), cwd=home, home=home,
+        str(_ROOT / ".ci/venv"), str(old), str(tmp_path / "v"), cwd=home, home=home,
         path=bare_path(tmp_path / "bin"),
     )  # fmt: skip
     assert done.returncode == 2
@@ -103,7 +103,7 @@ def test_a_newer_python_beside_an_old_one_is_found(home: Path, tmp_path: Path) -
         "python3.12",
         '#!/bin/sh\ncase "$*" in *--clear*) echo "made by 3.12";; --version) echo Python 3.12.9;; esac\n',
     )
-    done = run(str(_ROOT / ".make/venv"), str(old), str(tmp_path / "v"), cwd=home, home=home, path=tools)
+    done = run(str(_ROOT / ".ci/venv"), str(old), str(tmp_path / "v"), cwd=home, home=home, path=tools)
     assert done.returncode == 0
     assert "made by 3.12" in done.stdout
 
@@ -115,7 +115,7 @@ def test_a_python_without_venv_is_told_what_to_do(home: Path, tmp_path: Path) ->
         "python3",
         '#!/bin/sh\ncase "$*" in *ensurepip*) exit 1;; *print*) echo 3.11;; esac\n',
     )
-    done = run(str(_ROOT / ".make/venv"), str(bare), str(tmp_path / "v"), cwd=home, home=home)
+    done = run(str(_ROOT / ".ci/venv"), str(bare), str(tmp_path / "v"), cwd=home, home=home)
     assert done.returncode == 2
     assert "apt install python3-venv" in done.stderr
     assert "python3.11-venv" in done.stderr
@@ -158,7 +158,7 @@ def test_install_again_and_uninstall(clone: Path, home: Path) -> None:
 
 def test_missing_programs_are_named_with_their_packages(home: Path, tmp_path: Path) -> None:
     """A suite that skips says what it lacks, before it starts."""
-    done = run(str(_ROOT / ".make/programs"), cwd=home, home=home, path=bare_path(tmp_path / "bin"))
+    done = run(str(_ROOT / ".ci/programs"), cwd=home, home=home, path=bare_path(tmp_path / "bin"))
     assert done.returncode == 0
     for word in ("emacs and org-roam", "rg", "strace", "syncthing", "elpa-org-roam", "ripgrep"):
         assert word in done.stdout
@@ -170,7 +170,7 @@ def test_somebody_elses_command_is_left_alone(home: Path, tmp_path: Path) -> Non
     script(data / "venv/bin", "python", "#!/bin/sh\nexit 0\n")
     ours = script(data / "venv/bin", "roamkb", "#!/bin/sh\nexit 0\n")
     command = script(bin, "roamkb", "#!/bin/sh\necho theirs\n")
-    done = run(str(_ROOT / ".make/install"), "python3", str(data), str(bin), cwd=home, home=home)
+    done = run(str(_ROOT / ".ci/install"), "python3", str(data), str(bin), cwd=home, home=home)
     assert done.returncode == 2
     assert "WARN" in done.stderr
     assert "theirs" in command.read_text()

@@ -17,9 +17,7 @@ def samples(operation: Operation) -> list[list[str]]:
     required: list[str] = []
     pieces: list[list[str]] = []
     for parameter in operation.parameters:
-        value = (
-            parameter.choices[0] if parameter.choices else "7" if parameter.shape is Shape.COUNT else "a b"
-        )
+        value = "7" if parameter.shape is Shape.COUNT else "a b"
         if not parameter.flags:
             (required.append(value) if parameter.required else pieces.append([value]))
         elif parameter.shape is Shape.FLAG:

@@ -38,7 +38,7 @@ _NEWLINE = re.compile("\n")
 _TOP = -1
 
 
-def no_setup(path: str) -> str | None:  # noqa: ARG001
+def no_setup(_path: str) -> str | None:
     """Return None: there is no set-up file."""
     return None
 

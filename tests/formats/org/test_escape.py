@@ -200,8 +200,8 @@ def test_escaping_twice_can_be_undone_twice(text: str) -> None:
 @settings(max_examples=300, deadline=None)
 @given(texts)
 def test_unescaping_takes_any_text(text: str) -> None:
-    """A note that was edited by hand can always be shown."""
-    unescaped(text)
+    """A note that was edited by hand can always be shown: marks go, nothing comes."""
+    assert len(unescaped(text)) <= len(text)
 
 
 @settings(max_examples=300, deadline=None)
