@@ -5,6 +5,7 @@ is one meaning of search. A search never answers from a file that is gone.
 """
 
 import contextlib
+import os
 import sqlite3
 import time
 from collections.abc import Callable
@@ -48,7 +49,7 @@ class Index:
         """Keep the index in `folder`; without one it lives as long as a query. `version` is the program's."""
         self._notes = notes
         self._file = IndexFile(folder, clock=clock) if folder else None
-        self._maker = maker(notes.todo_lines, version)
+        self._maker = maker(notes.todo_lines, version, kb=os.path.realpath(notes.kb))
         self._clock = clock
         self._progress = progress
         self._changes: Changes
@@ -157,7 +158,14 @@ class Index:
                     self._fill(db)
             else:
                 self._update(file)
-            return file.open()
+            return self._opened(file)
+
+    def _opened(self, file: IndexFile) -> sqlite3.Connection:
+        db = file.open()
+        if not fits(db, self._maker):
+            db.close()
+            raise sqlite3.DatabaseError("another index was put in its place")
+        return db
 
     def _update(self, file: IndexFile) -> None:
         if not file.is_sealed():

@@ -14,7 +14,6 @@ import sqlite3
 import stat
 from collections.abc import Callable
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 from roamkb.core.model import Unreadable
@@ -31,8 +30,10 @@ A_MOMENT = 2.0
 PATIENCE = 120.0
 #: No seal is longer than some hundred bytes.
 _LONGEST_SEAL = 4096
+#: What SQLite calls its journals.
+_ENDINGS = ("-journal", "-wal", "-shm")
 #: What follows the two kinds of temporary names of ours: a token, and SQLite's own endings.
-_LEFTOVER = re.compile(r"(?:build|seal)\.[0-9a-f]{16}\.tmp(?:-journal|-wal|-shm)?")
+_LEFTOVER = re.compile(rf"(?:build|seal)\.[0-9a-f]{{16}}\.tmp(?:{'|'.join(_ENDINGS)})?")
 
 
 class IndexFile:
@@ -44,15 +45,18 @@ class IndexFile:
         self._seal = folder / "index.seal"
         self._clock = clock
 
-    def locked(self, *, wait: float) -> AbstractContextManager[None]:
+    @contextlib.contextmanager
+    def locked(self, *, wait: float) -> Iterator[None]:
         """Hold the leave to change the index, or raise `Busy` after `wait` seconds."""
         private_folder(self.folder)
-        return lock(self.folder / "index.lock", wait=wait)
+        with lock(self.folder / "index.lock", wait=wait):
+            self._sweep()
+            yield
 
     def is_sealed(self) -> bool:
         """Say whether the file is the one that was left here."""
         written = read_file(self._seal, limit=_LONGEST_SEAL)
-        if isinstance(written, Unreadable):
+        if isinstance(written, Unreadable) or any(map(os.path.lexists, self._beside())):
             return False
         try:
             seal = json.loads(written)
@@ -96,7 +100,6 @@ class IndexFile:
     @contextlib.contextmanager
     def rebuilt(self) -> Iterator[sqlite3.Connection]:
         """Give an empty index to fill; then it takes the place of the old one. The lock is held."""
-        self._sweep()
         beside = self.folder / f"build.{random_token()}.tmp"
         try:
             db = sqlite3.connect(beside, isolation_level=None)
@@ -111,10 +114,16 @@ class IndexFile:
             _sync(beside)
             self.break_seal()
             beside.replace(self.path)
-            self.path.with_name("index.db-journal").unlink(missing_ok=True)
+            for leftover in self._beside():
+                leftover.unlink(missing_ok=True)
             self.seal()
         finally:
             beside.unlink(missing_ok=True)
+
+    def _beside(self) -> Iterator[Path]:
+        """Yield what SQLite would mix into the index, and what is never there when it is sealed."""
+        for ending in _ENDINGS:
+            yield self.folder / f"{self.path.name}{ending}"
 
     def _sweep(self) -> None:
         """Remove what a killed build left behind."""

@@ -77,11 +77,11 @@ class Seen:
     digest: bytes
 
 
-def maker(todo_lines: Sequence[str], version: str) -> str:
-    """Return what an entry depends on beside its note: program, word table, the human's TODO words."""
+def maker(todo_lines: Sequence[str], version: str, *, kb: str = "") -> str:
+    """Return what an entry depends on beside its note: its folder, program, word table, TODO words."""
     table = word_table()
     size = (table.dimensions, len(table.rows)) if table else ()
-    parts = (SCHEMA, version, unicodedata.unidata_version, sqlite3.sqlite_version, size, todo_lines)
+    parts = (SCHEMA, kb, version, unicodedata.unidata_version, sqlite3.sqlite_version, size, todo_lines)
     return json.dumps(parts)
 
 

@@ -7,7 +7,6 @@ import stat
 import threading
 import time
 from collections.abc import Iterator
-from datetime import date
 from pathlib import Path
 
 import pytest
@@ -22,63 +21,14 @@ from roamkb.storage.nodes import Notes
 from roamkb.storage.state import lock
 from roamkb.storage.word_table import word_table
 from tests.conftest import World
-
-_TODAY = date(2026, 6, 10)
-
-
-class Base:
-    """A knowledge base with an index beside it."""
-
-    def __init__(self, folder: Path) -> None:
-        self.kb = folder / "kb"
-        self.cache = folder / "cache" / "x"
-        (self.kb / ".stfolder").mkdir(parents=True)
-        self.todo_lines: tuple[str, ...] = ()
-
-    def note(
-        self, name: str, title: str, body: str = "", *, tags: str = "", head: str = "", drawer: str = ""
-    ) -> Path:
-        """Write a note with one node."""
-        path = self.kb / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        keywords = f"#+title: {title}\n" + (f"#+filetags: {tags}\n" if tags else "") + head
-        path.write_text(f":PROPERTIES:\n:ID: {name}\n{drawer}:END:\n{keywords}\n{body}\n", encoding="utf-8")
-        return path
-
-    def index(self, cache: Path | None = None) -> Index:
-        """The kept index, as a new process has it."""
-        return Index(Notes(self.kb, todo_lines=self.todo_lines), cache or self.cache)
-
-    def titles(self, text: str, limit: int | None = 20) -> list[str]:
-        """What the kept index finds."""
-        return [one.title for one in self.index().find(parse_query(text, today=_TODAY), limit=limit).answers]
-
-    def check(self, *texts: str) -> None:
-        """The kept index answers as one made just now does."""
-        for text in texts:
-            query = parse_query(text, today=_TODAY)
-            fresh = Index(Notes(self.kb, todo_lines=self.todo_lines), None).find(query)
-            assert fresh == self.index().find(query)
-
-    @property
-    def file(self) -> Path:
-        """Where the index lies."""
-        return self.cache / "index.db"
+from tests.storage.index_base import TODAY
+from tests.storage.index_base import Base
 
 
 @pytest.fixture
 def base(tmp_path: Path) -> Base:
     """Notes about animals."""
-    base = Base(tmp_path)
-    base.note(
-        "20240101000000-zebra.org",
-        "Zebra",
-        "They live on the savanna.\nStripes confuse flies.",
-        tags=":animal:",
-    )
-    base.note("20240102000000-tapir.org", "Tapir", "A zebra it is not.", tags=":animal:")
-    base.note("20240103000000-savanna.org", "Savanna", "Grass and trees.", tags=":zebra:")
-    return base
+    return Base(tmp_path).animals()
 
 
 def pair(base: Base, one: dict[str, str], other: dict[str, str], query: str) -> None:
@@ -157,7 +107,7 @@ def test_phrases_are_needed(base: Base) -> None:
 
 def test_lines_are_those_that_hold_the_words(base: Base) -> None:
     """With their numbers in the file, the best first."""
-    (answer,) = base.index().find(parse_query("flies", today=_TODAY), limit=1).answers
+    (answer,) = base.index().find(parse_query("flies", today=TODAY), limit=1).answers
     assert ((8, "Stripes confuse flies."),) == answer.lines
     assert "Stripes confuse flies." == (base.kb / answer.file).read_text().split("\n")[8 - 1]
 
@@ -166,7 +116,7 @@ def test_an_unchanged_note_is_not_read_again(base: Base, monkeypatch: pytest.Mon
     """Once its time is past doubt, its stat is enough."""
     later = (base.kb / "20240101000000-zebra.org").stat().st_ctime_ns + 10**10
     assert base.titles("zebra")
-    Index(Notes(base.kb), base.cache, clock=lambda: later).find(parse_query("zebra", today=_TODAY))
+    Index(Notes(base.kb), base.cache, clock=lambda: later).find(parse_query("zebra", today=TODAY))
 
     def no_reading(*_: object, **__: object) -> None:
         raise AssertionError("a note was read")
@@ -225,7 +175,7 @@ def test_an_unreadable_note_is_named_and_read_when_it_can_be(base: Base) -> None
     base.titles("flies")
     path.rename(base.kb / "kept.txt")
     path.symlink_to("/nonexistent")
-    answers = base.index().find(parse_query("zebra", today=_TODAY))
+    answers = base.index().find(parse_query("zebra", today=TODAY))
     assert ([path], 2) == ([entry.path for entry in answers.skipped], len(answers.answers))
     path.unlink()
     (base.kb / "kept.txt").rename(path)
@@ -331,7 +281,7 @@ def test_inherited_tags_do_not_multiply_in_the_index(base: Base) -> None:
     assert ["All tags"] == base.titles("tag:t0")
     assert 100 == len(base.titles("tag:own", None))
     assert base.file.stat().st_size < 1_000_000
-    for note in base.index().find(parse_query("tag:zebra", today=_TODAY)).answers:
+    for note in base.index().find(parse_query("tag:zebra", today=TODAY)).answers:
         assert ("zebra",) == note.tags
 
 
@@ -479,7 +429,7 @@ def test_a_kill_at_any_note_leaves_nothing_wrong(
                     os._exit(9)
                 return 0
 
-            Index(Notes(base.kb), base.cache, clock=dying).find(parse_query("zebra", today=_TODAY))
+            Index(Notes(base.kb), base.cache, clock=dying).find(parse_query("zebra", today=TODAY))
             os._exit(0)
         os.waitpid(child, 0)
         base.check("zebra", "again", "animal savanna")
