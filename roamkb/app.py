@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from roamkb.actions.write import Fact
     from roamkb.actions.write import Stamp
     from roamkb.actions.write import Written
+    from roamkb.app_log import ProjectLog
     from roamkb.core.boundary import WritePermit
     from roamkb.core.checkup import Checkup
     from roamkb.core.installation import InstallReport
@@ -76,6 +77,12 @@ class Surroundings:
     #: The user's own state and cache folders; None for the system's usual ones.
     state: Path | None = None
     cache: Path | None = None
+
+    @property
+    def agent(self) -> str:
+        """The agent that is running, as far as the environment tells."""
+        running = (name for variable, name in _AGENTS.items() if self.environment.get(variable))
+        return next(running, "agent")
 
     @staticmethod
     def gathered() -> "Surroundings":
@@ -142,6 +149,13 @@ class KnowledgeBase:
         `progress` hears how many notes of how many the index has read.
         """
         return cls(Surroundings.gathered(), project=project, ask=ask, progress=progress)
+
+    @property
+    def log(self) -> "ProjectLog":
+        """The log of the current project."""
+        from roamkb.app_log import ProjectLog
+
+        return ProjectLog(self._around, lambda: self._project, folder=self._project_folder, ask=self._ask)
 
     # Reading
 
@@ -589,7 +603,7 @@ class KnowledgeBase:
             refs=_texts(refs),
             links=_texts(links),
             source=source or "observed",
-            by=by or self._agent,
+            by=by or self._around.agent,
         )
 
     def _stamp(self) -> "Stamp":
@@ -597,12 +611,6 @@ class KnowledgeBase:
 
         now = self._around.now()
         return Stamp(new_id=lambda: self._around.new_id(now), now=now)
-
-    @property
-    def _agent(self) -> str:
-        """The agent that is running, as far as the environment tells."""
-        running = (name for variable, name in _AGENTS.items() if self._around.environment.get(variable))
-        return next(running, "agent")
 
     def _day(self, option: str, text: str | None) -> str | None:
         from roamkb.core.query import parse_day

@@ -111,6 +111,14 @@ def permit(project: Project, fact: str, *, kb: Path, written_to: Path | None = N
     return WritePermit(project=project, kb=kb, seal=_SEAL)
 
 
+def require_as_strict(session: Project, place: Project, fact: str) -> None:
+    """Raise `Refused` where `session` is of a stricter kind than the project whose log is to have `fact`."""
+    if _STRICTEST.index(session.kind) < _STRICTEST.index(place.kind):
+        from roamkb.core.secrets import redacted
+
+        raise Refused(session, redacted(fact), place=f"the log of {place.kind.value} project {place.root}")
+
+
 def is_loosened(rule: Rule, was: Rule) -> bool:
     """Say whether `rule` does more than deny more than it `was`: the rest is for a human to change."""
     same = rule.kb == was.kb and rule.project_parents == was.project_parents

@@ -44,6 +44,22 @@ class NoKnowledgeBase(RoamkbError):
         self.kb = kb
 
 
+class NoLog(RoamkbError):
+    """The project has no log that counts on this machine."""
+
+    code = "no_log"
+
+    def __init__(self, root: Path | None, *, is_cloned: bool = False) -> None:
+        where = shown(str(root)) if root else "a folder that can't be found"
+        super().__init__(
+            f"the log in {where} came with the project and wasn't adopted on this machine"
+            if is_cloned
+            else f"no log in {where}: nothing is captured there",
+            hint="`roamkb init` makes the project a log, or adopts the one that it has",
+        )
+        self.root = root
+
+
 class BadRule(RoamkbError):
     """The rule is missing, unreadable or malformed, so every project is unknown."""
 
@@ -136,16 +152,23 @@ class NameTaken(DiskError):
 
 
 class Refused(RoamkbError):
-    """The project may not write to the knowledge base (design section 4)."""
+    """The project may not write to the knowledge base, or to a looser project's log (design section 4)."""
 
     exit_code = 3
     code = "refused"
 
-    def __init__(self, project: Project, fact: str, *, written_to: Path | None = None) -> None:
-        """Take `fact` already redacted to one line."""
+    def __init__(
+        self,
+        project: Project,
+        fact: str,
+        *,
+        written_to: Path | None = None,
+        place: str = "the knowledge base",
+    ) -> None:
+        """Take `fact` already redacted to one line; `place` is where it was to go."""
         where = f"written to {shown(str(written_to))} instead" if written_to else "written nowhere"
         super().__init__(
-            f"{project.kind.value} project ({shown(project.reason)}); not written to the knowledge base: "
+            f"{project.kind.value} project ({shown(project.reason)}); not written to {shown(place)}: "
             f"{shown(fact)} ({where})",
             hint=project.hint,
         )

@@ -12,6 +12,8 @@ import as the whole rest of a write.
 
 import re
 import unicodedata
+from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -112,3 +114,20 @@ def _spec(entry: str, fold: bool) -> "GitIgnoreSpec":
     from pathspec import GitIgnoreSpec
 
     return GitIgnoreSpec.from_lines([unicodedata.normalize("NFC", entry.casefold()) if fold else entry])
+
+
+def last_match(patterns: Sequence[str], path: str) -> bool | None:
+    """Say what the last of gitignore's `patterns` that meets `path` says: ignore it, or don't; None: none does.
+
+    A folder's path ends with a slash.
+    """
+    from pathspec import GitIgnoreSpec
+
+    return GitIgnoreSpec.from_lines(patterns).check_file(path).include
+
+
+def concerns(patterns: Iterable[str], path: str) -> bool:
+    """Say whether one of gitignore's `patterns` means the file `path`, relative to the project."""
+    from pathspec import GitIgnoreSpec
+
+    return GitIgnoreSpec.from_lines(patterns).match_file(path)

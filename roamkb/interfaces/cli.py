@@ -113,7 +113,8 @@ def execute(call: Call) -> int:
             ask=_ask if _is_dialogue() else None,
             progress=_Progress() if sys.stderr is not None and sys.stderr.isatty() else None,
         )
-        result: object = getattr(kb, call.operation.name)(**_with_standard_input(kb, call))
+        door = kb.log if call.operation.is_of_log else kb
+        result: object = getattr(door, call.operation.method)(**_with_standard_input(kb, call))
     except RoamkbError as error:
         return _report(error, as_json=call.as_json)
     except OSError as error:
@@ -141,6 +142,8 @@ def _with_standard_input(kb: "KnowledgeBase", call: Call) -> Arguments:
     A refusal beats every other answer: who may not write is told so before anything is read.
     """
     arguments = dict(call.arguments)
+    if arguments.get("text") == "-":
+        arguments["text"] = _standard_input()
     if arguments.get("body") == "-":
         kb.require_leave(str(arguments["title"]))
         arguments["body"] = _standard_input()

@@ -41,8 +41,14 @@ class Operation:
     summary: str
     example: str
     parameters: tuple[Parameter, ...] = ()
-    #: Whether the project decides anything about it.
     panel: str = "Knowledge base"
+    #: Whether it is one of the project's log, not of the knowledge base.
+    is_of_log: bool = False
+
+    @property
+    def method(self) -> str:
+        """The method of the library that carries it out."""
+        return self.name.replace("-", "_")
 
 
 #: Values of what `parameters` names: text, several texts, a number, a switch, or nothing.
@@ -76,6 +82,12 @@ def _count(flag: str, help: str) -> Parameter:
 
 
 _NODE = _argument("name", "Id, title, alias or path of the node.", metavar="ID|TITLE|PATH")
+
+_WHO = (
+    _option("--agent", "Who does it (the agent that is running).", metavar="A"),
+    _option("--session", "The session that it belongs to.", metavar="S"),
+)
+_LOG = "Project's log"
 
 _CONTENT = (
     _option(
@@ -181,6 +193,63 @@ OPERATIONS: tuple[Operation, ...] = (
         name="inventory",
         summary="List every node that agents wrote, newest first.",
         example="roamkb inventory",
+    ),
+    Operation(
+        name="init",
+        summary="Make a log for this project, or adopt the one that came with it.",
+        example="roamkb init",
+        parameters=(_switch("--untracked", "Keep the log out of git on this machine."),),
+        panel=_LOG,
+        is_of_log=True,
+    ),
+    Operation(
+        name="learn",
+        summary="Add one learning to the project's log, or one more occurrence of what it knows.",
+        example='roamkb learn "OAuth redirect URIs must match exactly" --type gotcha --file "src/auth/*.ts"',
+        parameters=(
+            _argument("text", "The statement; - reads standard input.", metavar="TEXT|-"),
+            _option("--type", "learned, decision, fact, pattern, investigation, gotcha, must-check…",
+                    metavar="T"),
+            _options("--tag", "tags", "A tag beside the ones that its words give it.", metavar="T"),
+            _option("--task", "The task or bead that it was learned in.", metavar="ID"),
+            _option("--category", "What it is about: security, performance, bug_fix…", metavar="C"),
+            _options("--file", "files", "Files that it is about, in gitignore syntax.", metavar="GLOB"),
+            _options("--action", "actions", "What one does when it matters: CREATE, UPDATE…", metavar="A"),
+            _option("--provenance", "user-stated, observed (default), inferred, external.", metavar="P"),
+            _option("--confidence", "0.00 to 1.00, instead of what the provenance says.", metavar="C"),
+            _option("--supersedes", "The learning that this one replaces, by key or id.", metavar="KEY"),
+            *_WHO,
+        ),
+        panel=_LOG,
+        is_of_log=True,
+    ),
+    Operation(
+        name="recall",
+        summary="Find what this project's agents learned, best first; without words the latest.",
+        example="roamkb recall oauth redirect --type gotcha",
+        parameters=(
+            _rest("words", "Words, as for search.", metavar="WORDS..."),
+            _option("--type", "Only learnings of this type.", metavar="T"),
+            _switch("--all", "The archive as well."),
+            Parameter(name="recent", help="The latest N instead of the best.", flags=("--recent",),
+                      shape=Shape.COUNT, metavar="N"),
+            _switch("--stats", "How much there is, by type and tag."),
+            _option("--topic", "Only learnings of this task or bead.", metavar="ID"),
+            _option("--file", "Only learnings that concern this file.", metavar="PATH"),
+            _option("--action", "Only learnings for this action.", metavar="A"),
+            _option("--scope", "Only learnings of this scope: session, agent, task, project.", metavar="S"),
+            _option("--min-confidence", "Only learnings at least so sure, 0.00 to 1.00.", metavar="C"),
+            _count("--limit", "At most so many (20)."),
+            _count("--offset", "Leave out the first so many."),
+            _option("--id", "The whole of one learning, by key or id.", metavar="KEY"),
+            _option("--as-of", "As the log stood at the end of that day.", metavar="D"),
+            _switch("--raw", "The log's own lines."),
+            _switch("--framed", "In the frame that marks it as data for a prompt."),
+            *_WHO,
+            _option("--task", "The task that it is for.", metavar="ID"),
+        ),
+        panel=_LOG,
+        is_of_log=True,
     ),
     Operation(
         name="classify",

@@ -463,13 +463,13 @@ def _classify(result: Project) -> Printed:
     )
 
 
-def _report(name: str) -> Callable[[object], Printed]:
-    """Return a renderer of the reports, which few calls need."""
+def _report(name: str, room: str = "reports") -> Callable[[object], Printed]:
+    """Return a renderer of another room, which few calls need."""
 
     def render_report(result: object) -> Printed:
-        from roamkb.interfaces import reports
+        from importlib import import_module
 
-        renderer: Callable[[object], Printed] = getattr(reports, name)
+        renderer: Callable[[object], Printed] = getattr(import_module(f"roamkb.interfaces.{room}"), name)
         return renderer(result)
 
     return render_report
@@ -488,6 +488,7 @@ _RENDERERS: dict[str, Callable[..., Printed]] = {
     "restore": _restore,
     "inventory": _inventory,
     "classify": _classify,
+    **{name: _report(name, "log_reports") for name in ("init", "learn", "recall")},
     "hygiene": _report("hygiene"),
     "conflicts": _report("conflicts"),
     "doctor": _report("doctor"),

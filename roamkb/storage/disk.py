@@ -342,6 +342,12 @@ def make_folder(folder: Path, *, mode: int = 0o777) -> Path:
     return folder
 
 
+def sync_folder(folder: Path) -> None:
+    """Return when the disk has the names that are in `folder`."""
+    with _opened(folder) as at:
+        _sync(at)
+
+
 def is_missing(path: Path) -> bool:
     """Say whether it is certain that nothing goes by that path."""
     try:

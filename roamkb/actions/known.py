@@ -1,0 +1,91 @@
+"""What a project's log knows already: a learning by its name, and those that say nearly the same."""
+
+from collections.abc import Iterator
+from collections.abc import Sequence
+from datetime import date
+from typing import Protocol
+
+from roamkb.core.answers import Answer
+from roamkb.core.errors import Ambiguous
+from roamkb.core.errors import NotFound
+from roamkb.core.learning import canonical_type
+from roamkb.core.ledger import SUPERSEDED
+from roamkb.core.ledger import Standing
+from roamkb.core.ledger import State
+from roamkb.core.model import Candidate
+from roamkb.core.query import Query
+from roamkb.core.query import parse_query
+from roamkb.core.saying import Saying
+from roamkb.core.similarity import Likeness
+from roamkb.core.similarity import likeness
+from roamkb.core.similarity import shape
+from roamkb.core.text import clipped
+from roamkb.core.text import shown
+from roamkb.core.tokens import words
+from roamkb.storage.log import Log
+
+#: A decision is an act of its own day, however much it resembles another.
+NEVER_MERGED = frozenset({"decision"})
+#: What is alike stands high among the answers to its own words.
+_CANDIDATES = 25
+#: Characters that are enough to find it by.
+_TELLING = 1000
+
+
+class Finder(Protocol):
+    """What finds learnings by words."""
+
+    def find(self, query: Query, *, limit: int | None = None) -> Sequence[Answer]: ...
+
+
+def near(
+    state: State, finder: Finder, saying: Saying, *, limit: float, besides: Standing | None = None
+) -> tuple[Standing | None, tuple[Standing, ...]]:
+    """Return the learning that says the same as `saying`, and those that may claim otherwise.
+
+    `limit` is the least similarity that counts, inclusive. Never across types.
+    """
+    type = canonical_type(saying.type)
+    new = shape(saying.content)
+    twin, rivals = None, []
+    for standing in _sharing_words(state, finder, saying.content):
+        if standing.learning.canonical_type != type or standing.status == SUPERSEDED or standing is besides:
+            continue
+        if standing.learning.content.strip() == saying.content.strip():
+            return standing, ()
+        how = likeness(new, shape(standing.learning.content), limit=limit)
+        if how is Likeness.MAY_CONTRADICT:
+            rivals.append(standing)
+        elif how is not Likeness.DIFFERENT and twin is None and type not in NEVER_MERGED:
+            twin = standing
+    return twin, () if twin else tuple(rivals)
+
+
+def _sharing_words(state: State, finder: Finder, text: str) -> Iterator[Standing]:
+    """Yield the learnings that answer best to the words of `text`."""
+    asked = " ".join(dict.fromkeys(words(text[:_TELLING])))
+    if not asked:
+        # emoji and punctuation have no words to be found by
+        yield from (one for one in state.standings.values() if one.learning.content.strip() == text.strip())
+        return
+    for answer in finder.find(parse_query(asked, today=date.min), limit=_CANDIDATES):
+        if answer.file in state.standings:
+            yield state.standings[answer.file]
+
+
+def called(log: Log, state: State, name: str) -> Standing:
+    """Return the learning with that id or key, or raise `NotFound` or `Ambiguous`."""
+    found = state.called(name)
+    if not found:
+        raise NotFound(
+            name, what="learning", hint="give its key or id, as `roamkb recall WORDS --json` shows them"
+        )
+    if len(found) > 1:
+        raise Ambiguous(
+            name,
+            [
+                Candidate(id=one.id, title=clipped(shown(one.learning.content), 80), path=log.knowledge)
+                for one in found
+            ],
+        )
+    return found[0]

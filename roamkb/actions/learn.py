@@ -1,0 +1,116 @@
+"""`learn`: one learning into the project's log, or one more occurrence of what it knows (design 9)."""
+
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from roamkb.actions.known import Finder
+from roamkb.actions.known import called
+from roamkb.actions.known import near
+from roamkb.core.confidence import started
+from roamkb.core.learning import Learning
+from roamkb.core.learning import key_of
+from roamkb.core.ledger import Event
+from roamkb.core.ledger import Standing
+from roamkb.core.ledger import State
+from roamkb.core.saying import Hand
+from roamkb.core.saying import Saying
+from roamkb.core.saying import Stamps
+from roamkb.core.saying import check_saying
+from roamkb.core.saying import difference
+from roamkb.core.saying import drafted
+from roamkb.core.secrets import has_high_entropy
+from roamkb.storage.log import Contents
+from roamkb.storage.log import Log
+
+#: What a person would call the same (design section 9).
+ALIKE = 0.80
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Learned:
+    """What became of a statement."""
+
+    #: The learning that now says it.
+    learning: Learning
+    #: "new", or "repeated" where the log said so already.
+    outcome: str
+    #: In hundredths.
+    confidence: int
+    occurrences: int
+    #: Learnings that are nearly the same and may claim otherwise.
+    may_contradict: tuple[Learning, ...] = ()
+    #: What it replaced.
+    superseded: Learning | None = None
+    warnings: tuple[str, ...] = ()
+    path: Path
+
+
+def learn(
+    log: Log,
+    finder_of: Callable[[State], Finder],
+    saying: Saying,
+    hand: Hand,
+    *,
+    supersedes: str | None = None,
+) -> Learned:
+    """Add `saying` to `log`, whose lock is taken meanwhile, and return what became of it.
+
+    Raises:
+        UsageError, SecretFound, NotFound, Ambiguous, DiskError: nothing was written.
+        NotDurable: it was written, and the disk would not promise to keep it.
+    """
+    check_saying(saying)
+    with log.locked():
+        contents = log.read()
+        state = contents.state()
+        old = called(log, state, supersedes) if supersedes else None
+        twin, rivals = near(state, finder_of(state), saying, limit=ALIKE, besides=old)
+        stamps = Stamps(hand, after=contents.last_event)
+        if twin is not None:
+            return _repeat(log, contents, twin, saying, stamps)
+        learning = drafted(saying, hand, state)
+        events = [*_contradictions(stamps, learning, rivals)]
+        if old:
+            events.append(stamps.event("superseded", old.id, by_which=learning.id, reason="rewritten"))
+        log.append([learning], events)
+    return Learned(
+        learning=learning,
+        outcome="new",
+        confidence=started(learning.confidence, learning.provenance),
+        occurrences=1,
+        may_contradict=tuple(rival.learning for rival in rivals),
+        superseded=old.learning if old else None,
+        warnings=tuple(_warnings(saying, learning)),
+        path=log.knowledge,
+    )
+
+
+def _repeat(log: Log, contents: Contents, twin: Standing, saying: Saying, stamps: Stamps) -> Learned:
+    """Count `saying` as one more occurrence of `twin`; the lock is held."""
+    fields = difference(twin.learning, saying.content)
+    event = stamps.event("repeated", twin.id, task=saying.task, **fields)
+    log.append(events=[event])
+    standing = contents.plus(events=[event]).state().standings[twin.id]
+    return Learned(
+        learning=twin.learning,
+        outcome="repeated",
+        confidence=standing.confidence,
+        occurrences=standing.occurrences,
+        path=log.ledger,
+    )
+
+
+def _contradictions(stamps: Stamps, learning: Learning, rivals: Sequence[Standing]) -> Iterator[Event]:
+    for rival in rivals:
+        yield stamps.event("flagged", learning.id, reason="may_contradict", evidence=rival.id)
+        yield stamps.event("flagged", rival.id, reason="may_contradict", evidence=learning.id)
+
+
+def _warnings(saying: Saying, learning: Learning) -> Iterator[str]:
+    if has_high_entropy(saying.content):
+        yield "a word in it looks random; if it is a secret, change it there: the log keeps every line"
+    if learning.key != key_of(learning.type, learning.content):
+        yield f"another learning has that key; this one is {learning.key}"

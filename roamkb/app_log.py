@@ -1,0 +1,311 @@
+"""The log of one project: wires storage and actions together, as `app` does for the knowledge base."""
+
+from collections.abc import Callable
+from collections.abc import Sequence
+from datetime import datetime
+from datetime import time
+from datetime import timedelta
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from roamkb.core.errors import BadRule
+from roamkb.core.errors import NoLog
+from roamkb.core.errors import UsageError
+from roamkb.core.text import shown
+
+if TYPE_CHECKING:
+    from roamkb.actions.init import Initialised
+    from roamkb.actions.known import Finder
+    from roamkb.actions.learn import Learned
+    from roamkb.actions.recall import LogFigures
+    from roamkb.actions.recall import Recall
+    from roamkb.app import Surroundings
+    from roamkb.core.ledger import State
+    from roamkb.core.model import Project
+    from roamkb.core.saying import Hand
+    from roamkb.core.saying import Saying
+    from roamkb.storage.log import Log
+
+
+class ProjectLog:
+    """What the agents of the current project learned, in the project's own tree."""
+
+    def __init__(
+        self,
+        around: "Surroundings",
+        session: Callable[[], "Project"],
+        *,
+        folder: Path | None,
+        ask: Callable[[str], str] | None = None,
+    ) -> None:
+        """Take what `KnowledgeBase` found around it; `session` says what this session's project is."""
+        self._around = around
+        self._session = session
+        self._folder = folder
+        self._ask = ask
+
+    def init(self, *, untracked: bool = False) -> "Initialised":
+        """Make the project's log; a second call changes nothing.
+
+        Raises:
+            UsageError: no log can be kept there.
+        """
+        from roamkb.actions.init import init
+        from roamkb.storage.places import find_rule
+
+        rule = find_rule(self._around.home, account_home=self._around.account_home)
+        kb = None if isinstance(rule, BadRule) else rule.kb
+        return init(self._root, home=self._around.home, kb=kb, untracked=untracked)
+
+    def learn(
+        self,
+        text: str,
+        *,
+        type: str | None = None,
+        tags: Sequence[str] = (),
+        task: str | None = None,
+        category: str | None = None,
+        files: Sequence[str] = (),
+        actions: Sequence[str] = (),
+        provenance: str | None = None,
+        confidence: str | None = None,
+        supersedes: str | None = None,
+        agent: str | None = None,
+        session: str | None = None,
+    ) -> "Learned":
+        """Add one learning to the project's log, or one more occurrence of what it knows.
+
+        Raises:
+            NoLog: the project has none. Refused: this session is stricter than the project.
+            UsageError, SecretFound, NotFound, Ambiguous, DiskError: nothing was written.
+            NotDurable: it was written, and the disk would not promise to keep it.
+        """
+        from roamkb.core.saying import Saying
+
+        saying = Saying(
+            content=text,
+            type=type or "learned",
+            tags=_texts(tags),
+            task=task or "",
+            category=category or "",
+            files=_texts(files),
+            actions=_texts(actions),
+            provenance=provenance or "observed",
+            confidence=_hundredths(confidence),
+        )
+        return self.take(saying, agent=agent, session=session, supersedes=supersedes)
+
+    def take(
+        self,
+        saying: "Saying",
+        *,
+        agent: str | None = None,
+        session: str | None = None,
+        supersedes: str | None = None,
+    ) -> "Learned":
+        """Add `saying` to the log, as `learn` does."""
+        from roamkb.actions.learn import learn
+
+        log = self._log(saying.content)
+        hand = self._hand(agent=agent, session=session)
+        return learn(log, lambda state: self._finder(log, state), saying, hand, supersedes=supersedes)
+
+    def recall(
+        self,
+        words: Sequence[str] | str = (),
+        *,
+        type: str | None = None,
+        all: bool = False,
+        recent: int | None = None,
+        stats: bool = False,
+        topic: str | None = None,
+        file: str | None = None,
+        action: str | None = None,
+        scope: str | None = None,
+        min_confidence: str | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+        id: str | None = None,
+        as_of: str | None = None,
+        raw: bool = False,
+        framed: bool = False,
+        agent: str | None = None,
+        session: str | None = None,
+        task: str | None = None,
+    ) -> "Recall | LogFigures":
+        """Return the learnings that answer `words`, best first; without words the latest.
+
+        Raises:
+            NoLog: the project has none.
+        """
+        from dataclasses import replace
+
+        from roamkb.actions import recall as recalling
+        from roamkb.core.learning import canonical_type
+        from roamkb.core.query import parse_query
+        from roamkb.core.recollection import Wanted
+
+        log = self._log_to_read()
+        hand = self._hand(agent=agent, session=session)
+        state = log.read().state(as_of=self._moment("--as-of", as_of))
+        if stats:
+            return recalling.figures(state)
+        if id is not None:
+            found = recalling.recall_one(log, state, id)
+        else:
+            found = recalling.recall(
+                state,
+                self._finder(log, state),
+                parse_query(words if isinstance(words, str) else " ".join(words), today=hand.now.date()),
+                Wanted(
+                    type=canonical_type(type) if type else "",
+                    topic=topic or "",
+                    scope=scope or "",
+                    least_confidence=_hundredths(min_confidence) or 0,
+                    action=action or "",
+                    concerns=self._concerns(log, file),
+                    archived=all,
+                ),
+                recalling.Page(
+                    limit=_first(recent, limit, recalling.DEFAULT),
+                    offset=offset or 0,
+                    by_time=recent is not None,
+                ),
+                doubts_of=lambda standing: standing.flags,
+                now=hand.ts,
+            )
+        self._keep_receipt(log, hand, found, task=task)
+        return replace(found, form="raw" if raw else "framed" if framed else "plain")
+
+    # What the operations need
+
+    def _keep_receipt(self, log: "Log", hand: "Hand", found: "Recall", *, task: str | None) -> None:
+        """Record what is shown; where that can't be, it is shown all the same."""
+        from contextlib import suppress
+
+        from roamkb.core.errors import RoamkbError
+        from roamkb.storage.receipts import keep_receipt
+
+        if found.learnings:
+            ids = [one.standing.id for one in found.learnings]
+            with suppress(RoamkbError):
+                keep_receipt(log.local, hand, ids, by="recall", task=task or "")
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the project has a log that this session may write to."""
+        from roamkb.core.errors import RoamkbError
+
+        try:
+            self._log("")
+        except RoamkbError:
+            return False
+        return True
+
+    @cached_property
+    def _place(self) -> "Project":
+        """The project whose log it is, by its folder alone."""
+        from roamkb.actions.classify import classify
+
+        folder = self._folder if self._folder is not None else self._around.cwd
+        if folder is None:
+            raise NoLog(None)
+        return classify(
+            (self._around.cwd or Path("/")) / folder,
+            home=self._around.home,
+            account_home=self._around.account_home,
+        )
+
+    @property
+    def _root(self) -> Path:
+        if self._place.root is None:
+            raise NoLog(None)
+        return self._place.root
+
+    def _log_to_read(self) -> "Log":
+        from roamkb.storage.log import Log
+
+        return Log(self._root).require()
+
+    def _log(self, fact: str) -> "Log":
+        """Return the log to write `fact` to; nothing from work or nowhere goes into a looser project's."""
+        from roamkb.core.boundary import require_as_strict
+
+        log = self._log_to_read()
+        require_as_strict(self._session(), self._place, fact)
+        return log
+
+    def _finder(self, log: "Log", state: "State") -> "Finder":
+        from roamkb import __version__
+        from roamkb.storage.log_index import LogIndex
+
+        learnings = {standing.id: standing.learning for standing in state.standings.values()}
+        return LogIndex(log.local / "index", learnings, version=__version__)
+
+    def _hand(self, *, agent: str | None = None, session: str | None = None) -> "Hand":
+        import platform
+
+        from roamkb.core.saying import Hand
+
+        now = self._around.now()
+        return Hand(
+            agent=agent or self._around.agent,
+            session=session or "",
+            machine=platform.node(),
+            kind=self._session().kind,
+            now=now,
+            new_id=lambda: self._around.new_id(now),
+        )
+
+    def _concerns(self, log: "Log", file: str | None) -> Callable[[Sequence[str]], bool] | None:
+        """Return what says whether patterns mean `file`, a path from here or from the project's root."""
+        if file is None:
+            return None
+        from roamkb.core.patterns import concerns
+
+        path = Path(file)
+        if path.is_absolute() or (self._around.cwd and (self._around.cwd / path).exists()):
+            path = (self._around.cwd or Path("/")) / path
+            if not path.is_relative_to(log.root):
+                raise UsageError(f"{shown(file)} isn't a file of {shown(str(log.root))}")
+            path = path.relative_to(log.root)
+        return lambda patterns: bool(patterns) and concerns(patterns, str(path))
+
+    def _moment(self, option: str, text: str | None) -> float | None:
+        """Return the end of the day, or the moment, that `text` names, in seconds since 1970."""
+        from roamkb.core.query import parse_day
+
+        if text is None:
+            return None
+        try:
+            at = datetime.fromisoformat(text)
+            is_day = at.time() == time() and "T" not in text and ":" not in text
+        except ValueError:
+            day = parse_day(text, today=self._around.now().date())
+            if day is None:
+                raise UsageError(f"{option} {shown(text)} is no day", hint="say 2026-06-10 or 7d") from None
+            at, is_day = datetime.fromisoformat(day), True
+        return (at + timedelta(days=1, microseconds=-1) if is_day else at).timestamp()
+
+
+def _first(*values: int | None) -> int:
+    return next(value for value in values if value is not None)
+
+
+def _texts(given: Sequence[str]) -> tuple[str, ...]:
+    """Return several texts as a tuple; one text alone would be taken for its letters."""
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def _hundredths(text: str | None) -> int | None:
+    """Return a confidence of 0.00 to 1.00 in hundredths."""
+    if text is None:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise UsageError(f"{shown(text)} is no confidence", hint="a number from 0 to 1, such as 0.7")
+    return round(value * 100)

@@ -1,0 +1,64 @@
+"""How far a learning is trusted: every number of it, in whole hundredths (design section 9).
+
+Limits are inclusive: 0.7 + 0.1 is 0.7999… in floats, and one source's own test scores
+exactly its limit. The number orders and gates; it never deletes anything.
+"""
+
+from typing import Final
+
+#: What a human says, and what a human's log is imported as (documents 000 and 003).
+HUMAN: Final = 90
+#: What consolidation makes of a session's observations; a verified rule (documents 002 and 004).
+CONSOLIDATED: Final = 70
+#: An explicit write says 50 to 90 (document 002); without a number, by where it comes from.
+BY_PROVENANCE: Final = {"user-stated": HUMAN, "observed": 70, "inferred": 50, "external": 50}
+#: A line of another tool's that says nothing about itself.
+UNSAID: Final = 70
+
+#: Repeated by `learn`, or reused with success; by distinct sources only (document 004, FR-6).
+REPEATED: Final = 5
+REUSED: Final = 5
+#: Repeated in consolidation, or confirmed by another agent (document 002, stage 1; 004, FR-5).
+CONSOLIDATED_AGAIN: Final = 10
+VALIDATED: Final = 10
+#: An error that didn't happen because of it (document 004, FR-6).
+PREVENTED: Final = 15
+FAILED: Final = -10
+SUPERSEDED: Final = -20
+#: Without use, and in rank alone (D8).
+_DECAY_DAYS: Final = 30
+
+#: What agents earn stays between these; a human's word may be 100 (D17).
+LEAST: Final = 10
+MOST: Final = 95
+
+#: Worth keeping for good; and worth a line in a rule file, where it was also seen so often.
+DURABLE: Final = 80
+OFTEN: Final = 3
+
+
+def moved(confidence: int, by: int) -> int:
+    """Return `confidence` after a move, within the bounds; what a human set above them stays there."""
+    return min(max(confidence + by, min(LEAST, confidence)), max(MOST, confidence))
+
+
+def bounded(confidence: int, *, human: bool = False) -> int:
+    """Return a first confidence within the bounds: up to 100 where a human says it."""
+    return min(max(confidence, 0 if human else LEAST), 100 if human else MOST)
+
+
+def started(said: int | None, provenance: str) -> int:
+    """Return the confidence that a learning begins with; `said` is the line's own, in hundredths."""
+    if said is None:
+        return BY_PROVENANCE.get(provenance, UNSAID)
+    return bounded(said, human=provenance == "user-stated")
+
+
+def decayed(confidence: int, *, idle_days: float) -> int:
+    """Return the confidence that ranks a learning that nobody used for so many days."""
+    return max(min(LEAST, confidence), confidence - max(int(idle_days // _DECAY_DAYS), 0))
+
+
+def as_fraction(hundredths: int) -> float:
+    """Return 0.00 to 1.00, as every output shows it."""
+    return round(hundredths / 100, 2)

@@ -1,0 +1,108 @@
+"""One learning as it was first said: a line of a project's `knowledge.jsonl` (design section 8).
+
+The log is append-only, so a learning never changes; what happens to it afterwards is in
+the ledger, and `core/ledger` folds the two into what counts today.
+"""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import field
+from typing import Final
+
+from roamkb.core.model import Kind
+
+#: The types that come with the product; any other word is one as well.
+TYPES: Final = (
+    "learned",
+    "decision",
+    "fact",
+    "pattern",
+    "investigation",
+    "deviation",
+    "gotcha",
+    "must-check",
+)
+#: Other words for them, as people and other tools say it.
+ALIASES: Final[Mapping[str, str]] = {
+    "lesson": "learned",
+    "insight": "learned",
+    "learning": "learned",
+    "learnt": "learned",
+    "must_check": "must-check",
+    "mustcheck": "must-check",
+}
+#: Letters of a content that a key shows, as Lavra's capture has it.
+_SLUG_LENGTH = 60
+_HASH_LENGTH = 8
+_NOT_SLUG = re.compile(r"[^a-z0-9]+")
+_NOT_TYPE = re.compile(r"[^\w-]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Learning:
+    """One typed statement worth keeping."""
+
+    #: Its own id, or for a line without one `identity` of type and content.
+    id: str
+    #: A label for people; several learnings may share it (D4).
+    key: str
+    #: As the line says it; `canonical_type` tells what it means.
+    type: str
+    #: Byte for byte as it was said.
+    content: str
+    source: str = "user"
+    tags: tuple[str, ...] = ()
+    #: Seconds since 1970, UTC; 0 where the line doesn't say.
+    ts: float = 0
+    bead: str = ""
+    agent: str = ""
+    session: str = ""
+    task: str = ""
+    category: str = ""
+    #: Files that it is about, in gitignore syntax.
+    files: tuple[str, ...] = ()
+    #: What one does when it matters: CREATE, UPDATE, DELETE…
+    actions: tuple[str, ...] = ()
+    #: user-stated, observed, inferred or external; empty where the line doesn't say.
+    provenance: str = ""
+    #: Where it was imported from, `knowledge_import:<key>`.
+    origin: str = ""
+    #: What the project was that it was learned in; None where the line doesn't say.
+    kind: Kind | None = None
+    #: In hundredths, as first said; None where the line doesn't say.
+    confidence: int | None = None
+    #: Keys of the line that we don't know, and those that few lines have.
+    extra: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def canonical_type(self) -> str:
+        """What kind of statement it is, aliases resolved."""
+        return canonical_type(self.type)
+
+
+def canonical_type(word: str) -> str:
+    """Return the type that `word` stands for: lower case, aliases resolved, else the word itself."""
+    plain = _NOT_TYPE.sub("-", word.strip().strip(":").casefold()).strip("-")
+    return ALIASES.get(plain, plain)
+
+
+def identity(type: str, content: str) -> str:
+    """Return the id of a line without one: the SHA-256 of type and content (design section 8)."""
+    return hashlib.sha256(f"{type}\0{content}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def key_of(type: str, content: str) -> str:
+    """Return the label of a learning as Lavra makes it: the type, and what ASCII says of the content.
+
+    Where nothing is left of the content, a hash of it follows instead.
+    """
+    first = content.encode("utf-8", "surrogatepass")[:_SLUG_LENGTH].decode("ascii", "replace")
+    slug = _NOT_SLUG.sub("-", first.lower()).strip("-")
+    return f"{type}-{slug or identity(type, content)[:_HASH_LENGTH]}"
+
+
+def own_key(key: str, type: str, content: str) -> str:
+    """Return `key` told apart from the same key of another content."""
+    return f"{key}-{identity(type, content)[:_HASH_LENGTH]}"

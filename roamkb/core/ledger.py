@@ -1,0 +1,345 @@
+"""What became of each learning: the log and the ledger folded into today's state (design section 8).
+
+Replay sorts events by id, drops repeated ids and ignores what it doesn't know, so that any
+order, doubling or union merge of the same lines gives the same state.
+"""
+
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import field
+from dataclasses import replace
+from typing import Final
+
+from roamkb.core import confidence
+from roamkb.core.learning import Learning
+from roamkb.core.learning import identity
+
+ACTIVE: Final = "active"
+CANONICAL: Final = "canonical"
+SUPERSEDED: Final = "superseded"
+NEEDS_REVIEW: Final = "needs_review"
+UNVERIFIED: Final = "unverified"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One line of the ledger: something that happened."""
+
+    #: A ULID, later than any in the ledger that it was written to.
+    id: str
+    #: Seconds since 1970, UTC.
+    ts: float
+    event: str
+    #: The learning that it happened to; empty where it is about none.
+    of: str = ""
+    #: What did it: learn, ingest, consolidate, curate…
+    by: str = ""
+    agent: str = ""
+    session: str = ""
+    task: str = ""
+    machine: str = ""
+    #: What only some events have.
+    fields: Mapping[str, object] = field(default_factory=dict)
+
+    def text(self, name: str) -> str:
+        """Return one of the fields as text, empty where it is none."""
+        value = self.fields.get(name)
+        return value if isinstance(value, str) else ""
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """Return one of the fields as texts; one text alone counts."""
+        value = self.fields.get(name)
+        if isinstance(value, str):
+            return (value,)
+        return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list | tuple) else ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """What one event did to a learning's confidence."""
+
+    event: Event
+    before: int
+    after: int
+
+
+@dataclass(slots=True, kw_only=True)
+class Standing:
+    """A learning and what it counts today; only `replay` changes it."""
+
+    learning: Learning
+    #: Hundredths, as events gave it; decay enters rank alone.
+    confidence: int
+    occurrences: int = 1
+    status: str = ACTIVE
+    verdict: str = UNVERIFIED
+    scope: str = "project"
+    is_pinned: bool = False
+    #: A human said what it is worth; no event moves it any more.
+    is_overridden: bool = False
+    #: Why it ranks lower or wants a look: stale, noise, may_contradict…
+    flags: dict[str, str] = field(default_factory=dict)
+    superseded_by: str = ""
+    supersedes: tuple[str, ...] = ()
+    merged_from: tuple[str, ...] = ()
+    review_reason: str = ""
+    #: The node that it was promoted to.
+    node: str = ""
+    #: How often it was reused, by outcome.
+    outcomes: dict[str, int] = field(default_factory=dict)
+    #: Seconds since 1970 when it was said, repeated or used last.
+    last_used: float = 0.0
+    history: list[Step] = field(default_factory=list)
+    #: Sources that moved its confidence already.
+    heard: set[tuple[str, ...]] = field(default_factory=set)
+    #: Whether its line was moved to the archive.
+    is_archived: bool = False
+
+    @property
+    def id(self) -> str:
+        """The learning's id."""
+        return self.learning.id
+
+    def rank_confidence(self, now: float) -> int:
+        """Return the confidence that orders it at `now`, in seconds since 1970."""
+        if self.is_pinned or self.is_overridden:
+            return self.confidence
+        return confidence.decayed(self.confidence, idle_days=(now - self.last_used) / 86400)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """A project's log as it stands."""
+
+    #: By id, in the order in which they were said.
+    standings: Mapping[str, Standing]
+    #: The events that count, in order.
+    events: Sequence[Event]
+
+    def called(self, name: str) -> list[Standing]:
+        """Return the learnings with that id or key, the latest first (D4)."""
+        if name in self.standings:
+            return [self.standings[name]]
+        found = [standing for standing in self.standings.values() if standing.learning.key == name]
+        return sorted(found, key=lambda standing: (standing.learning.ts, standing.id), reverse=True)
+
+    def remembers(self, source: str) -> bool:
+        """Say whether the source line `source` was merged into some learning."""
+        return any(source in event.texts("source") for event in self.events if event.event == "repeated")
+
+
+def replay(
+    learnings: Iterable[Learning],
+    events: Iterable[Event],
+    *,
+    archived: Iterable[Learning] = (),
+    as_of: float | None = None,
+) -> State:
+    """Return the state that the lines give, in whatever order they come.
+
+    `as_of`, in seconds since 1970, leaves out what came later; a learning without a time was
+    there always.
+    """
+    standings: dict[str, Standing] = {}
+    for is_archived, group in ((False, learnings), (True, archived)):
+        for learning in _distinct(group):
+            if learning.id not in standings and (as_of is None or learning.ts <= as_of):
+                standings[learning.id] = _begun(learning, is_archived=is_archived)
+    counted = _counted(event for event in events if as_of is None or event.ts <= as_of)
+    for event in counted:
+        fold, standing = _FOLDS.get(event.event), standings.get(event.of)
+        if fold and standing:
+            before = standing.confidence
+            fold(standing, event)
+            standing.history.append(Step(event=event, before=before, after=standing.confidence))
+    ordered = sorted(standings.values(), key=lambda standing: (standing.learning.ts, standing.id))
+    return State(standings={standing.id: standing for standing in ordered}, events=counted)
+
+
+def _distinct(learnings: Iterable[Learning]) -> Iterable[Learning]:
+    """Return the learnings, each once; where lines share an id, whatever their order, none is lost.
+
+    Of two lines that say the same, the fuller one counts. Where they say different things,
+    somebody edited a line: the first in time keeps the id, the other goes by what it says.
+    """
+    groups: dict[str, list[Learning]] = {}
+    for learning in learnings:
+        groups.setdefault(learning.id, []).append(learning)
+    for group in groups.values():
+        if len(group) == 1:
+            yield group[0]
+            continue
+        said: dict[tuple[str, str], Learning] = {}
+        for learning in sorted(group, key=_fullness):
+            said[learning.type, learning.content] = learning
+        first, *others = sorted(said.values(), key=lambda one: (one.ts, one.type, one.content))
+        yield first
+        for other in others:
+            own = identity(other.type, other.content)
+            if own not in groups:
+                yield replace(other, id=own)
+
+
+def _fullness(learning: Learning) -> tuple[int, str]:
+    told = repr(learning)
+    return len(told), told
+
+
+def _counted(events: Iterable[Event]) -> list[Event]:
+    """Return the events in order, each once, without those that were taken back."""
+    by_id: dict[str, Event] = {}
+    for event in events:
+        other = by_id.get(event.id)
+        if other is None or repr(event) < repr(other):
+            by_id[event.id] = event
+    undone: set[str] = set()
+    # the latest first: an undoing that was itself undone takes nothing back
+    for event in sorted(by_id.values(), key=lambda event: event.id, reverse=True):
+        if event.event == "undone" and event.id not in undone:
+            undone.add(event.of)
+    return [by_id[id] for id in sorted(by_id) if id not in undone]
+
+
+def _begun(learning: Learning, *, is_archived: bool) -> Standing:
+    extra = learning.extra
+    status = extra.get("status")
+    # other tools keep the outcome of a review on the line itself
+    known = status if status in (CANONICAL, SUPERSEDED, NEEDS_REVIEW) else ACTIVE
+    return Standing(
+        learning=learning,
+        confidence=confidence.started(learning.confidence, learning.provenance),
+        status=str(known),
+        scope=str(extra.get("scope") or "project"),
+        superseded_by=_one(extra.get("superseded_by")),
+        supersedes=_several(extra.get("supersedes")),
+        merged_from=_several(extra.get("merged_from")),
+        review_reason=_one(extra.get("review_reason")),
+        last_used=learning.ts,
+        heard={("learn", *source_of(learning.agent, learning.session, learning.task))},
+        is_archived=is_archived,
+    )
+
+
+def _one(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _several(value: object) -> tuple[str, ...]:
+    return tuple(str(one) for one in value) if isinstance(value, list | tuple) else ()
+
+
+def source_of(agent: str, session: str, task: str, otherwise: str = "") -> tuple[str, ...]:
+    """Return who said something, so that nobody counts twice: an agent in a session, else in a task.
+
+    A call without either is its own source: `otherwise`.
+    """
+    return (agent, session or task) if session or task else ("", otherwise)
+
+
+# What the events do
+
+
+def _move(standing: Standing, event: Event, by: int, *, once: str) -> None:
+    """Move the confidence, but only once for each source."""
+    source = (once, *source_of(event.agent, event.session, event.task, event.id))
+    if source in standing.heard:
+        return
+    standing.heard.add(source)
+    if not standing.is_overridden:
+        standing.confidence = confidence.moved(standing.confidence, by)
+
+
+def _repeated(standing: Standing, event: Event) -> None:
+    standing.occurrences += 1
+    standing.last_used = max(standing.last_used, event.ts)
+    in_consolidation = event.by == "consolidate"
+    by = confidence.CONSOLIDATED_AGAIN if in_consolidation else confidence.REPEATED
+    _move(standing, event, by, once="learn")
+
+
+_OUTCOMES = {"success": confidence.REUSED, "failure": confidence.FAILED, "prevented": confidence.PREVENTED}
+
+
+def _reused(standing: Standing, event: Event) -> None:
+    outcome = event.text("outcome")
+    standing.outcomes[outcome] = standing.outcomes.get(outcome, 0) + 1
+    standing.last_used = max(standing.last_used, event.ts)
+    if by := _OUTCOMES.get(outcome):
+        _move(standing, event, by, once=outcome)
+
+
+def _validated(standing: Standing, event: Event) -> None:
+    if event.agent and event.agent == standing.learning.agent:
+        return
+    source = ("validated", event.agent or event.id)
+    if source not in standing.heard and not standing.is_overridden:
+        standing.confidence = confidence.moved(standing.confidence, confidence.VALIDATED)
+    standing.heard.add(source)
+
+
+def _judged(standing: Standing, event: Event) -> None:
+    verdict = event.text("verdict")
+    if verdict in ("verified", "invalidated", UNVERIFIED):
+        standing.verdict = verdict
+
+
+def _raised(standing: Standing, event: Event) -> None:
+    standing.scope = event.text("to") or standing.scope
+
+
+def _superseded(standing: Standing, event: Event) -> None:
+    if standing.status != SUPERSEDED and not standing.is_overridden:
+        standing.confidence = confidence.moved(standing.confidence, confidence.SUPERSEDED)
+    standing.status = SUPERSEDED
+    standing.superseded_by = event.text("by_which") or standing.superseded_by
+    standing.review_reason = event.text("reason") or standing.review_reason
+
+
+def _flagged(standing: Standing, event: Event) -> None:
+    reason = event.text("reason")
+    if event.fields.get("cleared"):
+        standing.flags.pop(reason, None)
+    elif reason:
+        standing.flags[reason] = event.text("evidence")
+
+
+def _curated(standing: Standing, event: Event) -> None:
+    status = event.text("status")
+    if status in (CANONICAL, NEEDS_REVIEW, ACTIVE):
+        standing.status = status
+    standing.merged_from = tuple(dict.fromkeys((*standing.merged_from, *event.texts("merged_from"))))
+    standing.supersedes = tuple(dict.fromkeys((*standing.supersedes, *event.texts("supersedes"))))
+    standing.review_reason = event.text("review_reason") or standing.review_reason
+
+
+def _pinned(standing: Standing, event: Event) -> None:
+    standing.is_pinned = event.fields.get("value") is not False
+
+
+def _overridden(standing: Standing, event: Event) -> None:
+    value = event.fields.get("value")
+    if isinstance(value, int) and not isinstance(value, bool):
+        standing.confidence = min(max(value, 0), 100)
+        standing.is_overridden = True
+
+
+def _promoted(standing: Standing, event: Event) -> None:
+    standing.node = event.text("node") or standing.node
+
+
+_FOLDS: Final[Mapping[str, Callable[[Standing, Event], None]]] = {
+    "repeated": _repeated,
+    "reused": _reused,
+    "validated": _validated,
+    "judged": _judged,
+    "raised": _raised,
+    "superseded": _superseded,
+    "flagged": _flagged,
+    "curated": _curated,
+    "pinned": _pinned,
+    "overridden": _overridden,
+    "promoted": _promoted,
+}

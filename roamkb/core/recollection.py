@@ -1,0 +1,113 @@
+"""Which learnings answer, and in which order: the search's ranking, and what became of each since.
+
+A better match beats a better standing, within reason: what was reviewed comes first among
+equals, what was replaced comes last, and doubt lowers (design sections 8 and 9, D8).
+"""
+
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from roamkb.core.ledger import CANONICAL
+from roamkb.core.ledger import NEEDS_REVIEW
+from roamkb.core.ledger import SUPERSEDED
+from roamkb.core.ledger import Standing
+from roamkb.core.similarity import shape
+
+#: What a review's word is worth beside the match.
+_CANONICAL = 1.5
+_REVIEW = 0.8
+#: What each doubt is worth.
+_DOUBT = 0.8
+#: The share of a full confidence in the score: it decides among near equals.
+_CONFIDENCE = 0.2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recollected:
+    """One learning that answers, and why."""
+
+    standing: Standing
+    #: 1 for the best match of the words; 0 where none were asked for.
+    score: float = 0.0
+    why: tuple[str, ...] = ()
+    #: Doubts about it, with reasons: from the ledger and from a look at the project.
+    doubts: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What a recall asks for beside its words; empty means anything."""
+
+    type: str = ""
+    #: A task or bead.
+    topic: str = ""
+    scope: str = ""
+    #: In hundredths.
+    least_confidence: int = 0
+    action: str = ""
+    #: Whether a learning's own patterns meet the file that is asked about.
+    concerns: Callable[[Sequence[str]], bool] | None = None
+    archived: bool = False
+
+    def lets_through(self, standing: Standing) -> bool:
+        """Say whether `standing` is one of those that are asked for."""
+        learning = standing.learning
+        return (
+            (not self.type or learning.canonical_type == self.type)
+            and (not self.topic or self.topic in (learning.bead, learning.task))
+            and (not self.scope or standing.scope == self.scope)
+            and standing.confidence >= self.least_confidence
+            and (not self.action or self.action.casefold() in map(str.casefold, learning.actions))
+            and (self.concerns is None or self.concerns(learning.files))
+            and (self.archived or not standing.is_archived)
+        )
+
+
+def weighed(found: Recollected, now: float) -> float:
+    """Return the match's score, with what became of the learning in it."""
+    standing = found.standing
+    score = found.score * (1 - _CONFIDENCE + _CONFIDENCE * standing.rank_confidence(now) / 100)
+    if standing.status == CANONICAL:
+        score *= _CANONICAL
+    if standing.status == NEEDS_REVIEW:
+        score *= _REVIEW
+    doubts: float = _DOUBT ** len(found.doubts)
+    return score * doubts
+
+
+def ordered(found: Iterable[Recollected], now: float) -> list[Recollected]:
+    """Return what was found, the best first, the latest of equals; what was replaced comes last."""
+    return sorted(
+        found,
+        key=lambda one: (
+            one.standing.status != SUPERSEDED,
+            round(weighed(one, now), 9),
+            one.standing.learning.ts,
+            one.standing.id,
+        ),
+        reverse=True,
+    )
+
+
+def collapsed(found: Iterable[Recollected]) -> list[Recollected]:
+    """Return what was found without exact and normalised repetitions; the latest of each stands for all."""
+    best: dict[tuple[str, str], Recollected] = {}
+    for one in found:
+        learning = one.standing.learning
+        said = learning.canonical_type, shape(learning.content).normal or learning.content.strip()
+        other = best.get(said)
+        if other is None or _counts_more(one, other):
+            best[said] = one
+    return list(best.values())
+
+
+def _counts_more(one: Recollected, other: Recollected) -> bool:
+    return _place(one.standing) > _place(other.standing)
+
+
+def _place(standing: Standing) -> tuple[bool, bool, float, str]:
+    learning = standing.learning
+    return standing.status != SUPERSEDED, standing.status == CANONICAL, learning.ts, learning.id

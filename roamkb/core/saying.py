@@ -1,0 +1,162 @@
+"""What somebody wants to have learned, before the log has it, and who signs for it."""
+
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import field
+from datetime import datetime
+
+from roamkb.core.confidence import started
+from roamkb.core.errors import SecretFound
+from roamkb.core.errors import UsageError
+from roamkb.core.ids import next_id
+from roamkb.core.learning import Learning
+from roamkb.core.learning import canonical_type
+from roamkb.core.learning import key_of
+from roamkb.core.learning import own_key
+from roamkb.core.ledger import Event
+from roamkb.core.ledger import State
+from roamkb.core.model import Kind
+from roamkb.core.secrets import find_secret
+from roamkb.core.text import clipped
+from roamkb.core.text import shown
+from roamkb.core.tokens import words
+from roamkb.core.topics import topics
+
+#: Where a statement comes from.
+PROVENANCES = ("user-stated", "observed", "inferred", "external")
+#: Bytes of one statement; more is a document, not a learning.
+MOST_BYTES = 64 * 1024
+_LONGEST_TYPE = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Saying:
+    """One statement, as the caller gave it."""
+
+    content: str
+    #: Any word; `core.learning.canonical_type` tells what it means.
+    type: str = "learned"
+    tags: tuple[str, ...] = ()
+    bead: str = ""
+    task: str = ""
+    category: str = ""
+    files: tuple[str, ...] = ()
+    actions: tuple[str, ...] = ()
+    provenance: str = "observed"
+    #: In hundredths; None lets the provenance say.
+    confidence: int | None = None
+    #: Who else is concerned: `execution`, `context`, `template`, `only_for`.
+    extra: Mapping[str, object] = field(default_factory=dict)
+
+    def texts(self) -> Iterator[str]:
+        """Yield every text that the caller gave."""
+        yield from (self.content, self.type, self.bead, self.task, self.category)
+        yield from (*self.tags, *self.files, *self.actions)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hand:
+    """Who holds the pen, and when: what every new line of the log is signed with."""
+
+    agent: str
+    session: str
+    machine: str
+    kind: Kind
+    now: datetime
+    new_id: Callable[[], str]
+
+    @property
+    def ts(self) -> float:
+        """Seconds since 1970."""
+        return round(self.now.timestamp(), 3)
+
+
+class Stamps:
+    """Makes events whose ids are later than any in the ledger, in the order in which they are made."""
+
+    def __init__(self, hand: Hand, *, after: str, by: str = "learn") -> None:
+        self._hand = hand
+        self._last = after
+        self._by = by
+
+    def event(self, name: str, of: str, *, task: str = "", **fields: object) -> Event:
+        """Return the event `name`, happened to `of` just now."""
+        self._last = next_id(self._last, self._hand.new_id)
+        return Event(
+            id=self._last,
+            ts=self._hand.ts,
+            event=name,
+            of=of,
+            by=self._by,
+            agent=self._hand.agent,
+            session=self._hand.session,
+            task=task,
+            machine=self._hand.machine,
+            fields=fields,
+        )
+
+
+def check_saying(saying: Saying) -> None:
+    """Raise where `saying` can't be a learning: it is empty, too long, or holds a secret."""
+    if not shown(saying.content):
+        raise UsageError(
+            "there is nothing to learn", hint='roamkb learn "OAuth redirect URIs must match exactly"'
+        )
+    size = len(saying.content.encode("utf-8", "surrogatepass"))
+    if size > MOST_BYTES:
+        raise UsageError(
+            f"the text has {size:,} bytes; a learning has at most {MOST_BYTES:,}",
+            hint="say what was learned, and where the rest is",
+        )
+    word = canonical_type(saying.type)
+    if not word or len(word) > _LONGEST_TYPE:
+        raise UsageError(
+            f"no type {clipped(shown(saying.type), 60)}", hint="one word: learned, decision, fact…"
+        )
+    if saying.provenance not in PROVENANCES:
+        raise UsageError(f"no provenance {shown(saying.provenance)}", hint=f"one of {', '.join(PROVENANCES)}")
+    for text in saying.texts():
+        if secret := find_secret(text):
+            raise SecretFound(secret.kind, secret.start)
+
+
+def drafted(saying: Saying, hand: Hand, state: State) -> Learning:
+    """Return the learning that `saying` becomes in a log that stands at `state`."""
+    type = canonical_type(saying.type)
+    said = saying.type.strip().strip(":").casefold()
+    key = key_of(type, saying.content)
+    if state.called(key):
+        key = own_key(key, type, saying.content)
+    extra = dict(saying.extra)
+    if said != type:
+        extra["said"] = said
+    return Learning(
+        id=hand.new_id(),
+        key=key,
+        type=type,
+        content=saying.content,
+        source="user",
+        tags=tuple(dict.fromkeys((type, *saying.tags, *topics(saying.content)))),
+        ts=int(hand.ts),
+        bead=saying.bead or saying.task,
+        agent=hand.agent,
+        session=hand.session,
+        task=saying.task,
+        category=saying.category,
+        files=saying.files,
+        actions=saying.actions,
+        provenance=saying.provenance,
+        kind=hand.kind,
+        confidence=started(saying.confidence, saying.provenance),
+        extra=extra,
+    )
+
+
+def difference(known: Learning, content: str) -> Mapping[str, object]:
+    """Return the words that only one side has, so that a merge can be undone; nothing where none differ."""
+    if known.content == content:
+        return {}
+    old, new = set(words(known.content)), set(words(content))
+    return {"content": content, "words_added": sorted(new - old), "words_missing": sorted(old - new)}

@@ -1,0 +1,207 @@
+"""What the operations of a project's log found and did, as text and as JSON (design section 10)."""
+
+import secrets
+from collections.abc import Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from roamkb.core.confidence import as_fraction
+from roamkb.core.framing import framed
+from roamkb.core.ledger import ACTIVE
+from roamkb.core.ledger import Standing
+from roamkb.core.text import cleaned
+from roamkb.core.text import clipped
+from roamkb.core.text import shown
+from roamkb.formats.events import iso
+from roamkb.formats.events import learning_line
+from roamkb.interfaces.render import SCHEMA
+from roamkb.interfaces.render import Json
+from roamkb.interfaces.render import Printed
+
+if TYPE_CHECKING:
+    from roamkb.actions.init import Initialised
+    from roamkb.actions.learn import Learned
+    from roamkb.actions.recall import LogFigures
+    from roamkb.actions.recall import Recall
+    from roamkb.core.recollection import Recollected
+
+#: A title's worth of a learning; its whole text is there for the asking.
+_TITLE = 200
+
+
+def init(result: "Initialised") -> Printed:
+    """Say what was made, and what to know about it."""
+    warnings = []
+    if result.ignored_by:
+        warnings.append(
+            f"git ignores the log, by {shown(str(result.ignored_by))}: it stays on this machine alone"
+        )
+    elif result.is_in_git and result.made:
+        warnings.append(
+            "what is committed travels with the repository; where that is public, "
+            "keep the log out of it with `roamkb init --untracked`"
+        )
+
+    def text(_: bool) -> str:
+        if not result.made:
+            return f"{shown(str(result.folder))} is there already; nothing changed"
+        lines = [f"made {shown(str(path))}" for path in result.made]
+        if result.is_adopted:
+            lines.append("the log that came with the project counts on this machine from now on")
+        return "\n".join(lines)
+
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "root": str(result.root),
+            "log": str(result.folder),
+            "made": [str(path) for path in result.made],
+            "adopted": result.is_adopted,
+            "ignored_by": str(result.ignored_by) if result.ignored_by else None,
+        },
+        text=text,
+        warnings=tuple(warnings),
+    )
+
+
+def learn(result: "Learned") -> Printed:
+    """Say what the log knows now."""
+    learning = result.learning
+    warnings = [
+        *result.warnings,
+        *(f"may contradict {rival.key}: {_title(rival.content)}" for rival in result.may_contradict),
+    ]
+
+    def text(_: bool) -> str:
+        what = (
+            f"learned {shown(learning.key)}"
+            if result.outcome == "new"
+            else f"known already: {shown(learning.key)}, now {result.occurrences} times"
+        )
+        if result.superseded:
+            what += f", in place of {shown(result.superseded.key)}"
+        return f"{what} ({as_fraction(result.confidence):.2f})"
+
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "outcome": result.outcome,
+            "id": learning.id,
+            "key": learning.key,
+            "type": learning.type,
+            "content": learning.content,
+            "tags": list(learning.tags),
+            "confidence": as_fraction(result.confidence),
+            "occurrences": result.occurrences,
+            "may_contradict": [{"id": rival.id, "key": rival.key} for rival in result.may_contradict],
+            "supersedes": result.superseded.id if result.superseded else None,
+            "path": str(result.path),
+            "warnings": warnings,
+        },
+        text=text,
+        warnings=tuple(warnings),
+    )
+
+
+def recall(result: "Recall | LogFigures") -> Printed:
+    """Print what answers, or how much there is."""
+    from roamkb.actions.recall import LogFigures
+
+    return _figures(result) if isinstance(result, LogFigures) else _recall(result)
+
+
+def _recall(result: "Recall") -> Printed:
+    def text(terminal: bool) -> str:
+        if result.form == "raw":
+            raw = (learning_line(one.standing.learning).decode() for one in result.learnings)
+            return "\n".join(map(cleaned, raw))
+        if result.form == "framed":
+            items = ["\n".join(_lines(one, in_full=True)) for one in result.learnings]
+            return framed(items, source="project log", nonce=secrets.token_hex(4)) if items else ""
+        lines = [line for one in result.learnings for line in _lines(one, in_full=result.in_full)]
+        if result.more and terminal:
+            lines.append(f"({result.more} more)")
+        return "\n".join(lines)
+
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "query": result.query,
+            "learnings": [
+                {**standing_json(one.standing), "flags": dict(one.doubts), "score": round(one.score, 4),
+                 "why": list(one.why)}
+                for one in result.learnings
+            ],
+            "more": result.more,
+            "from": list(result.sources),
+        },
+        text=text,
+        status=0 if result.learnings else 1,
+    )  # fmt: skip
+
+
+def standing_json(standing: Standing) -> Json:
+    """Return a learning and what it counts today."""
+    learning = standing.learning
+    return {
+        "id": learning.id,
+        "key": learning.key,
+        "type": learning.type,
+        "category": learning.category,
+        "content": learning.content,
+        "tags": list(learning.tags),
+        "confidence": as_fraction(standing.confidence),
+        "occurrences": standing.occurrences,
+        "status": standing.status,
+        "verdict": standing.verdict,
+        "scope": standing.scope,
+        "ts": iso(learning.ts) if learning.ts else None,
+        "agent": learning.agent,
+        "task": learning.task or learning.bead,
+        "files": list(learning.files),
+        "actions": list(learning.actions),
+        "superseded_by": standing.superseded_by or None,
+        "archived": standing.is_archived,
+    }
+
+
+def _lines(found: "Recollected", *, in_full: bool) -> Iterator[str]:
+    standing = found.standing
+    learning = standing.learning
+    state = [] if standing.status == ACTIVE else [standing.status]
+    marks = [*state, *found.doubts]
+    marked = f" ({', '.join(map(shown, marks))})" if marks else ""
+    content = cleaned(learning.content).strip() if in_full else _title(learning.content)
+    yield f"[{shown(learning.type).upper()}] {content}{marked}"
+    day = datetime.fromtimestamp(learning.ts).date().isoformat() if learning.ts else ""
+    about = [
+        day,
+        f"bead: {shown(learning.bead)}" if learning.bead else "",
+        " ".join(map(shown, learning.tags)),
+        f"{as_fraction(standing.confidence):.2f}",
+        shown(learning.key),
+    ]
+    yield "  " + " | ".join(filter(None, about))
+
+
+def _title(content: str) -> str:
+    return clipped(shown(content), _TITLE)
+
+
+def _figures(result: "LogFigures") -> Printed:
+    def text(_: bool) -> str:
+        lines = [f"Active entries: {result.active}", f"Archived: {result.archived}", "By type:"]
+        lines += [f"{count:6} {shown(name)}" for name, count in result.by_type]
+        lines += ["Top tags:", *(f"{count:6} {shown(name)}" for name, count in result.top_tags)]
+        return "\n".join(lines)
+
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "active": result.active,
+            "archived": result.archived,
+            "by_type": dict(result.by_type),
+            "top_tags": dict(result.top_tags),
+        },
+        text=text,
+    )

@@ -1,0 +1,135 @@
+"""The search index over a project's log: the same tables and the same ranking as the notes have.
+
+It lies in the log's local state, and is derived: a learning never changes, so what is new
+is added and what is gone is taken out. Where it can't be kept, it is made in memory.
+"""
+
+import contextlib
+import sqlite3
+import time
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from pathlib import Path
+
+from roamkb.core.answers import Answer
+from roamkb.core.errors import RoamkbError
+from roamkb.core.learning import Learning
+from roamkb.core.model import Node
+from roamkb.core.model import Note
+from roamkb.core.query import Query
+from roamkb.core.text import shown
+from roamkb.formats.events import iso
+from roamkb.storage.index_file import A_MOMENT
+from roamkb.storage.index_file import IndexFile
+from roamkb.storage.index_file import in_memory
+from roamkb.storage.index_query import Question
+from roamkb.storage.index_tables import Seen
+from roamkb.storage.index_tables import add_note
+from roamkb.storage.index_tables import create_tables
+from roamkb.storage.index_tables import fits
+from roamkb.storage.index_tables import maker
+from roamkb.storage.index_tables import remove_notes
+from roamkb.storage.index_tables import summarise
+from roamkb.storage.index_tables import transaction
+
+
+class LogIndex:
+    """The finder over learnings, by their ids."""
+
+    def __init__(
+        self,
+        folder: Path,
+        learnings: Mapping[str, Learning],
+        *,
+        version: str = "",
+        clock: Callable[[], int] = time.time_ns,
+    ) -> None:
+        """Keep the index in `folder`; `learnings` is all that it should hold."""
+        self._file = IndexFile(folder, clock=clock)
+        self._learnings = learnings
+        self._maker = maker((), version)
+
+    def find(self, query: Query, *, limit: int | None = None) -> tuple[Answer, ...]:
+        """Return the best `limit` answers to `query`; the `file` of each is the learning's id."""
+        with contextlib.closing(self._opened()) as db:
+            return tuple(Question(db, query).answers(limit))
+
+    def _opened(self) -> sqlite3.Connection:
+        try:
+            return self._kept()
+        except (OSError, RoamkbError, sqlite3.Error):
+            db = in_memory()
+            create_tables(db, self._maker)
+            self._fill(db, self._learnings.values())
+            return db
+
+    def _kept(self) -> sqlite3.Connection:
+        """Return the index of the folder, brought up to date."""
+        db = self._believed()
+        if db is not None:
+            missing, gone = self._difference(db)
+            if not missing and not gone:
+                return db
+            db.close()
+        with self._file.locked(wait=A_MOMENT):
+            db = self._believed()
+            if db is None:
+                with self._file.rebuilt() as made:
+                    create_tables(made, self._maker)
+                    self._fill(made, self._learnings.values())
+                return self._file.open()
+            missing, gone = self._difference(db)
+            db.close()
+            with contextlib.closing(self._file.open(writing=True)) as db:
+                self._file.break_seal()
+                self._fill(db, (self._learnings[id] for id in missing), gone=gone)
+            self._file.seal()
+            return self._file.open()
+
+    def _believed(self) -> sqlite3.Connection | None:
+        if not self._file.is_sealed():
+            return None
+        db = self._file.open()
+        if fits(db, self._maker):
+            return db
+        db.close()
+        return None
+
+    def _difference(self, db: sqlite3.Connection) -> tuple[list[str], list[str]]:
+        """Return the ids that the index lacks, and those that it should lack."""
+        held = {id for (id,) in db.execute("SELECT file FROM note")}
+        return [id for id in self._learnings if id not in held], list(held - self._learnings.keys())
+
+    def _fill(self, db: sqlite3.Connection, new: Iterable[Learning], *, gone: Iterable[str] = ()) -> None:
+        with transaction(db):
+            if gone := list(gone):
+                remove_notes(db, gone)
+            for learning in new:
+                seen = Seen(file=learning.id, stat="", settled=True, digest=b"")
+                add_note(db, seen, _note(learning))
+            summarise(db)
+
+
+def _note(learning: Learning) -> Note:
+    """Return a learning in the shape that the tables take: its content is its title."""
+    node = Node(
+        id=learning.id,
+        file=learning.id,
+        line=1,
+        pos=1,
+        level=0,
+        title=learning.content,
+        tags=(learning.canonical_type, *(tag for tag in learning.tags if tag != learning.canonical_type)),
+        properties={"CREATED": f"[{iso(learning.ts)[:10]}]"} if learning.ts else {},
+        end_line=1,
+    )
+    return Note(file=learning.id, text="\n".join(_beside(learning)), title=learning.content, nodes=(node,))
+
+
+def _beside(learning: Learning) -> Iterator[str]:
+    """Yield what one may look for beside the content."""
+    for value in (learning.bead, learning.task, learning.category, *learning.files):
+        if value:
+            yield shown(value)
