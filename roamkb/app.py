@@ -19,6 +19,7 @@ from typing import overload
 
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import UsageError
+from roamkb.core.model import Kind
 from roamkb.core.model import Project
 from roamkb.core.model import Rule
 from roamkb.core.text import shown
@@ -155,7 +156,13 @@ class KnowledgeBase:
         """The log of the current project."""
         from roamkb.app_log import ProjectLog
 
-        return ProjectLog(self._around, lambda: self._project, folder=self._project_folder, ask=self._ask)
+        return ProjectLog(
+            self._around,
+            lambda: self._project,
+            search=lambda words, limit: self.search(words, limit=limit).hits,
+            folder=self._project_folder,
+            ask=self._ask,
+        )
 
     # Reading
 
@@ -298,14 +305,15 @@ class KnowledgeBase:
             SecretFound, NearDuplicate, UsageError, NotFound, Ambiguous, DiskError: nothing was written.
             NotDurable: it was written, and the disk would not promise to keep it.
         """
-        permit, notes = self._leave(title)
+        fact = self._fact(title, body, markdown, tags, aliases, refs, links, source, by)
+        permit, notes = self._leave(title, keep=None if dry_run else fact)
         from roamkb.actions.write import write
 
         return write(
             notes,
             self._index(notes),
             permit,
-            self._fact(title, body, markdown, tags, aliases, refs, links, source, by),
+            fact,
             self._stamp(),
             project_name=self._project_name(permit.project),
             anyway=anyway,
@@ -313,9 +321,10 @@ class KnowledgeBase:
             folder=self._around.cwd,
         )
 
-    def require_leave(self, fact: str) -> None:
-        """Raise `Refused` where the project may not write `fact`; nothing else is looked at."""
-        self._leave(fact)
+    def require_place(self, fact: str) -> None:
+        """Raise `Refused` where the project may not write `fact` and has no log to keep it in."""
+        if not self.log.is_there:
+            self._leave(fact)
 
     def supersede(
         self,
@@ -334,7 +343,8 @@ class KnowledgeBase:
         dry_run: bool = False,
     ) -> "Superseded":
         """Write one fact as a new agent node that replaces the one called `name`; see `write`."""
-        permit, notes = self._leave(title)
+        fact = self._fact(title, body, markdown, tags, aliases, refs, links, source, by)
+        permit, notes = self._leave(title, keep=None if dry_run else fact)
         from roamkb.actions.supersede import supersede
         from roamkb.storage.state import lock
 
@@ -343,7 +353,7 @@ class KnowledgeBase:
             self._index(notes),
             permit,
             name,
-            self._fact(title, body, markdown, tags, aliases, refs, links, source, by),
+            fact,
             self._stamp(),
             lock=lock(self._state.lock_file(permit.kb)),
             project_name=self._project_name(permit.project),
@@ -427,10 +437,11 @@ class KnowledgeBase:
             self._around.environment, cwd=self._around.cwd, pid=self._around.pid, project=self._project_folder
         )
 
-    def _leave(self, fact: str) -> "tuple[WritePermit, Notes]":
+    def _leave(self, fact: str, *, keep: "Fact | None" = None) -> "tuple[WritePermit, Notes]":
         """Return leave to write `fact`, and the notes that it is for, by one reading of the rule.
 
-        A rule that another process puts in place meanwhile counts from the next call on.
+        A rule that another process puts in place meanwhile counts from the next call on. Where
+        there is no leave, the project's own log takes `keep`, if it has one.
         """
         from roamkb.core.boundary import permit
         from roamkb.storage.places import find_rule
@@ -438,11 +449,12 @@ class KnowledgeBase:
 
         rule = find_rule(self._around.home, account_home=self._around.account_home)
         project = session_project(self._session, rule)
+        kept = self.log.keep(keep) if keep and project.kind is not Kind.PERSONAL else None
         if isinstance(rule, BadRule):
             # no project is personal then, so there is no KB to name either
-            permit(project, fact, kb=Path())
+            permit(project, fact, kb=Path(), written_to=kept)
             raise rule
-        return permit(project, fact, kb=rule.kb), _notes_of(rule)
+        return permit(project, fact, kb=rule.kb, written_to=kept), _notes_of(rule)
 
     def hygiene(self, *, org: bool = False) -> "Hygiene":
         """Return what the knowledge base holds that its human may want to tidy."""

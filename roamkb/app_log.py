@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from roamkb.actions.learn import Learned
     from roamkb.actions.recall import LogFigures
     from roamkb.actions.recall import Recall
+    from roamkb.actions.write import Fact
     from roamkb.app import Surroundings
     from roamkb.core.ledger import State
+    from roamkb.core.model import Hit
     from roamkb.core.model import Project
     from roamkb.core.saying import Hand
     from roamkb.core.saying import Saying
@@ -36,12 +38,17 @@ class ProjectLog:
         around: "Surroundings",
         session: Callable[[], "Project"],
         *,
+        search: "Callable[[str, int], Sequence[Hit]]",
         folder: Path | None,
         ask: Callable[[str], str] | None = None,
     ) -> None:
-        """Take what `KnowledgeBase` found around it; `session` says what this session's project is."""
+        """Take what `KnowledgeBase` found around it.
+
+        `session` says what this session's project is, `search` finds nodes.
+        """
         self._around = around
         self._session = session
+        self._search = search
         self._folder = folder
         self._ask = ask
 
@@ -111,11 +118,27 @@ class ProjectLog:
         hand = self._hand(agent=agent, session=session)
         return learn(log, lambda state: self._finder(log, state), saying, hand, supersedes=supersedes)
 
+    def keep(self, fact: "Fact") -> Path | None:
+        """Add to the log a fact that the knowledge base may not have; return where it is now, if anywhere."""
+        from roamkb.core.errors import NotDurable
+        from roamkb.core.errors import RoamkbError
+        from roamkb.core.saying import Saying
+
+        text = f"{fact.title}\n\n{fact.body}" if fact.body.strip() else fact.title
+        saying = Saying(content=text, tags=fact.tags, provenance=fact.source)
+        try:
+            return self.take(saying, agent=fact.by).path
+        except NotDurable as error:
+            return error.path
+        except RoamkbError:
+            return None
+
     def recall(
         self,
         words: Sequence[str] | str = (),
         *,
         type: str | None = None,
+        kb: bool = False,
         all: bool = False,
         recent: int | None = None,
         stats: bool = False,
@@ -135,6 +158,8 @@ class ProjectLog:
         task: str | None = None,
     ) -> "Recall | LogFigures":
         """Return the learnings that answer `words`, best first; without words the latest.
+
+        With `kb`, the nodes of the knowledge base that answer stand among them.
 
         Raises:
             NoLog: the project has none.
@@ -175,10 +200,17 @@ class ProjectLog:
                 doubts_of=lambda standing: standing.flags,
                 now=hand.ts,
             )
+        if kb:
+            found = recalling.joined(found, self._nodes(words, found.limit), now=hand.ts)
         self._keep_receipt(log, hand, found, task=task)
         return replace(found, form="raw" if raw else "framed" if framed else "plain")
 
     # What the operations need
+
+    def _nodes(self, words: Sequence[str] | str, limit: int) -> "Sequence[Hit]":
+        """Return the nodes that answer `words`; none where nothing is asked for."""
+        text = words if isinstance(words, str) else " ".join(words)
+        return self._search(text, limit) if text.strip() else ()
 
     def _keep_receipt(self, log: "Log", hand: "Hand", found: "Recall", *, task: str | None) -> None:
         """Record what is shown; where that can't be, it is shown all the same."""

@@ -4,18 +4,24 @@ from collections.abc import Callable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import replace
 
 from roamkb.actions.known import Finder
 from roamkb.actions.known import called
+from roamkb.core.confidence import started
 from roamkb.core.errors import UsageError
+from roamkb.core.learning import Learning
 from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State
+from roamkb.core.model import Hit
+from roamkb.core.passages import AGENT_TAG
 from roamkb.core.query import Query
 from roamkb.core.query import narrowed
 from roamkb.core.recollection import Recollected
 from roamkb.core.recollection import Wanted
 from roamkb.core.recollection import collapsed
 from roamkb.core.recollection import ordered
+from roamkb.formats.events import seconds
 from roamkb.storage.log import Log
 
 #: How many are shown where nobody says.
@@ -34,6 +40,8 @@ class Recall:
     more: int
     #: Where they come from: "log", "kb".
     sources: tuple[str, ...]
+    #: How many were asked for.
+    limit: int = DEFAULT
     #: Whether the whole text was asked for, not only its beginning.
     in_full: bool = False
     #: "plain", "raw" (the log's own lines) or "framed" (for a prompt).
@@ -78,7 +86,42 @@ def recall(
         learnings=tuple(shown),
         more=max(len(kept) - page.offset - len(shown), 0),
         sources=("log",),
+        limit=page.limit,
     )
+
+
+def joined(found: Recall, nodes: Sequence[Hit], *, now: float) -> Recall:
+    """Return what was found with the knowledge base's `nodes` in their places among the learnings."""
+    everything = ordered((*found.learnings, *map(_from_node, nodes)), now)
+    kept = everything[: found.limit]
+    return replace(
+        found,
+        learnings=tuple(kept),
+        more=found.more + len(everything) - len(kept),
+        sources=(*found.sources, "kb"),
+    )
+
+
+def _from_node(hit: Hit) -> Recollected:
+    """Return a node as what a recall shows: its title is what it says."""
+    is_agents = AGENT_TAG in hit.tags
+    learning = Learning(
+        id=hit.id or str(hit.path),
+        key=hit.title,
+        type="node",
+        content="\n".join(dict.fromkeys((hit.title, *(text for _, text in hit.lines)))),
+        tags=hit.tags,
+        ts=seconds(hit.date),
+        provenance="observed" if is_agents else "user-stated",
+    )
+    standing = Standing(
+        learning=learning,
+        confidence=started(None, learning.provenance),
+        scope="kb",
+        is_pinned=not is_agents,
+        last_used=learning.ts,
+    )
+    return Recollected(standing=standing, score=hit.score, why=hit.why, doubts={}, path=hit.path)
 
 
 def _doubted(found: Recollected, doubts_of: Callable[[Standing], Mapping[str, str]]) -> Recollected:

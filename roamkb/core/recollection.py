@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from roamkb.core.ledger import CANONICAL
 from roamkb.core.ledger import NEEDS_REVIEW
@@ -35,6 +36,8 @@ class Recollected:
     why: tuple[str, ...] = ()
     #: Doubts about it, with reasons: from the ledger and from a look at the project.
     doubts: Mapping[str, str]
+    #: The note, where it is a node of the knowledge base.
+    path: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

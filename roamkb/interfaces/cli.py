@@ -139,13 +139,13 @@ def _report(error: RoamkbError, *, as_json: bool) -> int:
 def _with_standard_input(kb: "KnowledgeBase", call: Call) -> Arguments:
     """Return the arguments, the body read from standard input where they say so.
 
-    A refusal beats every other answer: who may not write is told so before anything is read.
+    A refusal beats every other answer: who may write nowhere is told so before anything is read.
     """
     arguments = dict(call.arguments)
     if arguments.get("text") == "-":
         arguments["text"] = _standard_input()
     if arguments.get("body") == "-":
-        kb.require_leave(str(arguments["title"]))
+        kb.require_place(str(arguments["title"]))
         arguments["body"] = _standard_input()
     return arguments
 

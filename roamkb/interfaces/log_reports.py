@@ -129,7 +129,8 @@ def _recall(result: "Recall") -> Printed:
             "query": result.query,
             "learnings": [
                 {**standing_json(one.standing), "flags": dict(one.doubts), "score": round(one.score, 4),
-                 "why": list(one.why)}
+                 "why": list(one.why),
+                 **({"path": str(one.path)} if one.path else {})}
                 for one in result.learnings
             ],
             "more": result.more,
@@ -179,7 +180,7 @@ def _lines(found: "Recollected", *, in_full: bool) -> Iterator[str]:
         f"bead: {shown(learning.bead)}" if learning.bead else "",
         " ".join(map(shown, learning.tags)),
         f"{as_fraction(standing.confidence):.2f}",
-        shown(learning.key),
+        shown(str(found.path or learning.key)),
     ]
     yield "  " + " | ".join(filter(None, about))
 

@@ -230,6 +230,7 @@ OPERATIONS: tuple[Operation, ...] = (
         parameters=(
             _rest("words", "Words, as for search.", metavar="WORDS..."),
             _option("--type", "Only learnings of this type.", metavar="T"),
+            _switch("--kb", "The knowledge base as well."),
             _switch("--all", "The archive as well."),
             Parameter(name="recent", help="The latest N instead of the best.", flags=("--recent",),
                       shape=Shape.COUNT, metavar="N"),

@@ -1,0 +1,103 @@
+"""A project's log as the knowledge base's neighbour: what is refused there lands here, and both are asked."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import World
+
+SECRET = "the key is AKIAABCDEFGHIJKLMNOP"
+
+
+def said(folder: Path) -> list[str]:
+    """What the log of the project at `folder` says."""
+    log = folder / ".roamkb" / "knowledge.jsonl"
+    return [json.loads(line)["content"] for line in log.read_text().splitlines()]
+
+
+@pytest.mark.parametrize("place", ["work", "unknown"])
+def test_what_the_kb_refuses_goes_to_the_projects_own_log(world: World, place: str) -> None:
+    """The refusal names the file, and the fact is there, body and all."""
+    folder: Path = getattr(world, place)
+    before = world.files()
+    assert 0 == world.run("init", cwd=folder).status
+    done = world.run("write", "Staging deploys on Tuesdays", "--body", "Since May.", "--json", cwd=folder)
+    assert 3 == done.status
+    refused = done.json["refused"]
+    assert isinstance(refused, dict)
+    assert str(folder / ".roamkb" / "knowledge.jsonl") == refused["written_to"]
+    assert ["Staging deploys on Tuesdays\n\nSince May."] == said(folder)
+    assert before == world.files()
+
+
+def test_a_body_from_a_pipe_is_not_lost_either(world: World) -> None:
+    """Who has a log to keep it in is read to the end."""
+    world.run("init", cwd=world.work)
+    done = world.run("write", "A title", "--body", "-", input="from the pipe", cwd=world.work)
+    assert (3, ["A title\n\nfrom the pipe"]) == (done.status, said(world.work))
+    assert "written to" in done.err
+
+
+def test_a_dry_run_keeps_nothing(world: World) -> None:
+    """It is refused all the same."""
+    world.run("init", cwd=world.work)
+    done = world.run("write", "Staging deploys on Tuesdays", "--dry-run", cwd=world.work)
+    assert (3, []) == (done.status, said(world.work))
+    assert "written nowhere" in done.err
+
+
+def test_a_secret_is_refused_even_by_the_log(world: World) -> None:
+    """A refusal beats every other answer, and nothing of the text is left."""
+    world.run("init", cwd=world.work)
+    done = world.run("write", SECRET, cwd=world.work)
+    assert (3, []) == (done.status, said(world.work))
+    assert "written nowhere" in done.err
+    left = (path for path in world.home.rglob("*") if path.is_file())
+    assert [] == [path for path in left if b"AKIAABCDEFGHIJKLMNOP" in path.read_bytes()]
+
+
+def test_the_same_refusal_twice_is_one_learning(world: World) -> None:
+    """The second is a repetition, recorded in the ledger."""
+    world.run("init", cwd=world.work)
+    for _ in range(2):
+        done = world.run("write", "Staging deploys on Tuesdays", "--json", cwd=world.work)
+    refused = done.json["refused"]
+    assert isinstance(refused, dict)
+    assert str(world.work / ".roamkb" / "ledger.jsonl") == refused["written_to"]
+    assert 1 == len(said(world.work))
+
+
+def test_work_goes_into_no_looser_projects_log(world: World) -> None:
+    """Naming another project doesn't help a session that works at work."""
+    world.run("init")
+    done = world.run("learn", "Invoices are signed", "--project", str(world.personal), cwd=world.work)
+    assert (3, []) == (done.status, said(world.personal))
+    assert "not written to the log of personal project" in done.err
+    kept = world.run("write", "Invoices are signed", "--project", str(world.personal), cwd=world.work)
+    assert (3, []) == (kept.status, said(world.personal))
+    assert "written nowhere" in kept.err
+
+
+def test_recall_asks_the_knowledge_base_as_well(world: World) -> None:
+    """Nodes stand among the learnings, each with its path."""
+    world.run("init")
+    world.run("learn", "OAuth redirect URIs must match exactly")
+    note = world.node("a.org", "id-a", "OAuth redirect in the mobile app", "Custom schemes.")
+    alone = world.run("recall", "oauth", "redirect", "--json").json
+    both = world.run("recall", "oauth", "redirect", "--kb", "--json").json
+    assert (["log"], ["log", "kb"]) == (alone["from"], both["from"])
+    learnings = both["learnings"]
+    assert isinstance(learnings, list)
+    assert {"learned", "node"} == {one["type"] for one in learnings}
+    assert [str(note)] == [one["path"] for one in learnings if one["type"] == "node"]
+    assert str(note) in world.run("recall", "oauth", "--kb").out
+
+
+def test_a_project_without_a_log_says_how_to_get_one(world: World) -> None:
+    """Status 2, code no_log."""
+    done = world.run("learn", "Anything", "--json")
+    assert 2 == done.status
+    error = done.json["error"]
+    assert isinstance(error, dict)
+    assert ("no_log", True) == (error["code"], "roamkb init" in str(error["hint"]))
