@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from roamkb.actions.init import Initialised
     from roamkb.actions.known import Finder
     from roamkb.actions.learn import Learned
+    from roamkb.actions.observe import Observed
     from roamkb.actions.recall import LogFigures
     from roamkb.actions.recall import Recall
     from roamkb.actions.write import Fact
@@ -117,6 +118,37 @@ class ProjectLog:
         log = self._log(saying.content)
         hand = self._hand(agent=agent, session=session)
         return learn(log, lambda state: self._finder(log, state), saying, hand, supersedes=supersedes)
+
+    def observe(
+        self,
+        text: str,
+        *,
+        from_command: bool = False,
+        from_message: bool = False,
+        task: str | None = None,
+        agent: str | None = None,
+        session: str | None = None,
+    ) -> "Observed":
+        """Learn what an agent said in a shell command (`bd comments add …`) or in its closing message.
+
+        Raises:
+            NoLog, Refused, DiskError, NotDurable: as `learn` does.
+        """
+        from dataclasses import replace
+
+        from roamkb.actions.observe import observe
+        from roamkb.formats.commands import captured_from_command
+        from roamkb.formats.commands import captured_from_message
+
+        if from_command == from_message:
+            raise UsageError(
+                "observe what?", hint="roamkb observe --from-command TEXT, or --from-message TEXT"
+            )
+        said = captured_from_command(text) if from_command else captured_from_message(text)
+        return observe(
+            said,
+            lambda saying: self.take(replace(saying, task=task or saying.bead), agent=agent, session=session),
+        )
 
     def keep(self, fact: "Fact") -> Path | None:
         """Add to the log a fact that the knowledge base may not have; return where it is now, if anywhere."""

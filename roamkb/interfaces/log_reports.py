@@ -21,6 +21,7 @@ from roamkb.interfaces.render import Printed
 if TYPE_CHECKING:
     from roamkb.actions.init import Initialised
     from roamkb.actions.learn import Learned
+    from roamkb.actions.observe import Observed
     from roamkb.actions.recall import LogFigures
     from roamkb.actions.recall import Recall
     from roamkb.core.recollection import Recollected
@@ -100,6 +101,28 @@ def learn(result: "Learned") -> Printed:
         },
         text=text,
         warnings=tuple(warnings),
+    )
+
+
+def observe(result: "Observed") -> Printed:
+    """Say what was learned of what was said."""
+    learned = [learn(one) for one in result.learned]
+    declined = [f"not kept: {shown(one.text)}: {shown(one.reason)}" for one in result.declined]
+
+    def text(terminal: bool) -> str:
+        return "\n".join(one.text(terminal) for one in learned)
+
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "learned": [
+                {key: value for key, value in one.json.items() if key != "schema"} for one in learned
+            ],
+            "declined": [{"text": one.text, "reason": one.reason} for one in result.declined],
+        },
+        text=text,
+        status=0 if learned else 1,
+        warnings=(*(warning for one in learned for warning in one.warnings), *declined),
     )
 
 

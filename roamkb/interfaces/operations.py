@@ -224,6 +224,20 @@ OPERATIONS: tuple[Operation, ...] = (
         is_of_log=True,
     ),
     Operation(
+        name="observe",
+        summary="Learn what an agent said in its task's comments or its closing message.",
+        example="roamkb observe --from-command 'bd comments add bd-12 \"LEARNED: …\"'",
+        parameters=(
+            _argument("text", "The command or the message; - reads standard input.", metavar="TEXT|-"),
+            _switch("--from-command", "It is a shell command that an agent ran: `bd comments add …`."),
+            _switch("--from-message", "It is an agent's message: lines such as `LEARNED: …`."),
+            _option("--task", "The task that it was said in.", metavar="ID"),
+            *_WHO,
+        ),
+        panel=_LOG,
+        is_of_log=True,
+    ),
+    Operation(
         name="recall",
         summary="Find what this project's agents learned, best first; without words the latest.",
         example="roamkb recall oauth redirect --type gotcha",

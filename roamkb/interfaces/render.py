@@ -488,7 +488,7 @@ _RENDERERS: dict[str, Callable[..., Printed]] = {
     "restore": _restore,
     "inventory": _inventory,
     "classify": _classify,
-    **{name: _report(name, "log_reports") for name in ("init", "learn", "recall")},
+    **{name: _report(name, "log_reports") for name in ("init", "learn", "observe", "recall")},
     "hygiene": _report("hygiene"),
     "conflicts": _report("conflicts"),
     "doctor": _report("doctor"),
