@@ -35,6 +35,10 @@ _TAG = 2.3
 _SUPERSEDED = 0.5
 #: The share of meaning in the score of a long query.
 _MEANING = 0.4
+#: What a note has of the score of a good hit that links to it and to nothing else, in a long query.
+_LINKED = 0.2
+#: So many of the best hits are good ones.
+_GOOD = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,12 +90,17 @@ def blended(found: Sequence[Found], weights: Mapping[str, float]) -> list[float]
     """
     scores = [score(one, weights) for one in found]
     best, nearest = max(scores, default=0.0), max((one.nearness for one in found), default=0.0)
-    share = _MEANING * (1 - 1 / len(weights) ** 2) if weights and nearest else 0.0
+    share = _MEANING * _breadth(weights) if nearest else 0.0
     return [
         (_SUPERSEDED if one.is_superseded else 1.0)
         * ((1 - share) * points / (best or 1.0) + (share * one.nearness / nearest if share else 0.0))
         for one, points in zip(found, scores, strict=True)
     ]
+
+
+def _breadth(weights: Mapping[str, float]) -> float:
+    """Return how much of a sentence a query is, from 0 for a word alone up to 1."""
+    return 1 - 1 / len(weights) ** 2 if weights else 0.0
 
 
 def _bonus(most: float, held: Set[str], weights: Mapping[str, float]) -> float:
@@ -111,11 +120,51 @@ def _bonus(most: float, held: Set[str], weights: Mapping[str, float]) -> float:
 def ranked(results: Iterable[Found], weights: Mapping[str, float]) -> list[tuple[Found, float]]:
     """Return the results with their scores, best first; the best match of the words alone would have 1."""
     found = list(results)
-    scored = list(zip(found, blended(found, weights), strict=True))
-    scored.sort(key=lambda pair: pair[0].place)
-    scored.sort(key=lambda pair: pair[0].date, reverse=True)
-    scored.sort(key=lambda pair: (pair[0].has_all, pair[0].is_called, _rounded(pair[1])), reverse=True)
-    return scored
+    return _sorted(zip(found, blended(found, weights), strict=True))
+
+
+def _sorted(scored: Iterable[tuple[Found, float]]) -> list[tuple[Found, float]]:
+    order = sorted(scored, key=lambda pair: pair[0].place)
+    order.sort(key=lambda pair: pair[0].date, reverse=True)
+    order.sort(key=lambda pair: (pair[0].has_all, pair[0].is_called, _rounded(pair[1])), reverse=True)
+    return order
+
+
+def good(order: Sequence[tuple[Found, float]]) -> list[int]:
+    """Return the keys of the hits whose links say something about where they lead."""
+    return [found.key for found, _ in order[:_GOOD] if not found.is_superseded]
+
+
+def gains(
+    order: Sequence[tuple[Found, float]], links: Mapping[int, Set[int]]
+) -> dict[int, tuple[float, int]]:
+    """Return what each thing has of the score of the hit that says most for it by a link, and that hit.
+
+    `links` are the keys that each of the `good` hits leads to; the more, the less each is worth.
+    Notes of one matter answer one question, whatever their words (Frei and Stieger, "The Use of
+    Semantic Links in Hypertext Information Retrieval", IP&M 31, 1995).
+    """
+    found: dict[int, tuple[float, int]] = {}
+    for hit, value in order:
+        there = links.get(hit.key, frozenset()) - {hit.key}
+        for key in sorted(there):
+            gain = _LINKED * value / len(there) ** 0.5
+            if gain > found.get(key, (0.0, 0))[0]:
+                found[key] = gain, hit.key
+    return {key: (gain, source) for key, (gain, source) in found.items() if gain > 0}
+
+
+def lifted(
+    order: Sequence[tuple[Found, float]],
+    gained: Mapping[int, tuple[float, int]],
+    weights: Mapping[str, float],
+) -> list[tuple[Found, float]]:
+    """Return the hits in the order that what they have `gained` gives them; no promise is broken by it."""
+    share = _breadth(weights)
+    return _sorted(
+        (found, value if found.is_superseded else value + share * gained.get(found.key, (0.0, 0))[0])
+        for found, value in order
+    )
 
 
 def _rounded(value: float) -> float:

@@ -24,6 +24,7 @@ from roamkb.storage.index_refresh import Changes
 from roamkb.storage.index_refresh import Progress
 from roamkb.storage.index_refresh import apply_changes
 from roamkb.storage.index_refresh import find_changes
+from roamkb.storage.index_refresh import remember
 from roamkb.storage.index_refresh import troubles
 from roamkb.storage.index_tables import create_tables
 from roamkb.storage.index_tables import fits
@@ -89,7 +90,7 @@ class Index:
 
     def _answers(self, db: sqlite3.Connection, changes: Changes, query: Query, limit: int | None) -> Answers:
         return Answers(
-            answers=tuple(Question(db, query).answers(limit)),
+            answers=tuple(Question(db, query).answers(limit, linked=True)),
             skipped=(*changes.walk.unreadable, *troubles(db, self._notes.kb)),
             conflict_copies=len(changes.walk.conflict_copies),
         )
@@ -125,10 +126,14 @@ class Index:
 
     def _kept(self, file: IndexFile, wait: float) -> sqlite3.Connection:
         """Return the kept index, up to date; or a copy of it in memory, where it can't be written to."""
-        db = self._believed(file)
+        seal = file.state()
+        db = self._believed(file) if seal else None
         if db is not None:
-            self._changes = find_changes(db, self._notes, clock=self._clock)
-            if not (self._changes.matter or self._changes.same):
+            self._changes = find_changes(db, self._notes, clock=self._clock, seal=seal)
+            if self._changes.are_none:
+                # of an index that another process changed meanwhile nothing is remembered
+                if seal and not self._changes.were_none and seal == file.state():
+                    remember(seal, self._changes)
                 return db
         try:
             return self._refreshed(file, db, wait)

@@ -1,5 +1,6 @@
 """One query put to the index: what SQLite is asked, and what becomes of its answers."""
 
+import json
 import re
 import sqlite3
 from collections.abc import Iterable
@@ -18,10 +19,15 @@ from roamkb.core.ranking import FTS_K1
 from roamkb.core.ranking import WEIGHTS
 from roamkb.core.ranking import B
 from roamkb.core.ranking import Found
+from roamkb.core.ranking import gains
+from roamkb.core.ranking import good
+from roamkb.core.ranking import lifted
 from roamkb.core.ranking import ranked
 from roamkb.core.ranking import weight
+from roamkb.core.text import clipped
 from roamkb.core.text import flat
 from roamkb.core.text import folded
+from roamkb.core.text import shown
 from roamkb.core.tokens import UNSPACED
 from roamkb.core.tokens import identifier_parts
 from roamkb.core.tokens import pairs
@@ -48,6 +54,11 @@ _LONGEST_WORD = 256
 _MOST_ROWS = 1_000_000_000
 _ALL = -1
 
+#: Notes that hold none of the words, beside those that do.
+_MOST_BESIDE = 3
+#: Letters of a note's title where it is named beside another.
+_LONGEST_NAME = 80
+
 _SCORE = (
     f"-bm25(words, {', '.join(map(str, WEIGHTS))})"
     # turns the BM25 of a word that a text holds once into one with our B
@@ -72,17 +83,24 @@ class Question:
         self._sums = sums_of(db)
         self._where, self._values = _filters(query)
 
-    def answers(self, limit: int | None) -> Iterator[Answer]:
-        """Yield what answers the query, best first."""
+    def answers(self, limit: int | None, *, linked: bool = False) -> Iterator[Answer]:
+        """Yield what answers the query, best first; where `linked`, then what the best of it links to."""
         if not self._expression:
-            rows = self._filtered()
-            found = [(key, 0.0) for key in rows][:limit]
-        else:
-            order = self._ranked(limit)
-            best = max((points for _, points in order), default=0.0)
-            found = [(key, points / best if best > 0 else 0.0) for key, points in order[:limit]]
-        for key, points in found:
-            yield self._answer(key, points)
+            for key in self._filtered()[:limit]:
+                yield self._answer(key, 0.0)
+            return
+        order = self._ranked(limit)
+        gained = self._gained(order)
+        order = lifted(order, gained, self._weights)
+        best = max((points for _, points in order), default=0.0) or 1.0
+        for found, points in order[:limit]:
+            source = gained[found.key][1] if found.key in gained and len(self._weights) > 1 else None
+            yield self._answer(found.key, points / best, source=source)
+        if linked and limit is not None and not self._phrases:
+            least = min((points for _, points in order), default=0.0)
+            for key in self._beside(order, gained)[: max(0, limit - len(order))]:
+                points, source = gained[key]
+                yield self._answer(key, min(points, least) / best, source=source)
 
     def rarest(self, count: int) -> list[str]:
         """Return the words of the query that are rare and yet elsewhere, too, the rarest first."""
@@ -178,7 +196,7 @@ class Question:
 
     # What becomes of its answers
 
-    def _ranked(self, limit: int | None) -> list[tuple[int, float]]:
+    def _ranked(self, limit: int | None) -> list[tuple[Found, float]]:
         pool = min(max(limit, _POOL), _MOST_ROWS) if limit is not None and not self._phrases else _ALL
         points = dict(self._match(self._expression, pool))
         needed = _each(self._words)
@@ -192,7 +210,31 @@ class Question:
             points = dict(self._match(f"{{title alias tags}} : ({' AND '.join(names)})", pool)) | points
         if self._phrases:
             points = {key: value for key, value in points.items() if self._holds_phrases(key)}
-        return [(found.key, value) for found, value in ranked(self._found(points, complete), self._weights)]
+        return ranked(self._found(points, complete), self._weights)
+
+    def _gained(self, order: Sequence[tuple[Found, float]]) -> Mapping[int, tuple[float, int]]:
+        """Return what each thing gains by the links of the good hits, and whose link it was."""
+        rows = self._db.execute(
+            "SELECT hit.id, entry.id FROM entry AS hit JOIN link ON link.source = hit.node "
+            "JOIN entry ON entry.node = link.dest "
+            "WHERE hit.id IN (SELECT value FROM json_each(:hits)) AND hit.note = link.note "
+            f"AND {self._where}",
+            {"hits": json.dumps(good(order)), **self._values},
+        )
+        links: dict[int, set[int]] = {}
+        for source, dest in rows:
+            links.setdefault(source, set()).add(dest)
+        return gains(order, links)
+
+    def _beside(
+        self, order: Iterable[tuple[Found, float]], gained: Mapping[int, tuple[float, int]]
+    ) -> list[int]:
+        """Return what holds nothing that was asked for and is linked from what does, the best first."""
+        keys = json.dumps(list(gained.keys() - {found.key for found, _ in order}))
+        rows = self._db.execute(
+            "SELECT id FROM entry WHERE id IN (SELECT value FROM json_each(?)) ORDER BY file, line", (keys,)
+        ).fetchall()
+        return sorted((key for (key,) in rows), key=lambda key: -gained[key][0])[:_MOST_BESIDE]
 
     def _found(self, points: Mapping[int, float], complete: set[int]) -> Iterator[Found]:
         together = [f'"{one} {other}"' for one, other in self._pairs()]
@@ -243,7 +285,7 @@ class Question:
 
     # What is shown
 
-    def _answer(self, key: int, points: float) -> Answer:
+    def _answer(self, key: int, points: float, *, source: int | None = None) -> Answer:
         node, file, line, date, numbers, title, alias, tags, body = self._db.execute(
             "SELECT node, file, line, date, numbers, title, alias, tags, body "
             "FROM entry JOIN content USING(id) WHERE id = ?",
@@ -261,7 +303,7 @@ class Question:
             tags=_split(tags),
             date=date,
             score=round(points, 4),
-            why=tuple(self._why(title, alias, tags, body, bool(lines))),
+            why=(*self._why(title, alias, tags, body, bool(lines)), *self._linked_from(source)),
             lines=lines,
         )
 
@@ -276,6 +318,14 @@ class Question:
             yield "text"
         if _SUPERSEDED.search(body):
             yield "superseded"
+
+    def _linked_from(self, source: int | None) -> Iterator[str]:
+        row = self._db.execute(
+            "SELECT title, node FROM content JOIN entry USING(id) WHERE id = ?", (source,)
+        ).fetchone()
+        if row is not None:
+            title, node = (clipped(shown(text), _LONGEST_NAME) for text in row)
+            yield f"linked from {title or node}"
 
     @cached_property
     def _terms(self) -> frozenset[str]:
@@ -372,8 +422,6 @@ def _each_together(piece: str) -> str:
 
 
 def _json(values: Sequence[str]) -> str:
-    import json
-
     return json.dumps([value.encode("utf-8", "replace").decode() for value in values])
 
 

@@ -1,6 +1,6 @@
 """How well the search finds: public question sets, beside plain FTS5 in the same run.
 
-    python tests/benchmarks/recall.py FOLDER... [--limit N] [--split NAME] [--half tuned|held]
+    python tests/benchmarks/recall.py FOLDER... [--limit N] [--split NAME] [--half tuned|held] [--linked]
 
 Each FOLDER is a set in BEIR form: `corpus.jsonl` (`_id`, `title`, `text`), `queries.jsonl`
 (`_id`, `text`), `qrels/SPLIT.tsv` (query, document, gain). Its documents become org notes in a
@@ -11,7 +11,8 @@ agent would ask it. Printed are nDCG@10 (Järvelin and Kekäläinen, 2002, linea
 The settings of the ranking were chosen on nl2bash (half of its questions), cosqa dev, scifact
 train, five conversations of each LoCoMo set, and XQuAD-R German and Chinese; Russian, English and Thai were
 looked at when the groups of letters were chosen. CACM, NPL, and the test halves of cosqa and scifact weren't.
-`--half` leaves out the other half of a set that was split so.
+`--half` leaves out the other half of a set that was split so. `--linked` has each text link to the
+ones before and after it in its conversation, as who keeps such notes would; by itself no set has links.
 """
 
 import argparse
@@ -29,6 +30,7 @@ from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -57,6 +59,8 @@ class Document:
     id: str
     title: str
     text: str
+    #: Numbers of the documents that it links to.
+    links: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,12 +94,15 @@ def main() -> None:
     options.add_argument("--split", default="test")
     options.add_argument("--half", choices=("tuned", "held"))
     options.add_argument("--categories", help="only these categories of question, with commas between")
+    options.add_argument("--linked", action="store_true", help="link each text with its neighbours")
     options.add_argument("--alone", action="store_true", help="without plain FTS5")
     given = options.parse_args()
     print(f"{'set':16} {'questions':>9}  {'engine':12} nDCG@10 [95 %]            R@5    R@10   MRR    ms")
     means: dict[str, list[float]] = {}
     for folder in given.folders:
         documents = read_documents(folder)
+        if given.linked:
+            documents = chained(documents)
         questions = read_questions(folder, given.split)
         if given.half:
             questions = [
@@ -128,6 +135,17 @@ def read_documents(folder: Path) -> list[Document]:
     """Return the texts of a set."""
     rows = map(json.loads, (folder / "corpus.jsonl").read_text(encoding="utf-8").splitlines())
     return [Document(id=row["_id"], title=row.get("title") or "", text=row["text"]) for row in rows]
+
+
+def chained(documents: Sequence[Document]) -> list[Document]:
+    """Return the texts with links to the ones before and after, where their ids say `CONVERSATION/SESSION:`."""
+    places = [document.id.rpartition(":")[0] for document in documents]
+    return [
+        replace(one, links=tuple(near for near in (n - 1, n + 1) if places[n] in places[near : near + 1]))
+        if places[n]
+        else one
+        for n, one in enumerate(documents)
+    ]
 
 
 def read_questions(folder: Path, split: str) -> list[Asked]:
@@ -225,7 +243,7 @@ def roamkb(documents: Sequence[Document]) -> Search:
     db.execute("INSERT INTO words(words) VALUES('optimize')")
 
     def search(text: str) -> list[str]:
-        found = Question(db, parse_query(text, today=_TODAY)).answers(_DEPTH)
+        found = Question(db, parse_query(text, today=_TODAY)).answers(_DEPTH, linked=True)
         return [documents[int(answer.file[:6])].id for answer in found]
 
     return search
@@ -234,7 +252,9 @@ def roamkb(documents: Sequence[Document]) -> Search:
 def as_org(number: int, document: Document) -> str:
     """Return the document as a note; what org would take for structure gets a comma."""
     body = re.sub(r"^(?=\*+ |#\+)", ",", document.text, flags=re.MULTILINE)
-    return f":PROPERTIES:\n:ID:       bench-{number}\n:END:\n#+title: {title_of(document)}\n\n{body}\n"
+    head = f":PROPERTIES:\n:ID:       bench-{number}\n:END:\n#+title: {title_of(document)}\n"
+    links = "".join(f"[[id:bench-{other}]]\n" for other in document.links)
+    return f"{head}\n{body}\n{links}"
 
 
 def plain_fts5(joint: str) -> Callable[[Sequence[Document]], Search]:

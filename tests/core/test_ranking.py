@@ -4,6 +4,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamkb.core.ranking import Found
+from roamkb.core.ranking import gains
+from roamkb.core.ranking import good
+from roamkb.core.ranking import lifted
 from roamkb.core.ranking import ranked
 from roamkb.core.ranking import weight
 
@@ -76,6 +79,46 @@ def test_one_word_of_a_sentence_in_a_title_is_worth_little() -> None:
     """A sentence describes; a title that shares a word with it hasn't said it."""
     sentence = {f"word{n}": 1.0 for n in range(8)}
     assert [2, 1] == order(found(1, 3.0, named="word1"), found(2, 3.1), weights=sentence)
+
+
+def linked(*things: Found, links: dict[int, set[int]], weights: dict[str, float] = WEIGHTS) -> list[int]:
+    """The keys, best first, where the good hits among the things have these links."""
+    order = ranked(things, weights)
+    kept = {key: links[key] for key in good(order) if key in links}
+    return [thing.key for thing, _ in lifted(order, gains(order, kept), weights)]
+
+
+def test_what_a_good_hit_links_to_comes_before_its_equals() -> None:
+    """A link is worth a share of the score of the hit that it stands in."""
+    best, other, there = found(1, 9.0), found(2, 4.1), found(3, 4.0)
+    assert [1, 2, 3] == linked(best, other, there, links={})
+    assert [1, 3, 2] == linked(best, other, there, links={1: {3}})
+    assert [1, 2, 3] == linked(best, other, there, links={1: {3, *range(10, 900)}}), "a list of all notes"
+    assert [1, 2, 3] == linked(best, other, there, links={3: {3}}), "a link to itself"
+
+
+def test_links_break_no_promise() -> None:
+    """All words beat some; a word alone is a name; what was replaced stays late."""
+    whole, best = found(1, 1.0, all=True), found(2, 9.0)
+    assert [1, 2] == linked(whole, best, links={1: {2}})
+    named = found(1, 0.1, named="zebra")
+    assert [1, 2] == linked(named, found(2, MOST, tagged="zebra"), links={1: {2}}, weights=ONE)
+    old = Found(key=1, words=9.0, has_all=True, is_superseded=True)
+    assert [2, 1] == linked(old, found(2, 4.6, all=True), links={2: {1}, 1: {2}})
+
+
+@given(
+    st.lists(st.floats(0, 9), min_size=2, max_size=9),
+    st.dictionaries(st.integers(0, 8), st.sets(st.integers(0, 12))),
+)
+def test_no_link_moves_a_thing_over_one_that_says_more_of_the_query(
+    words: list[float], links: dict[int, set[int]]
+) -> None:
+    """Whatever links to what, all words beat some words."""
+    things = [found(key, value, all=key % 2 == 0) for key, value in enumerate(words)]
+    order = linked(*things, links=links)
+    assert sorted(order) == list(range(len(words)))
+    assert [key % 2 for key in order] == sorted(key % 2 for key in order)
 
 
 @given(st.integers(0, 1000), st.integers(1, 1000))
