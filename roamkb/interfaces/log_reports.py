@@ -46,7 +46,9 @@ def init(result: "Initialised") -> Printed:
     def text(_: bool) -> str:
         if not result.made:
             return f"{shown(str(result.folder))} is there already; nothing changed"
-        lines = [f"made {shown(str(path))}" for path in result.made]
+        # a folder that was made says it for all that is in it
+        top = [path for path in result.made if path.parent not in result.made]
+        lines = [f"made {shown(str(path))}" for path in top]
         if result.is_adopted:
             lines.append("the log that came with the project counts on this machine from now on")
         return "\n".join(lines)

@@ -21,6 +21,7 @@ _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _FOLDED = (
     (re.compile(r"\b\d{14}-"), "TIME-"),
     (re.compile(r"\[\d{4}-\d\d-\d\d [A-Z][a-z]{2} \d\d:\d\d\]"), "[TIME]"),
+    (re.compile(r"^  \d{4}-\d\d-\d\d \|", re.MULTILINE), "  DAY |"),
     (re.compile(r"[ \t]+$", re.MULTILINE), ""),
 )
 
