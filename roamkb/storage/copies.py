@@ -19,6 +19,7 @@ from roamkb.storage import disk
 from roamkb.storage.nodes import LARGEST
 from roamkb.storage.nodes import Notes
 from roamkb.storage.walk import NoteFile
+from roamkb.storage.walk import stat_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +100,7 @@ def _held(notes: Notes, path: Path, named: Path) -> Held | Unreadable:
     if isinstance(data, Unreadable):
         return data
     try:
-        file = NoteFile(str(path), path.relative_to(notes.kb).as_posix(), path.stat())
+        file = NoteFile(str(path), path.relative_to(notes.kb).as_posix(), stat_of(path.stat()))
     except OSError as error:
         return Unreadable(path=path, reason=disk.why(error))
     return Held(note=notes.parse(file, decode_note(data)[0]), digest=disk.digest(data))

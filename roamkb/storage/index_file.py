@@ -55,21 +55,25 @@ class IndexFile:
 
     def is_sealed(self) -> bool:
         """Say whether the file is the one that was left here."""
+        return self.state() is not None
+
+    def state(self) -> str | None:
+        """Return the digest of the file, if it is the one that was left here."""
         written = read_file(self._seal, limit=_LONGEST_SEAL)
         if isinstance(written, Unreadable) or any(map(os.path.lexists, self._beside())):
-            return False
+            return None
         try:
             seal = json.loads(written)
-            seen = _stat(self.path)
+            seen, digest = _stat(self.path), str(seal["digest"])
             if seal["stat"] == seen and seal["settled"]:
-                return True
-            if seal["digest"] != _digest(self.path):
-                return False
+                return digest
+            if digest != _digest(self.path):
+                return None
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
-            return False
+            return None
         with contextlib.suppress(OSError):
-            self._write_seal(seen, seal["digest"])
-        return True
+            self._write_seal(seen, digest)
+        return digest
 
     def seal(self) -> None:
         """Remember the file as it is now; the lock is held."""

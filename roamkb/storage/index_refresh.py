@@ -48,46 +48,77 @@ class Changes:
     gone: list[str] = field(default_factory=list)
     #: Files whose content is as it was, and whose stat is now another or can be trusted.
     same: list[Seen] = field(default_factory=list)
+    #: Whether there was no need to look: nothing changed since there was nothing.
+    were_none: bool = False
 
     @property
     def matter(self) -> bool:
         """Whether an answer without them could be wrong."""
         return bool(self.to_read or self.gone)
 
+    @property
+    def are_none(self) -> bool:
+        """Whether the index is as it should be."""
+        return not (self.matter or self.same)
 
-def find_changes(db: sqlite3.Connection, notes: Notes, *, clock: Callable[[], int]) -> Changes:
-    """Return how the knowledge base differs from what the index has seen."""
-    # a stat that can't be trusted is none
-    trusted = "SELECT file, CASE WHEN settled THEN stat END FROM note"
-    known: dict[str, str | None] = dict(db.execute(trusted).fetchall())
-    found = notes.walk
-    if not known.keys() <= {file.file for file in found.files}:
+
+def find_changes(
+    db: sqlite3.Connection, notes: Notes, *, clock: Callable[[], int], seal: str | None = None
+) -> Changes:
+    """Return how the knowledge base differs from what the index has seen.
+
+    `seal` names the state of the index that `db` shows. What agreed with it once agrees
+    with it again, as long as a walk finds each file as it was.
+    """
+    changes = Changes(walk=notes.walk)
+    stale = _with_other_setups(db, notes)
+    if seal and not stale and _AGREED.get(seal) is changes.walk.files:
+        changes.were_none = True
+        return changes
+    suspects, missing = _suspects(db, changes.walk)
+    if missing:
         # a syncer unlinks a note before it renames the new one into place
         time.sleep(_SAVE)
-        found = walk(notes.kb)
-    stale = _with_other_setups(db, notes)
-    changes = Changes(walk=found)
-    for file in found.files:
-        if file.file not in known or file.file in stale:
-            known.pop(file.file, None)
-            changes.to_read.append(file)
-        elif known.pop(file.file) != _stat(file):
+        changes.walk = walk(notes.kb)
+        suspects, missing = _suspects(db, changes.walk)
+    changes.gone = missing
+    for file in suspects:
+        if file.file not in stale:
             _compare(db, file, changes, clock)
-    changes.gone = list(known)
+    if stale:
+        changes.to_read += [file for file in changes.walk.files if file.file in stale]
     return changes
 
 
-def _stat(file: NoteFile) -> str:
-    # not by the file's own names: this is asked of each file for each query
-    seen = file.stat
-    return f"{seen.st_size} {seen.st_mtime_ns} {seen.st_ctime_ns} {seen.st_ino} {seen.st_dev}"
+def remember(seal: str, changes: Changes) -> None:
+    """Keep that an index in the state `seal` knows all that was found as it is."""
+    _AGREED.clear()
+    _AGREED[seal] = changes.walk.files
+
+
+#: The notes that a walk found and the index knew, each as it is; by the index's seal. The last one only.
+_AGREED: dict[str, tuple[NoteFile, ...]] = {}
+
+
+def _suspects(db: sqlite3.Connection, found: Walk) -> tuple[list[NoteFile], list[str]]:
+    """Return the notes that are new or not known by their stat, and the files that are missing."""
+    # a stat that can't be trusted is none
+    trusted = "SELECT file, CASE WHEN settled THEN stat END FROM note"
+    known: dict[str, str | None] = dict(db.execute(trusted).fetchall())
+    suspects = [file for file in found.files if known.pop(file.file, None) != _STAT % file.stat]
+    return suspects, list(known)
+
+
+#: How a stat is kept: as text, since times after 2262 are no integers to SQLite.
+_STAT = "%d %d %d %d %d"
 
 
 def _compare(db: sqlite3.Connection, file: NoteFile, changes: Changes, clock: Callable[[], int]) -> None:
-    """Sort a file that may have changed by its content; an unreadable one is always read again."""
-    (before,) = db.execute("SELECT digest FROM note WHERE file = ?", (file.file,)).fetchone()
+    """Sort a file that is new or may have changed by its content; an unreadable one is always read again."""
+    row = db.execute("SELECT digest FROM note WHERE file = ?", (file.file,)).fetchone()
+    before = row[0] if row else b""
     now = clock()
-    data = disk.read_file(file.path, limit=LARGEST, patience=_SAVE if before else 0.0)
+    data = disk.read_file(file.path, limit=LARGEST, patience=_SAVE) if before else b""
     if before and not isinstance(data, Unreadable) and digest(data) == before:
         changes.same.append(_seen(file, before, now))
     else:
@@ -97,7 +128,7 @@ def _compare(db: sqlite3.Connection, file: NoteFile, changes: Changes, clock: Ca
 def _seen(file: NoteFile, content: bytes, now: int) -> Seen:
     return Seen(
         file=file.file,
-        stat=_stat(file),
+        stat=_STAT % file.stat,
         # the clock of the change is the system's own, and may have been set since
         settled=bool(content) and abs(now - file.ctime_ns) > _UNSETTLED,
         digest=content,

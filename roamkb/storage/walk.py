@@ -2,7 +2,9 @@
 
 import os
 from collections import deque
+from collections.abc import Callable
 from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
@@ -17,6 +19,14 @@ from roamkb.core.names import is_note_folder
 from roamkb.core.names import is_note_name
 from roamkb.storage.disk import why
 
+#: Size, times of writing and of any change in nanoseconds, inode, device: another one, another file.
+Stat = tuple[int, int, int, int, int]
+
+#: Returns the `Stat` in what the system says of a file, most of which is never needed.
+stat_of: Callable[[os.stat_result], Stat] = attrgetter(
+    "st_size", "st_mtime_ns", "st_ctime_ns", "st_ino", "st_dev"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class NoteFile:
@@ -26,8 +36,7 @@ class NoteFile:
     place: str
     #: Relative to the knowledge base, with `/`.
     file: str
-    #: Taken apart only when asked for, for the same reason.
-    stat: os.stat_result
+    stat: Stat
 
     @property
     def path(self) -> Path:
@@ -37,27 +46,27 @@ class NoteFile:
     @property
     def size(self) -> int:
         """Its length in bytes."""
-        return self.stat.st_size
+        return self.stat[0]
 
     @property
     def mtime_ns(self) -> int:
         """When it was written to, as its writer says: syncers set it, and clocks go back."""
-        return self.stat.st_mtime_ns
+        return self.stat[1]
 
     @property
     def ctime_ns(self) -> int:
         """When this system last changed it in any way."""
-        return self.stat.st_ctime_ns
+        return self.stat[2]
 
     @property
     def inode(self) -> int:
         """Its number; another one after each replacement."""
-        return self.stat.st_ino
+        return self.stat[3]
 
     @property
     def device(self) -> int:
         """The file system that it lies in."""
-        return self.stat.st_dev
+        return self.stat[4]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,16 +80,27 @@ class Walk:
 
 
 def walk(kb: Path) -> Walk:
-    """Return what lies in `kb`; a bad file or folder is listed and never stops the rest."""
-    walker = _Walker(kb)
+    """Return what lies in `kb`; a bad file or folder is listed and never stops the rest.
+
+    Each file is asked for its stat each time. What the names mean is remembered, and files
+    that are as they were are the objects that they were, so that a second walk of this
+    process costs what the system takes, and its result is quickly compared.
+    """
+    before = _LAST.get(str(kb), _NOTHING)
+    walker = _Walker(kb, before.listings)
     for _ in walker.folders():
         pass
-    return Walk(
-        files=tuple(sorted(walker.files, key=attrgetter("file"))),
+    is_same = walker.files == before.found
+    found = Walk(
+        files=before.files if is_same else tuple(sorted(walker.files, key=attrgetter("file"))),
         conflict_copies=tuple(map(Path, sorted(walker.conflict_copies))),
         encrypted=tuple(map(Path, sorted(walker.encrypted))),
         unreadable=tuple(sorted(walker.unreadable, key=attrgetter("path"))),
     )
+    # a process seldom has more than one knowledge base, and each takes memory
+    _LAST.clear()
+    _LAST[str(kb)] = _Memory(listings=walker.listings, found=walker.files, files=found.files)
+    return found
 
 
 def check_kb(kb: Path) -> None:
@@ -91,7 +111,7 @@ def check_kb(kb: Path) -> None:
                 return
     except OSError as error:
         raise NoKnowledgeBase(kb, why(error)) from error
-    walker = _Walker(kb)
+    walker = _Walker(kb, {})
     if not any(walker.files for _ in walker.folders()):
         # an unmounted disk looks like an empty folder
         raise NoKnowledgeBase(kb, "it holds no note and neither .stfolder nor .git, as if it weren't mounted")
@@ -106,10 +126,51 @@ class _Folder:
     real: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Names:
+    """What the regular files of one folder are, by their names."""
+
+    #: All of them, as the system lists them.
+    all: list[str]
+    #: The notes, relative to the knowledge base, and where they lie.
+    files: list[str]
+    places: list[str]
+    conflict_copies: list[str]
+    encrypted: list[str]
+    unreadable: list[Unreadable]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Listing:
+    """The notes of one folder as they were seen."""
+
+    names: _Names
+    notes: list[NoteFile]
+    stats: list[Stat]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Memory:
+    """The last walk of a knowledge base, never changed once it is kept: threads may share it."""
+
+    #: By the folders' places.
+    listings: Mapping[str, _Listing]
+    #: The notes in the order of the walk, and in their own.
+    found: list[NoteFile]
+    files: tuple[NoteFile, ...]
+
+
+_NOTHING = _Memory(listings={}, found=[], files=())
+#: The last walk of this process, by its knowledge base.
+_LAST: dict[str, _Memory] = {}
+
+
 class _Walker:
     """The walk's lists while they grow."""
 
-    def __init__(self, kb: Path) -> None:
+    def __init__(self, kb: Path, before: Mapping[str, _Listing]) -> None:
+        self._before = before
+        self.listings: dict[str, _Listing] = {}
         self.files: list[NoteFile] = []
         self.conflict_copies: list[str] = []
         self.encrypted: list[str] = []
@@ -133,17 +194,39 @@ class _Walker:
     def _enter(self, folder: _Folder) -> None:
         try:
             with os.scandir(folder.place) as entries:
-                for entry in entries:
-                    # nearly all are of this kind, and need no more questions
-                    if entry.is_file(follow_symlinks=False) and is_note_name(entry.name):
-                        self._add_note(entry, folder.prefix)
-                    else:
-                        self._take(entry, folder)
+                listed = list(entries)
+            # nearly all are of this kind, and need no more questions
+            names = [entry.name for entry in listed if entry.is_file(follow_symlinks=False)]
         except FileNotFoundError:
             if not folder.prefix:
                 self._refuse(folder.place, "doesn't exist")
+            return
         except OSError as error:
             self._refuse(folder.place, why(error))
+            return
+        self._take_files(folder, names)
+        if len(names) < len(listed):
+            for entry in listed:
+                if not entry.is_file(follow_symlinks=False):
+                    self._take(entry, folder)
+
+    def _take_files(self, folder: _Folder, all: list[str]) -> None:
+        before = self._before.get(folder.place)
+        if before is None or before.names.all != all:
+            before = _Listing(names=_names(folder, all), notes=[], stats=[])
+        names = before.names
+        try:
+            stats = list(map(stat_of, map(os.lstat, names.places)))
+        except OSError:
+            for file, place in zip(names.files, names.places, strict=True):
+                self._add_note(place, file)
+        else:
+            listing = _seen(before, stats)
+            self.listings[folder.place] = listing
+            self.files += listing.notes
+        self.conflict_copies += names.conflict_copies
+        self.encrypted += names.encrypted
+        self.unreadable += names.unreadable
 
     def _take(self, entry: os.DirEntry[str], folder: _Folder) -> None:
         name = entry.name
@@ -167,18 +250,17 @@ class _Walker:
             self._followed.add(folder.real)
         self._pending.append(folder)
 
-    def _add_note(self, entry: os.DirEntry[str], prefix: str) -> None:
-        if not self._is_legible(entry):
-            return
+    def _add_note(self, place: str, file: str) -> None:
         try:
-            stat = entry.stat()
+            # through a link, if it was followed
+            stat = stat_of(Path(place).stat())
         except FileNotFoundError:
             # a syncer is replacing it; who knows the note looks again
             return
         except OSError as error:
-            self._refuse(entry.path, why(error))
+            self._refuse(place, why(error))
             return
-        self.files.append(NoteFile(entry.path, prefix + entry.name, stat))
+        self.files.append(NoteFile(place, file, stat))
 
     def _add_other(self, entry: os.DirEntry[str]) -> None:
         if CONFLICT_MARK in entry.name:
@@ -235,7 +317,8 @@ class _Walker:
         elif not is_note(inside) and not self._is_found(real):
             self._followed.add(real)
             if entry.is_file():
-                self._add_note(entry, prefix)
+                if self._is_legible(entry):
+                    self._add_note(entry.path, prefix + entry.name)
             else:
                 self._refuse(entry.path, "isn't a regular file")
 
@@ -252,18 +335,55 @@ class _Walker:
 
     def _is_legible(self, entry: os.DirEntry[str]) -> bool:
         """Say whether the entry's name is text on one line; list it otherwise."""
-        name = entry.name
-        if name.isprintable():
-            return True
-        if "\n" in name or "\r" in name:
-            self._refuse(entry.path, "its name holds a line break")
-            return False
-        try:
-            name.encode()
-        except UnicodeEncodeError:
-            self._refuse(entry.path, "its name isn't UTF-8")
-            return False
-        return True
+        fault = _fault(entry.name)
+        if fault:
+            self._refuse(entry.path, fault)
+        return not fault
 
     def _refuse(self, place: str, reason: str) -> None:
         self.unreadable.append(Unreadable(path=Path(place), reason=reason))
+
+
+def _names(folder: _Folder, all: list[str]) -> _Names:
+    """Return what the regular files called `all` in `folder` are."""
+    names = _Names(all=all, files=[], places=[], conflict_copies=[], encrypted=[], unreadable=[])
+    above = folder.place.rstrip("/") + "/"
+    for name in all:
+        if is_note_name(name):
+            if fault := _fault(name):
+                names.unreadable.append(Unreadable(path=Path(above + name), reason=fault))
+            else:
+                names.files.append(folder.prefix + name)
+                names.places.append(above + name)
+        elif CONFLICT_MARK in name:
+            if is_copied_note(name):
+                names.conflict_copies.append(above + name)
+        elif is_encrypted_name(name):
+            names.encrypted.append(above + name)
+    return names
+
+
+def _seen(before: _Listing, stats: list[Stat]) -> _Listing:
+    """Return the listing as it is with `stats`, with each note that is as it was."""
+    if stats == before.stats:
+        return before
+    names = before.names
+    if before.notes:
+        pairs = zip(before.notes, stats, strict=True)
+        notes = [note if note.stat == stat else NoteFile(note.place, note.file, stat) for note, stat in pairs]
+    else:
+        notes = list(map(NoteFile, names.places, names.files, stats))
+    return _Listing(names=names, notes=notes, stats=stats)
+
+
+def _fault(name: str) -> str:
+    """Return why a file's name can't be printed on a line; empty if it can."""
+    if name.isprintable():
+        return ""
+    if "\n" in name or "\r" in name:
+        return "its name holds a line break"
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return "its name isn't UTF-8"
+    return ""

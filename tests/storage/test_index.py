@@ -125,6 +125,27 @@ def test_an_unchanged_note_is_not_read_again(base: Base, monkeypatch: pytest.Mon
     assert 3 == len(base.titles("zebra"))
 
 
+def test_what_one_process_remembers_hides_no_change(base: Base) -> None:
+    """Of notes, of set-up files and of the index itself, once all was seen to agree."""
+    base.note("s.org", "Setup", head="#+setupfile: setup.txt\n")
+    # all is past doubt
+    base.ahead = 10**11
+    base.titles("zebra")
+    base.titles("zebra")
+    assert ["Zebra"] == base.titles("flies")
+    (base.kb / "setup.txt").write_text("#+filetags: :fromafar:\n")
+    assert ["Setup"] == base.titles("tag:fromafar")
+    old = base.file.read_bytes(), (base.cache / "index.seal").read_bytes()
+    wait_for_another_time(base)
+    base.note("20240101000000-zebra.org", "Quagga", "extinct")
+    assert [] == base.titles("flies")
+    assert [] == base.titles("flies")
+    base.file.write_bytes(old[0])
+    (base.cache / "index.seal").write_bytes(old[1])
+    assert [] == base.titles("flies")
+    assert ["Quagga"] == base.titles("extinct")
+
+
 def test_what_changes_is_seen_at_once(base: Base) -> None:
     """Also where size and time are as before."""
     path = base.kb / "20240101000000-zebra.org"
@@ -315,9 +336,9 @@ def test_a_query_of_any_length_is_answered_soon(base: Base, text: str) -> None:
     base.note(
         "other.org", "Andere", "Die Streifen und das Fell sind nicht von hier, wie wir mit dem Tier sich"
     )
-    started = time.monotonic()
+    started = time.process_time()
     assert "Blob" in base.titles(text)
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10
 
 
 DAMAGES = ["flip", "cut", "zero", "other", "text", "gone", "empty"]

@@ -206,3 +206,59 @@ def test_a_base_that_isnt_there_is_said(tmp_path: Path) -> None:
 def test_a_walk_of_nothing_says_so(tmp_path: Path) -> None:
     """A base that vanished is one thing that can't be read."""
     assert [each.reason for each in walk(tmp_path / "none").unreadable] == ["doesn't exist"]
+
+
+def test_a_second_walk_sees_all_that_the_first_could_not(kb: Path) -> None:
+    """What is remembered of names and stats never hides a change: of content, kind, place or time."""
+    put(kb / "c.org")
+    before = walk(kb)
+    assert walk(kb).files is before.files
+    stat = (kb / "b.org").stat()
+    put(kb / "b.org", "y")
+    os.utime(kb / "b.org", ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    changed = walk(kb)
+    assert [note.file for old, note in zip(before.files, changed.files, strict=True) if old != note] == [
+        "b.org"
+    ]
+    assert changed.files[1] is before.files[1]
+    (kb / "c.org").unlink()
+    os.mkfifo(kb / "c.org")
+    assert files(kb) == ["b.org", "daily/a.org"]
+    assert complaints(kb) == {"c.org": "isn't a regular file"}
+    (kb / "c.org").unlink()
+    (kb / "c.org").symlink_to("/etc/hostname")
+    assert complaints(kb) == {"c.org": "links out of the knowledge base"}
+    (kb / "daily").rename(kb / "weekly")
+    put(kb / "new.sync-conflict-20261121-203710-ABCDEF2.org")
+    found = walk(kb)
+    assert [note.file for note in found.files] == ["b.org", "weekly/a.org"]
+    assert len(found.conflict_copies) == 1
+
+
+def test_walks_of_two_bases_in_turn_are_each_its_own(kb: Path, tmp_path: Path) -> None:
+    """One base's memory says nothing of another's."""
+    other = tmp_path / "other"
+    put(other / "b.org")
+    for _ in range(2):
+        assert files(kb) == ["b.org", "daily/a.org"]
+        assert files(other) == ["b.org"]
+
+
+def test_a_file_that_goes_between_its_name_and_its_stat_is_left_out(
+    kb: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A syncer replaces it; the others are listed, and the next walk has it again."""
+    lstat = os.lstat
+
+    def gone(place: str) -> os.stat_result:
+        if place.endswith("b.org"):
+            (kb / "b.org").unlink(missing_ok=True)
+        return lstat(place)
+
+    put(kb / "c.org")
+    walk(kb)
+    monkeypatch.setattr("os.lstat", gone)
+    assert files(kb) == ["c.org", "daily/a.org"]
+    monkeypatch.undo()
+    put(kb / "b.org")
+    assert files(kb) == ["b.org", "c.org", "daily/a.org"]
