@@ -8,6 +8,7 @@ import math
 import re
 from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache
 
 from roamkb.core.text import cleaned
 from roamkb.core.text import clipped
@@ -47,8 +48,38 @@ _FORMATS: tuple[tuple[str, str], ...] = (
     ("JSON web token", _BEFORE + r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
     ("URL with a login", r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s:/@]{0,64}:[^\s/@]{3,128}@\S+"),
 )
-#: One alternation, so that a text is read once; the group's name leads back to the kind.
-_SECRET = re.compile("|".join(f"(?P<f{n}>{pattern})" for n, (_, pattern) in enumerate(_FORMATS)))
+#: What each of the formats can't be without: few texts hold any, and looking for it costs nothing.
+_MARKS: tuple[tuple[str, ...], ...] = tuple(
+    tuple(marks.split(" "))
+    for marks in (
+        "AKIA ASIA ABIA ACCA",
+        "ghp_ gho_ ghu_ ghs_ ghr_",
+        "github_pat_",
+        "glpat- gloas- gldt- glrt- glptt- glft- glimt- glagent- glsoat-",
+        "xoxa xoxb xoxe xoxo xoxp xoxr xoxs",
+        "xapp-",
+        "hooks.slack.com/",
+        "sk-ant-",
+        "sk-proj- sk-svcacct- sk-admin- sk-None-",
+        "sk-",
+        "AIza",
+        "ya29.",
+        "GOCSPX-",
+        "k_live_ k_test_",
+        "whsec_",
+        "npm_",
+        "pypi-AgE",
+        "hf_",
+        "SG.",
+        "doo_v1_ dop_v1_ dor_v1_",
+        "SK",
+        "AccountKey=",
+        "AGE-SECRET-KEY-1",
+        "PRIVATE KEY",
+        "eyJ",
+        "://",
+    )
+)
 #: Passwords that documents use to say "a password".
 _PLACEHOLDER = re.compile(r":(?:\*+|x{3,}|\.{3,}|<[^>]*>|\$\{?\w+\}?|pass(?:word)?|secret|PASS(?:WORD)?)@")
 
@@ -62,19 +93,35 @@ class Secret:
     span: tuple[int, int]
 
 
+#: What `masked` leaves in place of a credential.
+SECRET_MARK = re.compile("|".join(re.escape(f"[{kind}]") for kind in dict(_FORMATS)))
+
+
 def find_secret(text: str) -> Secret | None:
     """Return the first credential in `text`, also where invisible characters part it."""
-    return next((found[0] for seen in (text, cleaned(text)) if (found := _secrets(seen))), None)
+    if found := _secrets(text):
+        return found[0]
+    less = cleaned(text)
+    return next(iter(_secrets(less)), None) if less != text else None
 
 
 def _secrets(text: str) -> list[Secret]:
+    told = tuple(n for n, marks in enumerate(_MARKS) if any(mark in text for mark in marks))
+    if not told:
+        return []
     found = []
-    for match in _SECRET.finditer(text):
+    for match in _formats(told).finditer(text):
         kind = _FORMATS[int((match.lastgroup or "f0")[1:])][0]
         if kind == "URL with a login" and _PLACEHOLDER.search(match.group()):
             continue
         found.append(Secret(kind=kind, start=match.group()[:4], span=match.span()))
     return found
+
+
+@lru_cache(maxsize=256)
+def _formats(numbers: tuple[int, ...]) -> re.Pattern[str]:
+    """Return one alternation, so that a text is read once; the group's name leads back to the kind."""
+    return re.compile("|".join(f"(?P<f{n}>{_FORMATS[n][1]})" for n in numbers))
 
 
 def masked(text: str) -> str:

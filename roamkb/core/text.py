@@ -20,6 +20,9 @@ _STRAY_JOINER = re.compile("(?<![^\\s\u200c\u200d])[\u200c\u200d]+|[\u200c\u200d
 
 def cleaned(text: str) -> str:
     """Return `text` without characters that act instead of showing; newlines and tabs stay."""
+    if text.isascii() and HIDDEN.search(text) is None:
+        # most of what is ever shown
+        return text
     while True:
         less = _STRAY_JOINER.sub("", HIDDEN.sub("", text.replace("\r\n", "\n")))
         if less == text:
