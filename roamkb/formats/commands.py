@@ -1,0 +1,285 @@
+"""Learnings that an agent said in passing: in comments on its tasks, and in its closing message.
+
+`bd comments add ID "LEARNED: …"` is the established way to say one. A comment has a learning wherever
+one of its lines begins with a known type or an alias of it; any other capital word (`TODO:`, `NOTE:`,
+`DONE:`, `HTTP:`) is no type, since comments are full of them and few are worth keeping. The very first
+word of a comment counts in any case (`learned: …`), later lines and messages only in capitals, where
+`fact: …` is more likely a line of a list. A colon and a blank or a line's end must follow. The marker
+`[MEMORY] type=T` says itself that something is to be kept: there T may be any word.
+"""
+
+import re
+from collections.abc import Iterable
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from roamkb.formats.shell import Command
+from roamkb.formats.shell import read_commands
+
+_TYPES = "investigation learned decision fact pattern deviation must-check gotcha".split()
+_ALIASES = {
+    "insight": "learned",
+    "learning": "learned",
+    "lesson": "learned",
+    "lesson-learned": "learned",
+    "must_check": "must-check",
+}
+_NAMES = "|".join([*_TYPES, *_ALIASES])
+_HEAD = (
+    r"(?P<item>(?:[-*+•]|\d{1,9}[.)])[ \t]++)?"
+    r"(?P<bold>\*\*|__)?(?P<type>NAMES)(?:\*\*|__)?:(?:\*\*|__)?(?=\s|\Z)"
+)
+_FIRST = re.compile(r"\s*+" + _HEAD.replace("NAMES", _NAMES), re.ASCII | re.IGNORECASE)
+_LATER = re.compile(r"^[ \t]*+" + _HEAD.replace("NAMES", _NAMES.upper()), re.ASCII | re.MULTILINE)
+_SKIP = re.compile(r"\s*+SKIP:")
+#: The one blank that parts a text from its type.
+_GAP = re.compile(r"[ \t]|\r?\n")
+_MEMORY = re.compile(
+    r"[ \t]*+\[MEMORY\](?:[ \t]++type=(?P<type>[^\s:]++))?(?:[ \t]++tags=(?P<tags>[^:]*+))?"
+    r"[ \t]*+:(?P<text>.*)"
+)
+_FENCE = re.compile(r"[ \t]*+(?:(?:[-*+•]|\d{1,9}[.)])[ \t]++)?(?P<mark>`{3,}|~{3,}|<untrusted-knowledge)")
+#: What ends a paragraph, besides a blank line: an item, a quotation, a heading, a table, a rule.
+_BLOCK = re.compile(r"[ \t]*+(?:(?:[-*+•]|\d{1,9}[.)])(?:[ \t]|$)|>|#{1,6}[ \t]|\||-{3,}$|[*_]{3,}$|</?\w)")
+
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*+(?:\[[^]]*+\])?\+?=")
+#: Programs that run another: their options that take a value, and how many words stand before the other.
+_RUNNERS: dict[str, tuple[str, int]] = {
+    "builtin": ("", 0),
+    "command": ("", 0),
+    "doas": ("-u -C", 0),
+    "env": ("-u -C --unset --chdir", 0),
+    "exec": ("-a", 0),
+    "ionice": ("-c -n", 0),
+    "nice": ("-n --adjustment", 0),
+    "noglob": ("", 0),
+    "nohup": ("", 0),
+    "setsid": ("", 0),
+    "stdbuf": ("-i -o -e", 0),
+    "sudo": ("-u -g -h -p -C -D -R -T -U --user --group --chdir", 0),
+    "time": ("-f -o", 0),
+    "timeout": ("-s -k --signal --kill-after", 1),
+}
+_SHELLS = frozenset("bash dash ksh sh zsh".split())
+#: A script in a script in a script is read, one more is not; nor are scripts that repeat each other.
+_SCRIPTS_DEEP = 3
+_SCRIPTS_LONG = 4
+_BD_VALUED = frozenset("-a --actor --author -C --db --dir --directory --dolt-auto-commit".split())
+_BEAD = re.compile(r"[A-Za-z0-9._-]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Captured:
+    """One learning as it was said, byte for byte."""
+
+    #: As in the log: lower case, aliases resolved.
+    type: str
+    text: str
+    #: The task that was commented on; empty in a message, and where a command names it by a variable.
+    bead: str = ""
+    tags: tuple[str, ...] = ()
+    #: The word that was said for the type, where it was an alias.
+    said: str = ""
+
+
+def captured_from_command(command: str) -> tuple[Captured, ...]:
+    """Return what the comments say that a shell command adds, in their order, each once.
+
+    What a variable or a substitution would give is not known: it stays as written. `SKIP:` at the start
+    of a comment says that there is nothing to keep.
+    """
+    said = (captured for bead, text in _comments(command) for captured in _parts(text, bead))
+    return tuple(dict.fromkeys(said))
+
+
+def captured_from_message(message: str) -> tuple[Captured, ...]:
+    """Return what an agent's closing message, in Markdown, says in lines that begin with a type.
+
+    A text goes on to the next blank line or block. Code, quotations and knowledge that was shown to the
+    agent are left out; `[MEMORY] type=T tags=a,b: text` is a line of its own.
+    """
+    return tuple(captured for captured in _said_in_lines(message.split("\n")) if captured.text)
+
+
+def _parts(text: str, bead: str) -> Iterator[Captured]:
+    """Yield a comment's learnings; a line without a type belongs to the one before."""
+    if _SKIP.match(text):
+        return
+    first = _FIRST.match(text)
+    heads = [*([first] if first else []), *_LATER.finditer(text, first.end() if first else 0)]
+    ends = [*(head.start() for head in heads), len(text)][1:]
+    for head, end in zip(heads, ends, strict=True):
+        gap = _GAP.match(text, head.end())
+        content = text[gap.end() if gap else head.end() : end]
+        if end < len(text):
+            content = content.removesuffix("\n").removesuffix("\r")
+        if content.strip():
+            yield _captured(head, content, bead=bead)
+
+
+def _captured(head: re.Match[str], text: str, *, bead: str = "") -> Captured:
+    bold = head["bold"]
+    if bold and head[0].count(bold) == 1:
+        text = text.replace(bold, "", 1)
+    type_, said = _resolved(head["type"])
+    return Captured(type=type_, text=text, bead=bead, said=said)
+
+
+def _resolved(word: str) -> tuple[str, str]:
+    """Return the type that a word means, and the word if it is an alias."""
+    known = word.lower()
+    return (_ALIASES[known], word) if known in _ALIASES else (known, "")
+
+
+def _said_in_lines(lines: Iterable[str]) -> Iterator[Captured]:
+    fence = ""
+    head: re.Match[str] | None = None
+    paragraph: list[str] = []
+    for line in [*lines, ""]:
+        if fence:
+            fence = "" if _closes(fence, line.strip()) else fence
+            continue
+        opens = _FENCE.match(line)
+        found = None if opens else _LATER.match(line)
+        if found and not found["item"] and line.startswith(("    ", "\t")):
+            found = None
+        memory = _MEMORY.match(line)
+        ends = opens or found or memory or _BLOCK.match(line) or not line.strip()
+        if head and ends:
+            yield _captured(head, "\n".join(paragraph).strip())
+            head = None
+        if opens:
+            fence = "" if _closes(opens["mark"], line[opens.end() :]) else opens["mark"]
+        elif memory:
+            type_, said = _resolved(memory["type"] or "learned")
+            tags = tuple(filter(None, map(str.strip, (memory["tags"] or "").split(","))))
+            yield Captured(type=type_, text=memory["text"].strip(), tags=tags, said=said)
+        elif found:
+            head, paragraph = found, [line[found.end() :].strip()]
+        elif head:
+            paragraph.append(line.strip())
+
+
+def _closes(fence: str, line: str) -> bool:
+    if fence.startswith("<"):
+        return "</untrusted-knowledge>" in line
+    return len(line) >= len(fence) and not line.strip(fence[0])
+
+
+def _comments(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the bead and the text of each comment that is added."""
+    files: dict[str, str] = {}
+    for command in _commands(text):
+        printed = _printed(command)
+        if command.output and printed is not None:
+            files[command.output] = printed
+        match _without_runners(command.words):
+            case [program, *words] if _name(program) == "bd":
+                yield from _comment(words, _stdin(command), files)
+
+
+def _commands(text: str) -> Iterator[Command]:
+    """Yield the commands of `text`, and those of each script that it hands to a shell."""
+    unread = _SCRIPTS_LONG * len(text)
+    reading = [iter(read_commands(text))]
+    while reading:
+        command = next(reading[-1], None)
+        if command is None:
+            reading.pop()
+            continue
+        script = _script(_without_runners(command.words), _stdin(command)) or ""
+        if script and len(reading) <= _SCRIPTS_DEEP and len(script) <= unread:
+            unread -= len(script)
+            reading.append(iter(read_commands(script)))
+        else:
+            yield command
+
+
+def _name(program: str) -> str:
+    return program.rpartition("/")[2]
+
+
+def _stdin(command: Command) -> str | None:
+    """Return what a command reads, from its heredoc or from the command before it."""
+    before = command.piped_from
+    if command.stdin is not None or before is None or before.output is not None:
+        return command.stdin
+    return _printed(before)
+
+
+def _without_runners(words: list[str]) -> list[str]:
+    """Return the words from the program on that is really run."""
+    at = 0
+    while at < len(words):
+        name = _name(words[at])
+        if _ASSIGNMENT.match(words[at]):
+            at += 1
+        elif name in _RUNNERS:
+            valued, leading = _RUNNERS[name]
+            at += 1
+            while at < len(words) and words[at].startswith("-"):
+                at += 2 if words[at] in valued.split() else 1
+            at += leading
+        else:
+            break
+    return words[at:]
+
+
+def _script(words: list[str], stdin: str | None) -> str | None:
+    """Return the shell text that a command runs: the argument of `bash -c`, or what `bash` is fed."""
+    if words[:1] == ["eval"]:
+        return " ".join(words[1:])
+    if not words or _name(words[0]) not in _SHELLS:
+        return None
+    is_given, rest = False, iter(words[1:])
+    for word in rest:
+        if not word.startswith(("-", "+")) or word == "-":
+            return word if is_given else None
+        if word in ("--rcfile", "--init-file") or (word[1:2] != "-" and "o" in word):
+            next(rest, None)
+        is_given |= word[1:2] != "-" and "c" in word
+    return None if is_given else stdin
+
+
+def _printed(command: Command) -> str | None:
+    """Return what a command prints, where that needs no guess."""
+    match command.words:
+        case ["echo", text] if not text.startswith("-") and "\\" not in text:
+            return text + "\n"
+        case ["printf", "%s" | "%s\n" | "%s\\n", text]:
+            return text
+        case _:
+            return command.copied
+
+
+def _comment(words: list[str], stdin: str | None, files: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the comment that `bd` is asked to add; its options may stand anywhere."""
+    file: str | None = None
+    names: list[str] = []
+    rest = iter(words)
+    for word in rest:
+        if word == "--":
+            names += rest
+        elif not word.startswith("-") or word == "-":
+            names.append(word)
+        elif word in ("-f", "--file"):
+            file = next(rest, "")
+        elif word.startswith(("-f", "--file=")):
+            file = word.removeprefix("-f").removeprefix("--file=").removeprefix("=")
+        elif word in _BD_VALUED:
+            next(rest, None)
+    match names:
+        case ["comment" | "comments", "add", bead, *said] | ["comment", bead, *said]:
+            pass
+        case _:
+            return
+    if not _BEAD.fullmatch(bead):
+        if not bead.startswith(("$", "`")):
+            return
+        bead = ""
+    if said and said != ["-"]:
+        yield bead, " ".join(said)
+    elif file in (None, "-", "/dev/stdin"):
+        yield bead, (stdin or "").rstrip("\n")
+    elif file in files:
+        yield bead, files[file].rstrip("\n")
