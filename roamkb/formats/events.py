@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
+from collections.abc import Set
 from dataclasses import dataclass
 from datetime import UTC
 from datetime import datetime
@@ -28,13 +29,17 @@ VERSION: Final = 1
 
 #: How often a line may be wrapped in a JSON string; one recipe does it once.
 _WRAPPINGS = 3
-#: Objects that are looked for in a line that isn't one.
-_MOST_PIECES = 64
+#: Torn objects in a line, after which nothing more is looked for.
+_MOST_TORN = 64
+#: Levels of a value that we don't know; deeper ones could be read and not written again.
+_DEEPEST = 100
+#: Python converts 4,300 by default; no count or time comes near.
+_MOST_DIGITS = 400
 #: Later than the year 5138 in seconds: it is milliseconds, as JavaScript counts.
 _MILLISECONDS = 1e11
 _START = re.compile(r'\{\s*"')
 _CONFLICT = re.compile(r"(?:<{7}|={7}|>{7}|\|{7})(?: |$)")
-_DECODER = json.JSONDecoder()
+_HALF = re.compile("[\ud800-\udfff]")
 _TS = re.compile(r"\s*[+-]?\d+(?:\.\d+)?\s*")
 
 
@@ -126,12 +131,19 @@ def iso(ts: float) -> str:
 
 
 def _line(told: Mapping[str, object]) -> bytes:
-    text = json.dumps(told, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     try:
-        return text.encode()
+        return _dumped(told, ascii=False).encode()
     except UnicodeEncodeError:
         # half a character has no UTF-8, and JSON a way to say it
-        return json.dumps(told, separators=(",", ":"), allow_nan=False).encode()
+        return _dumped(told, ascii=True).encode()
+
+
+def _dumped(told: object, *, ascii: bool) -> str:
+    try:
+        return json.dumps(told, ensure_ascii=ascii, separators=(",", ":"), allow_nan=False)
+    except ValueError:
+        # NaN, which some tools write, isn't JSON
+        return _dumped(json.loads(json.dumps(told), parse_constant=lambda _: None), ascii=ascii)
 
 
 # Reading
@@ -151,31 +163,35 @@ def _objects(lines: Iterable[bytes], first: int) -> Iterator[tuple[int, dict[str
         yield number, BadLine(line=number, reason=_fault(line, found, pieces))
 
 
-def _decoded(line: bytes | str) -> object:
+def _decoded(line: bytes) -> object:
     """Return what the JSON in `line` says, unwrapped; None where it is none."""
-    found: object = line
-    for _ in range(_WRAPPINGS):
-        try:
-            found = json.loads(found)  # type: ignore[arg-type]
-        except (ValueError, RecursionError):
-            return None
-        if not isinstance(found, str):
-            break
+    try:
+        found: object = line.decode("utf-8", "surrogatepass")
+        for _ in range(_WRAPPINGS):
+            if isinstance(found, str):
+                found = _DECODER.decode(found)
+    except (ValueError, RecursionError):
+        return None
     return found
+
+
+def _whole(digits: str) -> float:
+    """Return a number without a fraction; of more digits than Python converts it is JSON all the same."""
+    return int(digits) if len(digits) <= _MOST_DIGITS else float(digits)
+
+
+_DECODER = json.JSONDecoder(parse_int=_whole)
 
 
 def _pieces(line: bytes) -> Iterator[dict[str, Any]]:
     """Yield the whole objects of a line that isn't one: a torn line has the next one glued to it."""
     text = line.decode("utf-8", "replace")
-    end = 0
-    for tried, start in enumerate(_START.finditer(text)):
-        if tried >= _MOST_PIECES:
-            return
-        if start.start() < end:
-            continue
+    at = torn = 0
+    while torn < _MOST_TORN and (start := _START.search(text, at)):
         try:
-            found, end = _DECODER.raw_decode(text, start.start())
+            found, at = _DECODER.raw_decode(text, start.start())
         except (ValueError, RecursionError):
+            torn, at = torn + 1, start.end()
             continue
         if isinstance(found, dict) and ("content" in found or "event" in found):
             yield found
@@ -202,7 +218,7 @@ def _learning(told: Mapping[str, Any]) -> Learning | None:
         return None
     type = _text(told, "type") or _text(told, "key").partition("-")[0] or "learned"
     return Learning(
-        id=_text(told, "id") or identity(type, content),
+        id=_id(told) or identity(type, content),
         key=_text(told, "key") or key_of(type, content),
         type=type,
         content=content,
@@ -220,8 +236,8 @@ def _learning(told: Mapping[str, Any]) -> Learning | None:
         provenance=_text(told, "provenance"),
         origin=_text(told, "origin"),
         kind=_kind(told.get("kind")),
-        confidence=_hundredths(told.get("confidence")),
-        extra={key: value for key, value in told.items() if key not in _KNOWN},
+        confidence=_hundredths(told.get("confidence"), is_ours="v" in told),
+        extra=_others(told, _KNOWN),
     )
 
 
@@ -229,7 +245,7 @@ _COMMON = frozenset("id ts event of by agent session task machine v".split())
 
 
 def _event(told: Mapping[str, Any]) -> Event | None:
-    id, name = _text(told, "id"), _text(told, "event")
+    id, name = _id(told), _text(told, "event")
     if not id or not name:
         return None
     return Event(
@@ -242,8 +258,28 @@ def _event(told: Mapping[str, Any]) -> Event | None:
         session=_text(told, "session"),
         task=_text(told, "task"),
         machine=_text(told, "machine"),
-        fields={key: value for key, value in told.items() if key not in _COMMON},
+        fields=_others(told, _COMMON),
     )
+
+
+def _others(told: Mapping[str, Any], known: Set[str]) -> dict[str, object]:
+    """Return what the line says under keys that we don't know."""
+    return {key: value for key, value in told.items() if key not in known and not _is_deep(value, _DEEPEST)}
+
+
+def _is_deep(value: object, levels: int) -> bool:
+    """Say whether `value` has more than so many levels."""
+    if not isinstance(value, dict | list):
+        return False
+    return not levels or any(
+        _is_deep(one, levels - 1) for one in (value.values() if isinstance(value, dict) else value)
+    )
+
+
+def _id(told: Mapping[str, Any]) -> str:
+    """Return the line's own id; one with half characters goes by no index, and counts as none."""
+    id = _text(told, "id")
+    return "" if _HALF.search(id) else id
 
 
 def _text(told: Mapping[str, Any], key: str) -> str:
@@ -290,8 +326,11 @@ def _kind(value: object) -> Kind | None:
     return Kind(value) if value in (Kind.WORK.value, Kind.UNKNOWN.value, Kind.PERSONAL.value) else None
 
 
-def _hundredths(value: object) -> int | None:
-    """Return a confidence in hundredths; up to 1 it is a fraction, as other tools have it."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+def _hundredths(value: object, *, is_ours: bool) -> int | None:
+    """Return a confidence in hundredths; what other tools have up to 1 is a fraction."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
         return None
-    return min(max(round(value * 100) if value <= 1 else round(value), 0), 100)
+    # compared before it is multiplied or rounded: an integer may be larger than any float
+    bounded = min(max(value, 0), 100)
+    is_fraction = bounded <= 1 and not (is_ours and isinstance(value, int))
+    return round(bounded * 100) if is_fraction else round(bounded)
