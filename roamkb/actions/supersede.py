@@ -9,7 +9,6 @@ from pathlib import Path
 from roamkb.actions.agent_nodes import SUPERSEDED_BY
 from roamkb.actions.agent_nodes import file_of
 from roamkb.actions.agent_nodes import get_agent_node
-from roamkb.actions.search import Finder
 from roamkb.actions.write import Fact
 from roamkb.actions.write import Planned
 from roamkb.actions.write import Stamp
@@ -29,6 +28,7 @@ from roamkb.formats.org.decode import decode_note
 from roamkb.formats.org.write import append_link
 from roamkb.formats.org.write import insert_property
 from roamkb.storage import disk
+from roamkb.storage.index import Index
 from roamkb.storage.lookup import candidate
 from roamkb.storage.nodes import Notes
 
@@ -43,7 +43,7 @@ class Superseded:
 
 def supersede(
     notes: Notes,
-    finder: Finder,
+    index: Index,
     permit: WritePermit,
     name: str,
     fact: Fact,
@@ -73,7 +73,7 @@ def supersede(
     text = _exact_text(path, data)
     planned = plan_write(
         notes,
-        finder,
+        index,
         permit,
         fact,
         stamp,

@@ -1,17 +1,16 @@
 """Write one fact as one new agent node: permitted, free of secrets, new, valid, durable."""
 
+from bisect import bisect_left
 from collections.abc import Callable
-from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
-from datetime import date
 from datetime import datetime
+from operator import attrgetter
 from pathlib import Path
 
 from roamkb.actions.agent_nodes import SUPERSEDED_BY
-from roamkb.actions.search import Finder
 from roamkb.core.boundary import WritePermit
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NearDuplicate
@@ -23,7 +22,6 @@ from roamkb.core.model import Note
 from roamkb.core.model import Project
 from roamkb.core.model import Unreadable
 from roamkb.core.names import note_names
-from roamkb.core.query import parse_query
 from roamkb.core.secrets import find_secret
 from roamkb.core.secrets import has_high_entropy
 from roamkb.core.secrets import names_a_secret
@@ -32,7 +30,6 @@ from roamkb.core.similarity import Shape
 from roamkb.core.similarity import likeness
 from roamkb.core.similarity import shape
 from roamkb.core.text import shown
-from roamkb.core.tokens import words
 from roamkb.formats.org.body import body_of
 from roamkb.formats.org.note import parse_note
 from roamkb.formats.org.slug import slug
@@ -41,6 +38,8 @@ from roamkb.formats.org.write import check_written
 from roamkb.formats.org.write import normalised_body
 from roamkb.formats.org.write import render_node
 from roamkb.storage.disk import read_file
+from roamkb.storage.index import Index
+from roamkb.storage.index_near import near_entries
 from roamkb.storage.lookup import candidate
 from roamkb.storage.lookup import get_node
 from roamkb.storage.nodes import Notes
@@ -48,10 +47,6 @@ from roamkb.storage.nodes import Notes
 SOURCES = ("user-stated", "observed", "inferred", "external")
 #: As on `learn` (design section 9): a person would call these the same.
 ALIKE = 0.80
-#: What is as alike as that shares most of its words, and so stands high among the answers to them.
-_CANDIDATES = 25
-#: Characters of a text that are enough to find it by.
-_TELLING = 1000
 #: Shorter bodies say too little to be compared with others.
 _COMPARABLE = 40
 
@@ -112,7 +107,7 @@ class Planned:
 
 def write(
     notes: Notes,
-    finder: Finder,
+    index: Index,
     permit: WritePermit,
     fact: Fact,
     stamp: Stamp,
@@ -129,7 +124,7 @@ def write(
         DiskError: nothing was written. NotDurable: it was, but see there.
     """
     planned = plan_write(
-        notes, finder, permit, fact, stamp, project_name=project_name, anyway=anyway, folder=folder
+        notes, index, permit, fact, stamp, project_name=project_name, anyway=anyway, folder=folder
     )
     return planned.node if dry_run else put(notes, permit, planned)
 
@@ -143,7 +138,7 @@ def put(notes: Notes, permit: WritePermit, planned: Planned) -> Written:
 
 def plan_write(
     notes: Notes,
-    finder: Finder,
+    index: Index,
     permit: WritePermit,
     fact: Fact,
     stamp: Stamp,
@@ -176,7 +171,7 @@ def plan_write(
     text = render_node(draft)
     read = _checked(draft, text)
     warnings = list(_warnings(fact))
-    near = _near(notes, finder, read.title, draft.body, today=stamp.now.date(), besides=supersedes)
+    near = _near(notes, index, read.title, draft.body, besides=supersedes)
     alike = [one for one, how in near if how is not Likeness.MAY_CONTRADICT]
     if alike and not anyway:
         raise NearDuplicate(alike)
@@ -237,12 +232,12 @@ def _read_back(path: Path, text: str) -> None:
 
 
 def _near(
-    notes: Notes, finder: Finder, title: str, body: str, *, today: date, besides: Node | None
+    notes: Notes, index: Index, title: str, body: str, *, besides: Node | None
 ) -> Sequence[tuple[Candidate, Likeness]]:
     """Return the nodes whose title or text is like the new one's, the likest first."""
     new_title, new_body = shape(title), shape(body)
     found: list[tuple[Candidate, Likeness]] = []
-    for note, node in _sharing_words(notes, finder, (title, body), today):
+    for note, node in _sharing_words(notes, index, new_title, new_body):
         # what was replaced says no longer what it says, and a correction may well be called the same
         if SUPERSEDED_BY in node.properties or (besides and node.id == besides.id):
             continue
@@ -253,19 +248,19 @@ def _near(
     return sorted(found, key=lambda pair: order.index(pair[1]))
 
 
-def _sharing_words(
-    notes: Notes, finder: Finder, texts: Iterable[str], today: date
-) -> Iterator[tuple[Note, Node]]:
-    """Yield the nodes of the files that answer best to the words of each text: the exact test is dear."""
-    files: set[str] = set()
-    for text in texts:
-        asked = " ".join(dict.fromkeys(words(text[:_TELLING])))
-        if asked:
-            found = finder.find(parse_query(asked, today=today), limit=_CANDIDATES)
-            files.update(answer.file for answer in found.answers[:_CANDIDATES])
-    for file in notes.walk.files:
-        if file.file in files and not isinstance(note := notes.read(file), Unreadable):
-            yield from ((note, node) for node in note.nodes)
+def _sharing_words(notes: Notes, index: Index, title: Shape, body: Shape) -> Iterator[tuple[Note, Node]]:
+    """Yield the nodes, each once, that may be like the new one: reading notes for the exact test is dear."""
+    wanted: dict[str, set[str]] = {}
+    told = body if len(body.normal) >= _COMPARABLE else None
+    for entry in index.view(lambda db: list(near_entries(db, title, told, limit=ALIKE))):
+        wanted.setdefault(entry.file, set()).add(entry.node)
+    files = notes.walk.files
+    for name, ids in sorted(wanted.items()):
+        place = bisect_left(files, name, key=attrgetter("file"))
+        if files[place : place + 1] and files[place].file == name:
+            note = notes.read(files[place])
+            if not isinstance(note, Unreadable):
+                yield from ((note, node) for node in note.nodes if node.id in ids)
 
 
 def _likeness(new_title: Shape, new_body: Shape, note: Note, node: Node) -> Likeness:

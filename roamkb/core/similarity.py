@@ -5,43 +5,19 @@ one name and another duplicates. The guard refuses where numbers differ, one sid
 negates, an opposite is swapped, or each side names something that the other doesn't.
 """
 
-import re
 from collections.abc import Set
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 
-from roamkb.core.stem import stem
+from roamkb.core.claims import differ
 from roamkb.core.text import folded
-from roamkb.core.tokens import STOP_WORDS
 from roamkb.core.tokens import UNSPACED
 from roamkb.core.tokens import pairs
 from roamkb.core.tokens import words
-
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-_NEGATIONS = frozenset(
-    "no not never none nothing nobody without cannot cant dont doesnt didnt isnt arent wasnt werent "
-    "wont shouldnt mustnt neither nor kein keine nicht nie ohne pas jamais sans non não nunca sem не "
-    "нет без никогда".split()
-)
-_OPPOSITES = tuple(
-    frozenset(pair.split("/"))
-    for pair in (
-        "enable/disable enabled/disabled on/off true/false before/after always/never allow/deny "
-        "allowed/denied allow/forbid add/remove added/removed start/stop open/close opened/closed "
-        "first/last min/max minimum/maximum up/down left/right in/out old/new increase/decrease "
-        "increases/decreases read/write push/pull accept/reject accepts/rejects include/exclude "
-        "includes/excludes required/optional must/may public/private sync/async client/server "
-        "input/output source/target lock/unlock show/hide upper/lower more/less faster/slower "
-        "higher/lower larger/smaller success/failure pass/fail passes/fails valid/invalid safe/unsafe "
-        "mutable/immutable install/uninstall mount/unmount encode/decode encrypt/decrypt "
-        "upgrade/downgrade local/remote development/production staging/production default/custom "
-        "ascending/descending"
-    ).split()
-)
-#: Names, quoted words and code: what a sentence is about, as far as form can tell.
-_NAMED = re.compile(
-    r"`([^`]+)`|\"([^\"]+)\"|[=~]([^\s=~][^=~]*)[=~]|\b([A-Za-z]*[A-Z_][\w.]*|\w+[._]\w[\w.]*)\b"
-)
+from roamkb.core.wording import FUNCTION_WORDS
+from roamkb.core.wording import canonical
+from roamkb.core.wording import spelt_out
 
 
 class Likeness(Enum):
@@ -54,7 +30,7 @@ class Likeness(Enum):
     DIFFERENT = "different"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Shape:
     """A text, prepared for comparing with many others."""
 
@@ -62,26 +38,25 @@ class Shape:
     normal: str
     all_words: frozenset[str]
     content: frozenset[str]
-    trigrams: frozenset[str]
+
+    @cached_property
+    def trigrams(self) -> frozenset[str]:
+        """Every three letters in a row; most comparisons are settled without them."""
+        padded = f"  {self.normal} "
+        return frozenset(map("".join, zip(padded, padded[1:], padded[2:], strict=False)))
 
 
 def shape(text: str) -> Shape:
     """Return `text` prepared for comparison."""
-    normal = " ".join(_plain_words(text))
-    all_words = frozenset(normal.split())
-    padded = f"  {normal} "
-    return Shape(
-        text=text,
-        normal=normal,
-        all_words=all_words,
-        content=frozenset(stem(word) for word in all_words - STOP_WORDS) or all_words,
-        trigrams=frozenset(padded[n : n + 3] for n in range(len(padded) - 2)),
-    )
+    plain = _plain_words(text)
+    all_words = frozenset(plain)
+    content = frozenset(map(canonical, all_words - FUNCTION_WORDS)) or all_words
+    return Shape(text=text, normal=" ".join(plain), all_words=all_words, content=content)
 
 
 def _plain_words(text: str) -> list[str]:
     found: list[str] = []
-    for word in words(text.replace("'", "").replace("’", "")):
+    for word in words(spelt_out(text)):
         found += pairs(word) if UNSPACED.match(word) else [folded(word)]
     return found
 
@@ -95,9 +70,28 @@ def similarity(one: Shape, other: Shape) -> float:
     )
 
 
+def is_alike(one: Shape, other: Shape, *, limit: float) -> bool:
+    """Say whether the similarity is at least `limit`, without looking further than it takes."""
+    return (
+        reaches(one.content, other.content, limit)
+        or reaches(one.all_words, other.all_words, limit)
+        or reaches(one.trigrams, other.trigrams, limit)
+    )
+
+
+def reaches(one: Set[str], other: Set[str], limit: float) -> bool:
+    """Say whether the Jaccard of two sets is at least `limit`."""
+    mine, theirs = len(one), len(other)
+    # where one is much larger there is nothing to count
+    if mine < limit * theirs or theirs < limit * mine:
+        return False
+    shared = len(one & other)
+    return shared > 0 and shared / (mine + theirs - shared) >= limit
+
+
 def _jaccard(one: Set[str], other: Set[str]) -> float:
-    union = len(one | other)
-    return len(one & other) / union if union else 0.0
+    shared = len(one & other)
+    return shared / (len(one) + len(other) - shared) if shared else 0.0
 
 
 def likeness(one: Shape, other: Shape, *, limit: float) -> Likeness:
@@ -105,32 +99,15 @@ def likeness(one: Shape, other: Shape, *, limit: float) -> Likeness:
     if not one.normal and not other.normal:
         # emoji and punctuation have no words to compare
         return Likeness.SAME if one.text.strip() == other.text.strip() else Likeness.DIFFERENT
-    if one.normal == other.normal:
+    if one.text == other.text:
         return Likeness.SAME
-    if similarity(one, other) < limit:
+    if one.normal == other.normal:
+        return Likeness.MAY_CONTRADICT if guarded(one, other) else Likeness.SAME
+    if not is_alike(one, other, limit=limit):
         return Likeness.DIFFERENT
     return Likeness.MAY_CONTRADICT if guarded(one, other) else Likeness.SIMILAR
 
 
 def guarded(one: Shape, other: Shape) -> bool:
     """Say whether the texts may claim different things although their words are alike."""
-    only_one, only_other = one.all_words - other.all_words, other.all_words - one.all_words
-    stems_one, stems_other = {stem(word) for word in one.all_words}, {stem(word) for word in other.all_words}
-    return (
-        sorted(_NUMBER.findall(one.text)) != sorted(_NUMBER.findall(other.text))
-        or bool(one.all_words & _NEGATIONS) != bool(other.all_words & _NEGATIONS)
-        or any(pair & only_one and pair & only_other for pair in _OPPOSITES)
-        or (_names(one.text, stems_one - stems_other) and _names(other.text, stems_other - stems_one))
-    )
-
-
-def _names(text: str, only_here: Set[str]) -> bool:
-    """Say whether `text` names something whose stem only this side has."""
-    for match in _NAMED.finditer(text):
-        name = next(group for group in match.groups() if group)
-        # A capital at the start of the text is spelling, not a name.
-        if match.start() == 0 and name[1:].islower() and match[4]:
-            continue
-        if any(stem(word) in only_here for word in _plain_words(name)):
-            return True
-    return False
+    return differ(one.text, other.text)

@@ -1,0 +1,340 @@
+"""Do two texts of nearly the same words claim the same? What a measure of their words can't tell.
+
+They don't where a number or its unit differs, where one negates what the other doesn't, where
+two things have changed places, or where each has a word that the other has nothing for: a name, an
+opposite, or any other. Inflections, slips of the pen and words that say the same are no
+difference, nor is what one side says in addition.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+
+from roamkb.core.text import folded
+from roamkb.core.tokens import UNSPACED
+from roamkb.core.wording import FUNCTION_WORDS
+from roamkb.core.wording import NEGATIONS
+from roamkb.core.wording import NUMBERS
+from roamkb.core.wording import OPPOSITES
+from roamkb.core.wording import UNITS
+from roamkb.core.wording import UNSPACED_NEGATION
+from roamkb.core.wording import canonical
+from roamkb.core.wording import spelt_out
+
+#: A list's bullet or number, a quotation's or a heading's mark.
+_MARKER = re.compile(r"^[ \t]*(?:(?:[-*+>#]+|\d{1,2}[.)])[ \t]+)+", re.MULTILINE)
+_MARKUP = re.compile(r"(?<!\w)([=~])([^\s=~](?:[^=~]*[^\s=~])?)\1(?!\w)")
+_PIECE = re.compile(
+    r"(?<![^\s`'\"(\[])(?P<option>--?[A-Za-z](?:[\w-]*\w)?)(?!\w)"
+    r"|(?P<number>(?:(?<![\w)\].,:/-])-)?[$€£]?\d+(?:[.,:]\d+)*)(?:(?:st|nd|rd|th)\b)?\ ?(?P<percent>%?)"
+    r"|(?P<word>[^\W\d_]+(?:\+\+|\#(?!\w))?)"
+    r"|(?P<quoted>(?<=['\"`])[^\w\s'\"`.,;:!?]{1,8}(?=['\"`]))"
+    r"|(?P<sign>[<>]=?|[!=]=|&&|\|\|)"
+)
+_QUOTES = ("'", '"', "`")
+#: What may stand before a word that begins something.
+_OPENING = " \t\n\"'(*_`“‘"
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
+_ONE = frozenset({"one", "eins", "ein", "eine", "einen", "einer"})
+_LISTED = frozenset({"and", "or", "und", "oder", "et", "y"})
+_ARTICLES = frozenset(
+    "the a an der die das den dem des ein eine einen einem einer eines le la les un une el los".split()
+)
+#: Texts longer than this are essays: whether two words in them changed places says little.
+_LONGEST_ORDER = 60
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    #: What stands for all its forms and synonyms.
+    root: str
+    #: As it is written, folded.
+    plain: str
+    #: Whether it is written like a name: with a capital in the middle of a sentence.
+    is_name: bool = False
+    is_content: bool = True
+    is_number: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Claim:
+    """A text's words in order, and what of it decides."""
+
+    words: tuple[_Word, ...]
+    #: (digits, unit or nothing)
+    numbers: tuple[tuple[str, str], ...]
+    #: What each negation stands before.
+    negated: tuple[str, ...]
+
+
+def differ(one: str, other: str) -> bool:
+    """Say whether two texts with nearly the same words may claim different things."""
+    mine, theirs = _claim(one), _claim(other)
+    ours, others = _joined(mine.words, theirs.words), _joined(theirs.words, mine.words)
+    return (
+        _numbers_differ(mine, theirs)
+        or _negations_differ(mine, theirs)
+        or _words_differ(ours, others)
+        or _changed_places(ours, others)
+        or _cases_differ(one, other)
+    )
+
+
+@lru_cache(maxsize=2048)
+def _claim(text: str) -> _Claim:
+    words: list[_Word] = []
+    numbers: list[tuple[str, str]] = []
+    text = spelt_out(_MARKUP.sub(r"\2", _MARKER.sub("", text)))
+    unit_wanted = False
+    for match in _PIECE.finditer(text):
+        kind = match.lastgroup if match.lastgroup != "percent" else "number"
+        if kind == "number":
+            digits, unit = _number(match)
+            numbers.append((digits, unit))
+            words.append(_Word(digits, digits, is_content=False, is_number=True))
+            unit_wanted = not unit
+            continue
+        for word in _words(match, text, kind or ""):
+            if unit_wanted and word.plain in UNITS:
+                numbers[-1] = (numbers[-1][0], UNITS[word.plain])
+            elif word.plain in NUMBERS:
+                _spelt(word.plain, numbers, words)
+                continue
+            else:
+                words.append(word)
+            unit_wanted = False
+        unit_wanted = unit_wanted or (kind == "word" and folded(match["word"]) in NUMBERS)
+    return _Claim(tuple(words), tuple(numbers), tuple(_negated(words, text)))
+
+
+def _joined(words: Sequence[_Word], others: Sequence[_Word]) -> Sequence[_Word]:
+    """Return `words`, those in one that the other text writes so: *file name* and *filename*."""
+    written = {word.plain: word for word in others}
+    joined: list[_Word] = []
+    for word in words:
+        whole = written.get(joined[-1].plain + word.plain) if joined else None
+        if whole:
+            joined[-1] = whole
+        else:
+            joined.append(word)
+    return joined
+
+
+def _number(match: re.Match[str]) -> tuple[str, str]:
+    written = match["number"]
+    unit = "%" if match["percent"] else next((sign for sign in "$€£" if sign in written), "")
+    digits = written.strip("$€£").replace("-$", "-")
+    if _THOUSANDS.fullmatch(digits):
+        digits = digits.replace(",", "")
+    return re.sub(r"^0+(?=\d)", "", digits), unit
+
+
+def _spelt(name: str, numbers: list[tuple[str, str]], words: list[_Word]) -> None:
+    """Add a number written as a word: *twenty-five* is one, and so is *3 million*."""
+    value = NUMBERS[name]
+    if words and numbers and words[-1].root == numbers[-1][0] and words[-1].root.isdecimal():
+        before = int(words[-1].root[:15])
+        joined = (
+            before * value
+            if value >= 100 > before
+            else before + value
+            if before % 10 == 0 < value < 10
+            else None
+        )
+        if joined is not None and before:
+            numbers[-1] = (str(joined), "")
+            words[-1] = _Word(str(joined), str(joined), is_content=False, is_number=True)
+            return
+    numbers.append((str(value), ""))
+    words.append(_Word(str(value), str(value), is_content=False, is_number=True))
+
+
+def _words(match: re.Match[str], text: str, kind: str) -> Iterator[_Word]:
+    written = match.group(kind)
+    plain = folded(written)
+    if kind != "word" or written[-1] in "+#":
+        yield _Word(plain, plain)
+    elif UNSPACED.search(plain):
+        for letter in plain:
+            yield _Word(letter, letter, is_content=letter not in FUNCTION_WORDS)
+    else:
+        start, end = match.span()
+        before, after = text[max(start - 1, 0) : start], text[end : end + 1]
+        # an option's letter is no article, and a quoted one is a value
+        is_part = len(plain) == 1 and (before.strip(_OPENING) != "" or after in ("-", "_", "/"))
+        is_quoted = before in _QUOTES and after in _QUOTES
+        sentence = text[max(start - 8, 0) : start].rstrip(_OPENING)
+        yield _Word(
+            root=plain if plain in FUNCTION_WORDS or plain in NEGATIONS else canonical(plain),
+            plain=plain,
+            is_name=written[0].isupper() and sentence != "" and sentence[-1] not in ".!?:;",
+            is_content=is_part or is_quoted or not (plain in FUNCTION_WORDS or plain in NEGATIONS),
+        )
+
+
+def _negated(words: Sequence[_Word], text: str) -> Iterator[str]:
+    for place, word in enumerate(words):
+        if word.plain in NEGATIONS:
+            yield next((after.root for after in words[place + 1 :] if after.is_content), "")
+    for match in UNSPACED_NEGATION.finditer(text):
+        yield text[match.end() : match.end() + 1]
+
+
+def _numbers_differ(mine: _Claim, theirs: _Claim) -> bool:
+    if _digits(mine, theirs) or _digits(theirs, mine):
+        return True
+    mine_only = Counter(mine.numbers) - Counter(theirs.numbers)
+    theirs_only = Counter(theirs.numbers) - Counter(mine.numbers)
+    # a unit that one side leaves out is none that differs
+    return any(unit for _, unit in mine_only) and any(unit for _, unit in theirs_only)
+
+
+def _digits(mine: _Claim, theirs: _Claim) -> set[str]:
+    """Return the numbers that only one claim has; *one* may be a number or none."""
+    left = Counter(digits for digits, _ in mine.numbers) - Counter(digits for digits, _ in theirs.numbers)
+    if any(word.plain in _ONE for word in theirs.words):
+        del left["1"]
+    return set(left)
+
+
+def _negations_differ(mine: _Claim, theirs: _Claim) -> bool:
+    if len(mine.negated) != len(theirs.negated):
+        return True
+    mine_only, theirs_only = (
+        Counter(mine.negated) - Counter(theirs.negated),
+        Counter(theirs.negated) - Counter(mine.negated),
+    )
+    in_both = {word.root for word in mine.words} & {word.root for word in theirs.words}
+    return any(word in in_both for word in mine_only) and any(word in in_both for word in theirs_only)
+
+
+def _words_differ(mine: Sequence[_Word], theirs: Sequence[_Word]) -> bool:
+    mine_only, theirs_only = _missing(mine, theirs), _missing(theirs, mine)
+    if any(_are_opposite(one.plain, other.plain) for one, other in product(mine_only[:20], theirs_only[:20])):
+        return True
+    ours = [word for word in mine_only if word.is_content]
+    others = [word for word in theirs_only if word.is_content]
+    if not ours or not others:
+        return False
+    for word in list(ours):
+        twin = next((other for other in others if _is_variant(word, other)), None)
+        if twin:
+            ours.remove(word)
+            others.remove(twin)
+    return bool(ours and others)
+
+
+_NOT = ("un", "in", "im", "il", "ir", "dis", "non", "mis", "de")
+
+
+def _are_opposite(one: str, other: str) -> bool:
+    short, long = sorted((one, other), key=len)
+    return frozenset((one, other)) in OPPOSITES or any(long == prefix + short for prefix in _NOT)
+
+
+def _missing(mine: Sequence[_Word], theirs: Sequence[_Word]) -> list[_Word]:
+    """Return the words of one text that the other has nothing for, each as often as that."""
+    missing = list(mine)
+    # first what is there letter for letter, so that it's the word that changed which is left
+    for form in (_plain, _root):
+        left = Counter(map(form, theirs)) - (Counter(map(form, mine)) - Counter(map(form, missing)))
+        kept = []
+        for word in missing:
+            if left[form(word)] > 0:
+                left[form(word)] -= 1
+            else:
+                kept.append(word)
+        missing = kept
+    return [word for word in missing if word.root and not word.is_number]
+
+
+def _plain(word: _Word) -> str:
+    return word.plain
+
+
+def _root(word: _Word) -> str:
+    return word.root
+
+
+_ENDINGS = frozenset(("", "e", "en", "es", "em", "n", "ne", "nen", "s", "se", "t", "te", "ten"))
+#: A name has no other endings: Anna and Anne are two.
+_NAME_ENDINGS = frozenset(("", "s", "es", "n", "en"))
+
+
+def _is_variant(one: _Word, other: _Word) -> bool:
+    """Say whether two words are forms of one, or one is the other misspelt."""
+    a, b = one.plain, other.plain
+    if not (a.isalpha() and b.isalpha()):
+        return False
+    shared = next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    are_names = one.is_name and other.is_name
+    endings = _NAME_ENDINGS if are_names else _ENDINGS
+    if shared >= 4 and a[shared:] in endings and b[shared:] in endings:
+        return True
+    return not are_names and min(len(a), len(b)) >= 5 and shared > 0 and _is_slip(a[shared:], b[shared:])
+
+
+def _is_slip(one: str, other: str) -> bool:
+    """Say whether two words, from where they differ, differ by one letter or by two that changed places."""
+    return (
+        one[1:] == other
+        or one == other[1:]
+        or one[1:] == other[1:]
+        or (one[:2] == other[1::-1] and one[2:] == other[2:])
+    )
+
+
+def _changed_places(mine: Sequence[_Word], theirs: Sequence[_Word]) -> bool:
+    """Say whether *A to B* has become *B to A*; a clause that moved to the other end has not."""
+    a = [word for word in mine if word.plain not in _ARTICLES or word.is_content]
+    b = [word for word in theirs if word.plain not in _ARTICLES or word.is_content]
+    if _is_turned([word.root for word in a], [word.root for word in b]):
+        return False
+    while a and b and a[0].root == b[0].root:
+        a, b = a[1:], b[1:]
+    while a and b and a[-1].root == b[-1].root:
+        a, b = a[:-1], b[:-1]
+    size = len(a)
+    if size != len(b) or not 3 <= size <= _LONGEST_ORDER:
+        return False
+    one, other = [word.root for word in a], [word.root for word in b]
+    if _is_turned(one, other):
+        return False
+    for first in range(1, size - 1):
+        if one[:first] != other[size - first :]:
+            continue
+        for last in range(1, size - first):
+            if one[size - last :] == other[:last] and one[first : size - last] == other[last : size - first]:
+                between = a[first : size - last]
+                if _weighs(a[:first]) and _weighs(a[size - last :]) and not _is_list(between):
+                    return True
+    return False
+
+
+def _is_turned(one: list[str], other: list[str]) -> bool:
+    """Say whether the end of one text is the beginning of the other, and the rest follows."""
+    return len(one) == len(other) and any(
+        one[n:] == other[: len(one) - n] and one[:n] == other[len(one) - n :] for n in range(1, len(one))
+    )
+
+
+def _weighs(words: Sequence[_Word]) -> bool:
+    return any(word.is_content or word.is_number for word in words)
+
+
+def _is_list(between: Sequence[_Word]) -> bool:
+    small = {word.plain for word in between if not word.is_content and not word.is_number}
+    return bool(small) and small <= _LISTED
+
+
+_OPTION = re.compile(r"(?<![^\s`'\"(])-[A-Za-z]+(?!\w)")
+
+
+def _cases_differ(one: str, other: str) -> bool:
+    """Say whether all that differs is the case of options: `-r` and `-R` are two."""
+    mine, theirs = _OPTION.findall(one), _OPTION.findall(other)
+    return mine != theirs and _OPTION.sub("-", one).split() == _OPTION.sub("-", other).split()

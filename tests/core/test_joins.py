@@ -1,0 +1,79 @@
+"""All near duplicates among many texts, found without comparing each with each."""
+
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamkb.core.joins import Near
+from roamkb.core.joins import pairs
+from roamkb.core.similarity import Shape
+from roamkb.core.similarity import reaches
+from roamkb.core.similarity import shape
+from roamkb.core.similarity import similarity
+
+_WORDS = "the cache of proxy drops idle sockets not enable 30 300 Ünal 設定を読む 🎉 sockts prxy".split()
+_TEXTS = st.lists(st.lists(st.sampled_from(_WORDS), max_size=14).map(" ".join), max_size=14)
+_LIMITS = st.sampled_from((0.3, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 1.0))
+
+
+def _alike_by_words(one: Shape, other: Shape, limit: float) -> bool:
+    return reaches(one.all_words, other.all_words, limit) or reaches(one.content, other.content, limit)
+
+
+@given(_TEXTS, _LIMITS)
+def test_no_pair_that_its_words_call_alike_is_missed(texts: list[str], limit: float) -> None:
+    """And none is found that isn't alike."""
+    shapes = [shape(text) for text in texts]
+    found = list(pairs(enumerate(shapes), limit))
+    assert len(set(found)) == len(found)
+    each = list(combinations(range(len(texts)), 2))
+    by_words = {(n, m) for n, m in each if _alike_by_words(shapes[n], shapes[m], limit)}
+    alike = {
+        (n, m)
+        for n, m in each
+        if similarity(shapes[n], shapes[m]) >= limit
+        or (not shapes[n].all_words and texts[n].strip() == texts[m].strip())
+    }
+    assert by_words <= set(found) <= alike
+
+
+@given(_TEXTS, _LIMITS)
+def test_what_only_letters_call_alike_is_found_where_three_quarters_of_the_words_are_shared(
+    texts: list[str], limit: float
+) -> None:
+    """The promise of the module, to the letter."""
+    shapes = [shape(text) for text in texts]
+    found = set(pairs(enumerate(shapes), limit))
+    for n, m in combinations(range(len(texts)), 2):
+        one, other = shapes[n], shapes[m]
+        shared = len(one.all_words & other.all_words)
+        if 4 * shared >= 3 * max(len(one.all_words), len(other.all_words)) > 0:
+            assert (similarity(one, other) >= limit) is ((n, m) in found)
+
+
+@given(_TEXTS, _LIMITS)
+def test_texts_can_be_added_one_by_one(texts: list[str], limit: float) -> None:
+    """What was added later is found as well as what was there first."""
+    near: Near[int] = Near()
+    for number, text in enumerate(texts):
+        near.add(number, shape(text))
+    assert len(texts) == len(near)
+    found = [(n, m) for m, text in enumerate(texts) for n in near.candidates(shape(text), limit) if n < m]
+    assert sorted(pairs(enumerate(map(shape, texts)), limit)) == sorted(found)
+
+
+def test_texts_without_words_are_alike_if_they_are_the_same() -> None:
+    """Emoji have no words to share."""
+    texts = ["🎉", " 🎉", "✅", "🎉 done"]
+    assert [(0, 1)] == list(pairs(enumerate(map(shape, texts)), 0.8))
+
+
+@pytest.mark.parametrize("size", [5, 6, 7, 11, 12, 13, 38, 39, 40, 200])
+def test_texts_at_the_edges_of_a_size_class_are_found(size: int) -> None:
+    """Texts are kept by classes of their sizes, and the pair may be of two."""
+    words = [f"w{number}x" for number in range(size)]
+    more = [*words, *(f"v{number}y" for number in range(size // 4))]
+    texts = [" ".join(words), " ".join(more), " ".join(reversed(words))]
+    assert {(0, 1), (0, 2), (1, 2)} == set(pairs(enumerate(map(shape, texts)), 0.79))
