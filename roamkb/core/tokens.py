@@ -19,6 +19,7 @@ _UNSPACED = (
 )
 UNSPACED = re.compile(f"[{_UNSPACED}]+")
 _WORD = re.compile(f"[{_UNSPACED}]+|(?:(?![{_UNSPACED}])\\w)+")
+_ASCII_WORD = re.compile(r"\w+", re.ASCII)
 #: Where an identifier falls into parts: fooBar, HTTPServer, snake_case, v2.
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _FOREIGN_PART = re.compile(r"[^\W\d_]+|\d+")
@@ -39,8 +40,8 @@ _MOST_PARTS = 64
 
 def words(text: str) -> Iterator[str]:
     """Yield each word of `text` as it stands, unfolded; unspaced scripts a run at a time."""
-    for match in _WORD.finditer(text):
-        yield match.group()
+    # most texts, and three times as fast
+    yield from (_ASCII_WORD if text.isascii() else _WORD).findall(text)
 
 
 def terms(text: str) -> list[str]:

@@ -5,6 +5,7 @@ Baseline for Sentence Embeddings", ICLR 2017; the table's rows are weighted alre
 vectors are added as one large integer with a lane for each dimension, which Python does in C.
 """
 
+from array import array
 from collections.abc import Iterable
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -43,7 +44,10 @@ class Table:
         sums = memoryview(total.to_bytes(_LANE * self.dimensions, "little")).cast("I")
         values = [value - _BIAS * pieces for value in sums]
         length = sum(map(mul, values, values)) ** 0.5 or 1.0
-        return bytes(max(-127, min(127, round(_SCALE * value / length))) & 0xFF for value in values)
+        numbers = [round(_SCALE * value / length) for value in values]
+        if max(numbers) > 127 or min(numbers) < -127:
+            numbers = [max(-127, min(127, number)) for number in numbers]
+        return array("b", numbers).tobytes()
 
     def _learn(self, word: str) -> tuple[int, int]:
         rows = self._pieces(word.lower())

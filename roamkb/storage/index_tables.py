@@ -248,6 +248,9 @@ def _storable(text: str) -> str:
 def _hidden(found: Sequence[str], is_foreign: bool) -> Iterator[str]:
     """Yield what stands for `found` where SQLite's own words don't do."""
     for word in found:
+        # nearly all words, of which SQLite sees what we see
+        if not is_foreign and word.isascii() and word.isalpha() and word.islower():
+            continue
         if UNSPACED.match(word):
             yield from unspaced_groups(word)
             continue
