@@ -44,8 +44,11 @@ _LISTED = frozenset({"and", "or", "und", "oder", "et", "y"})
 _ARTICLES = frozenset(
     "the a an der die das den dem des ein eine einen einem einer eines le la les un une el los".split()
 )
-#: Texts longer than this are essays: whether two words in them changed places says little.
+#: Words of a text in which it matters whether two have changed places, and words between them at most.
+_LONGEST_TEXT = 400
 _LONGEST_ORDER = 60
+#: Nobody misspells so many.
+_MOST_VARIANTS = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,7 @@ def differ(one: str, other: str) -> bool:
     )
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=256)
 def _claim(text: str) -> _Claim:
     words: list[_Word] = []
     numbers: list[tuple[str, str]] = []
@@ -220,6 +223,8 @@ def _words_differ(mine: Sequence[_Word], theirs: Sequence[_Word]) -> bool:
     others = [word for word in theirs_only if word.is_content]
     if not ours or not others:
         return False
+    if min(len(ours), len(others)) > _MOST_VARIANTS:
+        return True
     for word in list(ours):
         twin = next((other for other in others if _is_variant(word, other)), None)
         if twin:
@@ -292,16 +297,16 @@ def _changed_places(mine: Sequence[_Word], theirs: Sequence[_Word]) -> bool:
     """Say whether *A to B* has become *B to A*; a clause that moved to the other end has not."""
     a = [word for word in mine if word.plain not in _ARTICLES or word.is_content]
     b = [word for word in theirs if word.plain not in _ARTICLES or word.is_content]
-    if _is_turned([word.root for word in a], [word.root for word in b]):
+    if len(a) != len(b) or len(a) > _LONGEST_TEXT or _is_turned(list(map(_root, a)), list(map(_root, b))):
         return False
-    while a and b and a[0].root == b[0].root:
-        a, b = a[1:], b[1:]
-    while a and b and a[-1].root == b[-1].root:
-        a, b = a[:-1], b[:-1]
+    unlike = [n for n, (x, y) in enumerate(zip(a, b, strict=True)) if x.root != y.root]
+    if not unlike:
+        return False
+    a, b = a[unlike[0] : unlike[-1] + 1], b[unlike[0] : unlike[-1] + 1]
     size = len(a)
-    if size != len(b) or not 3 <= size <= _LONGEST_ORDER:
+    if not 3 <= size <= _LONGEST_ORDER:
         return False
-    one, other = [word.root for word in a], [word.root for word in b]
+    one, other = list(map(_root, a)), list(map(_root, b))
     if _is_turned(one, other):
         return False
     for first in range(1, size - 1):

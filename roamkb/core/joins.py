@@ -46,7 +46,7 @@ class _Postings:
             held.setdefault(word, []).append(number)
 
     def sharing(self, words: Set[str], needed: Callable[[int, int], int]) -> Iterator[int]:
-        """Yield all that share as many of `words` as is `needed` for the two sizes, and some that share less."""
+        """Yield all that share as many `words` as is `needed` for the two sizes, and some that share less."""
         size = len(words)
         for place, held in self._classes.items():
             share = needed(size, _SIZES[place])
