@@ -97,6 +97,8 @@ class Standing:
     heard: set[tuple[str, ...]] = field(default_factory=set)
     #: Whether its line was moved to the archive.
     is_archived: bool = False
+    #: Tasks that it was given to, beside the one that it was learned in.
+    tasks: set[str] = field(default_factory=set)
 
     @property
     def id(self) -> str:
@@ -143,11 +145,15 @@ def replay(
     `as_of`, in seconds since 1970, leaves out what came later; a learning without a time was
     there always.
     """
-    standings: dict[str, Standing] = {}
-    for is_archived, group in ((False, learnings), (True, archived)):
-        for learning in _distinct(group):
-            if learning.id not in standings and (as_of is None or learning.ts <= as_of):
-                standings[learning.id] = _begun(learning, is_archived=is_archived)
+    standings = {
+        learning.id: _begun(learning, is_archived=is_archived)
+        for learning, is_archived in _distinct(
+            (learning, is_archived)
+            for is_archived, group in ((False, learnings), (True, archived))
+            for learning in group
+            if as_of is None or learning.ts <= as_of
+        )
+    }
     counted = _counted(event for event in events if as_of is None or event.ts <= as_of)
     for event in counted:
         fold, standing = _FOLDS.get(event.event), standings.get(event.of)
@@ -155,32 +161,42 @@ def replay(
             before = standing.confidence
             fold(standing, event)
             standing.history.append(Step(event=event, before=before, after=standing.confidence))
+        if event.event == "task":
+            # a template's learnings, put into the scope of a task
+            for given in filter(None, map(standings.get, event.texts("learnings"))):
+                given.tasks.add(event.task)
     ordered = sorted(standings.values(), key=lambda standing: (standing.learning.ts, standing.id))
     return State(standings={standing.id: standing for standing in ordered}, events=counted)
 
 
-def _distinct(learnings: Iterable[Learning]) -> Iterable[Learning]:
-    """Return the learnings, each once; where lines share an id, whatever their order, none is lost.
+def _distinct(lines: Iterable[tuple[Learning, bool]]) -> Iterable[tuple[Learning, bool]]:
+    """Return the learnings, each once, and whether it is in the archive alone; none is lost.
 
-    Of two lines that say the same, the fuller one counts. Where they say different things,
-    somebody edited a line: the first in time keeps the id, the other goes by what it says.
+    Of two lines that say the same, the fuller one counts. Where lines of one id say different
+    things, somebody edited one: the first in time keeps the id, the others go by what they say.
     """
-    groups: dict[str, list[Learning]] = {}
-    for learning in learnings:
-        groups.setdefault(learning.id, []).append(learning)
-    for group in groups.values():
-        if len(group) == 1:
-            yield group[0]
-            continue
-        said: dict[tuple[str, str], Learning] = {}
-        for learning in sorted(group, key=_fullness):
-            said[learning.type, learning.content] = learning
-        first, *others = sorted(said.values(), key=lambda one: (one.ts, one.type, one.content))
-        yield first
-        for other in others:
+    by_id: dict[str, dict[tuple[str, str], tuple[Learning, bool]]] = {}
+    for learning, is_archived in lines:
+        _add(by_id.setdefault(learning.id, {}), learning, is_archived)
+    distinct: dict[str, dict[tuple[str, str], tuple[Learning, bool]]] = {}
+    for id, said in by_id.items():
+        first, *others = sorted(said.values(), key=lambda one: (one[0].ts, one[0].type, one[0].content))
+        _add(distinct.setdefault(id, {}), *first)
+        for other, is_archived in others:
             own = identity(other.type, other.content)
-            if own not in groups:
-                yield replace(other, id=own)
+            if own not in by_id:
+                _add(distinct.setdefault(own, {}), replace(other, id=own), is_archived)
+    return (one for said in distinct.values() for one in said.values())
+
+
+def _add(said: dict[tuple[str, str], tuple[Learning, bool]], learning: Learning, is_archived: bool) -> None:
+    """Add a line to what was `said` under one id."""
+    told = learning.type, learning.content
+    if told in said:
+        other, is_other_archived = said[told]
+        said[told] = max(learning, other, key=_fullness), is_archived and is_other_archived
+    else:
+        said[told] = learning, is_archived
 
 
 def _fullness(learning: Learning) -> tuple[int, str]:

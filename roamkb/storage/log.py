@@ -14,6 +14,7 @@ from pathlib import Path
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import RoamkbError
+from roamkb.core.ids import is_id
 from roamkb.core.learning import Learning
 from roamkb.core.ledger import Event
 from roamkb.core.ledger import State
@@ -27,6 +28,7 @@ from roamkb.formats.events import read_learnings
 from roamkb.storage.disk import digest
 from roamkb.storage.disk import swap
 from roamkb.storage.lines import append_lines
+from roamkb.storage.lines import changed
 from roamkb.storage.lines import read_bytes
 from roamkb.storage.lines import read_lines
 from roamkb.storage.state import lock
@@ -73,8 +75,8 @@ class Contents:
 
     @property
     def last_event(self) -> str:
-        """The latest id of an event; empty where there is none."""
-        return max((event.id for event in self.events), default="")
+        """The latest id of an event, among those that can be followed; empty where there is none."""
+        return max((event.id for event in self.events if is_id(event.id)), default="")
 
 
 class Log:
@@ -138,6 +140,10 @@ class Log:
             else:
                 faults.append(Fault(path=path, line=found.line, reason=found.reason))
         return learnings
+
+    def stamp(self) -> tuple[object, ...]:
+        """Return what is different once anybody has written to the files."""
+        return tuple(changed(path) for path in (self.knowledge, self.archive, self.ledger))
 
     def append(self, learnings: Iterable[Learning] = (), events: Iterable[Event] = ()) -> None:
         """Add lines at the end of the files; the lock is held, and `read` was called since.

@@ -3,7 +3,13 @@
 from datetime import datetime
 from uuid import UUID
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamkb.core.ids import is_id
 from roamkb.core.ids import new_id
+from roamkb.core.ids import next_id
 
 
 def test_an_id_is_a_ulid_in_uuid_form() -> None:
@@ -21,3 +27,40 @@ def test_ids_of_one_moment_differ() -> None:
     """Eighty random bits see to that."""
     now = datetime(2026, 6, 10)
     assert 1000 == len({new_id(now) for _ in range(1000)})
+
+
+def after(id: str, now: datetime = datetime(2026, 6, 10)) -> str:
+    """Return what follows `id` on a machine whose clock says `now`."""
+    return next_id(id, lambda: new_id(now))
+
+
+def test_a_next_id_is_later_whatever_the_clock_says() -> None:
+    """A clock that was put back a year doesn't turn the order around."""
+    last = new_id(datetime(2027, 6, 10))
+    for _ in range(100):
+        last, before = after(last), last
+        assert last > before
+        UUID(last)
+
+
+def test_two_machines_with_slow_clocks_never_give_one_id() -> None:
+    """Each continues the same ledger in its own branch; of two events with one id a merge would lose one."""
+    last = new_id(datetime(2027, 6, 10))
+    assert 1000 == len({after(last) for _ in range(1000)})
+
+
+@pytest.mark.parametrize(
+    "strange", ["", "zzz", "01JXE5ZKQ8M3V6T1Y2W4X7N9AB", "f" * 8 + "-ffff-ffff-ffff-" + "f" * 12]
+)
+def test_an_id_that_nothing_can_follow_is_passed_over(strange: str) -> None:
+    """Other programs write into the ledger as well, and one line of theirs must not stop ours."""
+    assert not is_id(strange)
+    UUID(after(strange))
+
+
+@given(st.integers(0, 2**128 - 1))
+def test_what_is_an_id_has_a_later_one(value: int) -> None:
+    """All but those of the last millisecond."""
+    id = str(UUID(int=value))
+    assert is_id(id) == (value >> 80 < 2**48 - 1)
+    assert not is_id(id) or after(id) > id
