@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from roamkb.actions.write import Fact
     from roamkb.actions.write import Stamp
     from roamkb.actions.write import Written
-    from roamkb.app_log import ProjectLog
+    from roamkb.app_pipeline import ProjectPipeline
     from roamkb.core.boundary import WritePermit
     from roamkb.core.checkup import Checkup
     from roamkb.core.installation import InstallReport
@@ -152,11 +152,11 @@ class KnowledgeBase:
         return cls(Surroundings.gathered(), project=project, ask=ask, progress=progress)
 
     @property
-    def log(self) -> "ProjectLog":
+    def log(self) -> "ProjectPipeline":
         """The log of the current project."""
-        from roamkb.app_log import ProjectLog
+        from roamkb.app_pipeline import ProjectPipeline
 
-        return ProjectLog(
+        return ProjectPipeline(
             self._around,
             lambda: self._project,
             search=lambda words, limit: self.search(words, limit=limit).hits,

@@ -15,16 +15,17 @@ from roamkb.core.errors import UsageError
 from roamkb.core.text import shown
 
 if TYPE_CHECKING:
+    from roamkb.actions.ingest import Ingested
     from roamkb.actions.init import Initialised
     from roamkb.actions.known import Finder
     from roamkb.actions.learn import Learned
-    from roamkb.actions.observe import Observed
     from roamkb.actions.recall import LogFigures
     from roamkb.actions.recall import Recall
     from roamkb.actions.write import Fact
     from roamkb.app import Surroundings
     from roamkb.core.ledger import State
     from roamkb.core.model import Hit
+    from roamkb.core.model import Kind
     from roamkb.core.model import Project
     from roamkb.core.saying import Hand
     from roamkb.core.saying import Saying
@@ -119,37 +120,6 @@ class ProjectLog:
         hand = self._hand(agent=agent, session=session)
         return learn(log, lambda state: self._finder(log, state), saying, hand, supersedes=supersedes)
 
-    def observe(
-        self,
-        text: str,
-        *,
-        from_command: bool = False,
-        from_message: bool = False,
-        task: str | None = None,
-        agent: str | None = None,
-        session: str | None = None,
-    ) -> "Observed":
-        """Learn what an agent said in a shell command (`bd comments add …`) or in its closing message.
-
-        Raises:
-            NoLog, Refused, DiskError, NotDurable: as `learn` does.
-        """
-        from dataclasses import replace
-
-        from roamkb.actions.observe import observe
-        from roamkb.formats.commands import captured_from_command
-        from roamkb.formats.commands import captured_from_message
-
-        if from_command == from_message:
-            raise UsageError(
-                "observe what?", hint="roamkb observe --from-command TEXT, or --from-message TEXT"
-            )
-        said = captured_from_command(text) if from_command else captured_from_message(text)
-        return observe(
-            said,
-            lambda saying: self.take(replace(saying, task=task or saying.bead), agent=agent, session=session),
-        )
-
     def keep(self, fact: "Fact") -> Path | None:
         """Add to the log a fact that the knowledge base may not have; return where it is now, if anywhere."""
         from roamkb.core.errors import NotDurable
@@ -237,7 +207,88 @@ class ProjectLog:
         self._keep_receipt(log, hand, found, task=task)
         return replace(found, form="raw" if raw else "framed" if framed else "plain")
 
+    def ingest(
+        self,
+        folder: str | None = None,
+        *,
+        file: str | None = None,
+        memory: bool = False,
+        dry_run: bool = False,
+        yes: bool = False,
+    ) -> "Ingested":
+        """Take what another tool keeps for the project into its log; a second call adds nothing.
+
+        With `memory`, what Claude Code remembers of the project, or what lies in `folder`; without
+        `yes` it is only looked at.
+
+        Raises:
+            Refused: the source is a work project's and this is another's log; this comes first.
+            NoLog: the project has none. NotFound: the file that was named isn't there.
+            UsageError, DiskError, Busy: nothing more was written. NotDurable: it was, perhaps.
+        """
+        from roamkb.actions import ingest as ingesting
+
+        if not memory and (folder is not None or yes):
+            raise UsageError("a folder and --yes go with --memory", hint="roamkb ingest --file FILE")
+        if memory and file is not None:
+            raise UsageError("--memory takes a folder", hint="roamkb ingest --memory [DIR]")
+        path = self._memory(folder) if memory else self._source(file)
+        kind = self._require_source(path) if path else self._place.kind
+        log = self._log(f"what {path or 'another tool'} says")
+        is_dry_run = dry_run or (memory and not yes)
+        if path is None:
+            return ingesting.Ingested(file=None, is_dry_run=is_dry_run)
+        return ingesting.ingest(
+            log,
+            ingesting.memory_lines(path) if memory else ingesting.knowledge_lines(path),
+            self._hand(),
+            file=path,
+            kind=kind,
+            dry_run=is_dry_run,
+            preview=memory,
+        )
+
     # What the operations need
+
+    @property
+    def _here(self) -> Path:
+        """The folder that relative paths begin at."""
+        return self._around.cwd or Path("/")
+
+    def _source(self, file: str | None) -> Path | None:
+        from roamkb.storage.sources import find_source
+
+        return find_source(self._root, file=file, environment=self._around.environment, base=self._here)
+
+    def _memory(self, folder: str | None) -> Path | None:
+        from roamkb.storage.sources import find_memory
+
+        return find_memory(self._around.home, self._root) if folder is None else self._here / folder
+
+    def _require_source(self, path: Path) -> "Kind":
+        """Return what the project is that `path` belongs to, where this log may have what it says.
+
+        Raises:
+            Refused: it is another's, and work. UsageError: it is the log itself, or in the knowledge base.
+        """
+        from roamkb.core.boundary import require_own_tree
+        from roamkb.storage.places import find_rule
+        from roamkb.storage.places import lies_within
+        from roamkb.storage.sources import belongs_to
+        from roamkb.storage.sources import shares_tree
+
+        rule = find_rule(self._around.home, account_home=self._around.account_home)
+        source = belongs_to(path, rule, self._place)
+        is_inside = shares_tree(path, source, self._place, rule)
+        require_own_tree(source, self._place, is_inside=is_inside, fact=f"what {path} says")
+        if lies_within(path, self._root / ".roamkb"):
+            raise UsageError(f"{shown(str(path))} is of the log itself", hint="name another tool's file")
+        if not isinstance(rule, BadRule) and lies_within(path, rule.kb):
+            raise UsageError(
+                f"{shown(str(path))} lies in the knowledge base, whose notes are no log",
+                hint="agents find them there by `roamkb recall WORDS --kb`",
+            )
+        return source.kind
 
     def _nodes(self, words: Sequence[str] | str, limit: int) -> "Sequence[Hit]":
         """Return the nodes that answer `words`; none where nothing is asked for."""

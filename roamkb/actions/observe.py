@@ -1,15 +1,29 @@
-"""`observe`: what an agent said in passing, in its task's comments and its closing message, is learned."""
+"""`observe`: what happened is recorded; what an agent said in passing is learned at once."""
 
+import json
 from collections.abc import Callable
 from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
+from dataclasses import replace
+from pathlib import Path
 
 from roamkb.actions.learn import Learned
+from roamkb.core.attention import Observation
 from roamkb.core.errors import SecretFound
 from roamkb.core.errors import UsageError
+from roamkb.core.saying import Hand
 from roamkb.core.saying import Saying
 from roamkb.core.secrets import redacted
+from roamkb.core.text import shown
 from roamkb.formats.commands import Captured
+from roamkb.formats.payloads import Happening
+from roamkb.formats.payloads import happenings_of_payload
+from roamkb.formats.payloads import happenings_of_transcript
+from roamkb.storage.log import Log
+from roamkb.storage.observations import keep_observation
+
+OUTCOMES = ("", "success", "failure")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,13 +37,16 @@ class Declined:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observed:
-    """What became of what was said, in its order."""
+    """What became of what happened, in its order."""
 
-    learned: tuple[Learned, ...]
-    declined: tuple[Declined, ...]
+    learned: tuple[Learned, ...] = ()
+    declined: tuple[Declined, ...] = ()
+    #: Raw observations that were recorded, and where.
+    recorded: int = 0
+    path: Path | None = None
 
 
-def observe(said: Iterable[Captured], take: Callable[[Saying], Learned]) -> Observed:
+def learn_said(said: Iterable[Captured], take: Callable[[Saying], Learned], *, task: str = "") -> Observed:
     """Have `take` add each learning; one that can't be kept stops none of the others.
 
     Raises:
@@ -38,9 +55,64 @@ def observe(said: Iterable[Captured], take: Callable[[Saying], Learned]) -> Obse
     learned: list[Learned] = []
     declined: list[Declined] = []
     for one in said:
-        saying = Saying(content=one.text, type=one.said or one.type, tags=one.tags, bead=one.bead)
+        saying = Saying(
+            content=one.text, type=one.said or one.type, tags=one.tags, bead=one.bead, task=task or one.bead
+        )
         try:
             learned.append(take(saying))
         except (SecretFound, UsageError) as error:
             declined.append(Declined(text=redacted(one.text), reason=error.message))
     return Observed(learned=tuple(learned), declined=tuple(declined))
+
+
+def stated(text: str, *, type: str, tool: str, outcome: str) -> Iterable[Happening]:
+    """Return one observation as its caller gives it."""
+    if not shown(text):
+        raise UsageError("there is nothing to observe", hint="roamkb observe TEXT --type insight")
+    if outcome not in OUTCOMES:
+        raise UsageError(f"no outcome {shown(outcome)}", hint="success or failure")
+    return (Happening(type=type, text=text, tool=tool, outcome=outcome),)
+
+
+def from_payload(text: str, hand: Hand) -> tuple[Iterable[Happening], Hand]:
+    """Return what a hook's payload tells, and the hand of the session that it names."""
+    try:
+        payload = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise UsageError("the payload isn't JSON", hint="give what the harness gives its hooks") from error
+    if not isinstance(payload, dict):
+        raise UsageError("the payload isn't a JSON object", hint="give what the harness gives its hooks")
+    session = payload.get("session_id")
+    if isinstance(session, str) and not hand.session:
+        hand = replace(hand, session=session)
+    return happenings_of_payload(payload), hand
+
+
+def from_transcript(text: str) -> Iterable[Happening]:
+    """Return what the lines of a transcript tell."""
+    return happenings_of_transcript(line.encode("utf-8", "replace") for line in text.split("\n"))
+
+
+def record(log: Log, happened: Iterable[Happening], hand: Hand, *, task: str = "") -> Observed:
+    """Add what happened to the session's file of observations."""
+    path, count = None, 0
+    for one in _observations(happened, hand, task):
+        path = keep_observation(log.local, one)
+        count += 1
+    return Observed(recorded=count, path=path)
+
+
+def _observations(happened: Iterable[Happening], hand: Hand, task: str) -> Iterator[Observation]:
+    for one in happened:
+        yield Observation(
+            id=hand.new_id(),
+            ts=one.ts or hand.ts,
+            type=one.type,
+            text=one.text,
+            tool=one.tool,
+            outcome=one.outcome,
+            session=hand.session,
+            agent=hand.agent,
+            task=one.task or task,
+            provenance=one.provenance,
+        )

@@ -19,6 +19,8 @@ from roamkb.interfaces.render import Json
 from roamkb.interfaces.render import Printed
 
 if TYPE_CHECKING:
+    from roamkb.actions.consolidate import Consolidated
+    from roamkb.actions.ingest import Ingested
     from roamkb.actions.init import Initialised
     from roamkb.actions.learn import Learned
     from roamkb.actions.observe import Observed
@@ -112,7 +114,8 @@ def observe(result: "Observed") -> Printed:
     declined = [f"not kept: {shown(one.text)}: {shown(one.reason)}" for one in result.declined]
 
     def text(terminal: bool) -> str:
-        return "\n".join(one.text(terminal) for one in learned)
+        recorded = [f"recorded {result.recorded} in {shown(str(result.path))}"] if result.recorded else []
+        return "\n".join([*(one.text(terminal) for one in learned), *recorded])
 
     return Printed(
         json={
@@ -121,10 +124,90 @@ def observe(result: "Observed") -> Printed:
                 {key: value for key, value in one.json.items() if key != "schema"} for one in learned
             ],
             "declined": [{"text": one.text, "reason": one.reason} for one in result.declined],
+            "recorded": result.recorded,
         },
         text=text,
-        status=0 if learned else 1,
+        status=0 if learned or result.recorded else 1,
         warnings=(*(warning for one in learned for warning in one.warnings), *declined),
+    )
+
+
+#: Faults that a line of text has room for; JSON has them all.
+_FAULTS = 3
+
+
+def ingest(result: "Ingested") -> Printed:
+    """Say how much of the source the log has now."""
+    invalid = [f"line {bad.line}: {shown(bad.reason)}" for bad in result.invalid]
+
+    def text(_: bool) -> str:
+        told = [f"{result.merged} merged"] if result.merged else []
+        if invalid:
+            more = ["…"] if len(invalid) > _FAULTS else []
+            told.append(f"{len(invalid)} invalid: {'; '.join([*invalid[:_FAULTS], *more])}")
+        said = f"{'Would ingest' if result.is_dry_run else 'Ingested'} {result.new} new learning"
+        said += f"{'' if result.new == 1 else 's'} ({result.already} skipped, already imported)"
+        lines = [f"  [{shown(one.type).upper()}] {_title(one.content)}" for one in result.preview]
+        return "\n".join(["; ".join([said, ", ".join(told)]) if told else said, *lines])
+
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "read": result.read,
+            "new": result.new,
+            "merged": result.merged,
+            "skipped": {
+                "already": result.already,
+                "invalid": [{"line": bad.line, "reason": bad.reason} for bad in result.invalid],
+            },
+            "dry_run": result.is_dry_run,
+            "file": str(result.file) if result.file else None,
+            "preview": [
+                {"key": one.key, "type": one.type, "content": one.content, "tags": list(one.tags)}
+                for one in result.preview
+            ],
+        },
+        text=text,
+        warnings=() if result.file else ("there is nothing to read: no other tool keeps anything here",),
+    )
+
+
+def consolidate(result: "tuple[Consolidated, ...]") -> Printed:
+    """Say what each stage did."""
+
+    def text(_: bool) -> str:
+        return "\n".join(map(_stage, result)) or "no session is open"
+
+    stages = [
+        {
+            "stage": one.stage,
+            "id": one.name,
+            "processed": one.processed,
+            "created": one.created,
+            "repeated": one.repeated,
+            "superseded": one.superseded,
+            "raised": one.raised,
+            "dropped": one.dropped,
+        }
+        for one in result
+    ]
+    return Printed(json={"schema": SCHEMA, "consolidated": stages}, text=text)
+
+
+def _stage(done: "Consolidated") -> str:
+    counts = [
+        f"{count} {name}"
+        for name, count in (
+            ("new", done.created),
+            ("repeated", done.repeated),
+            ("superseded", done.superseded),
+            ("raised", done.raised),
+            *((f"left: {reason}", count) for reason, count in done.dropped.items()),
+        )
+        if count
+    ]
+    return (
+        f"{done.stage} {shown(done.name)}: {done.processed} processed{''.join(f', {one}' for one in counts)}"
     )
 
 

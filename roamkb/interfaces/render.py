@@ -475,6 +475,8 @@ def _report(name: str, room: str = "reports") -> Callable[[object], Printed]:
     return render_report
 
 
+#: The operations of a project's log.
+_OF_THE_LOG = ("init", "learn", "observe", "consolidate", "recall", "ingest")
 _RENDERERS: dict[str, Callable[..., Printed]] = {
     "search": _search,
     "show": _show,
@@ -488,7 +490,10 @@ _RENDERERS: dict[str, Callable[..., Printed]] = {
     "restore": _restore,
     "inventory": _inventory,
     "classify": _classify,
-    **{name: _report(name, "log_reports") for name in ("init", "learn", "observe", "recall")},
+    **{
+        name: _report(name, "log_reports")
+        for name in ("init", "learn", "observe", "consolidate", "recall", "ingest")
+    },
     "hygiene": _report("hygiene"),
     "conflicts": _report("conflicts"),
     "doctor": _report("doctor"),

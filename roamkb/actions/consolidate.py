@@ -1,0 +1,219 @@
+"""`consolidate`: from a session's observations to learnings, and from many learnings to few.
+
+Each stage lifts what it keeps one scope; nothing is deleted, and a second run changes nothing
+(document 002, stages 1 to 3).
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import field
+from dataclasses import replace
+from typing import Final
+
+from roamkb.core.attention import Observation
+from roamkb.core.confidence import CONSOLIDATED
+from roamkb.core.confidence import HUMAN
+from roamkb.core.consolidation import Noticed
+from roamkb.core.consolidation import SessionPlan
+from roamkb.core.consolidation import category
+from roamkb.core.consolidation import clusters
+from roamkb.core.consolidation import is_durable
+from roamkb.core.consolidation import plan_session
+from roamkb.core.ids import derived_id
+from roamkb.core.learning import Learning
+from roamkb.core.ledger import SUPERSEDED
+from roamkb.core.ledger import Event
+from roamkb.core.ledger import Standing
+from roamkb.core.ledger import State
+from roamkb.core.saying import Hand
+from roamkb.core.saying import Saying
+from roamkb.core.saying import Stamps
+from roamkb.core.saying import difference
+from roamkb.core.saying import drafted
+from roamkb.storage.log import Log
+
+STAGES: Final = ("session", "agent", "task")
+#: The type of an agent's own account of its work.
+SUMMARY: Final = "summary"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consolidated:
+    """What one stage did; its counts add up."""
+
+    stage: str
+    name: str
+    processed: int
+    created: int = 0
+    repeated: int = 0
+    superseded: int = 0
+    raised: int = 0
+    #: By reason.
+    dropped: dict[str, int] = field(default_factory=dict)
+
+
+def consolidate_session(
+    log: Log,
+    session: str,
+    observations: Sequence[Observation],
+    hand: Hand,
+    *,
+    shown: Iterable[str],
+    boot: Iterable[str],
+) -> Consolidated:
+    """Turn what a session said into learnings of session scope, or repetitions of known ones."""
+    with log.locked():
+        contents = log.read()
+        state = contents.state()
+        plan = plan_session(observations, state, shown=shown, boot=boot)
+        stamps = Stamps(hand, after=contents.last_event, by="consolidate")
+        learnings = [_learning(noticed, hand, state) for noticed in plan.created]
+        events = _events(plan, state, stamps)
+        log.append(learnings, events)
+    return Consolidated(
+        stage="session",
+        name=session,
+        processed=plan.processed,
+        created=len(plan.created),
+        repeated=len(plan.repeated),
+        dropped=plan.dropped,
+    )
+
+
+def _learning(noticed: Noticed, hand: Hand, state: State) -> Learning:
+    said = noticed.observation
+    saying = Saying(
+        content=said.text,
+        type=noticed.type,
+        task=said.task,
+        category=noticed.category,
+        provenance=said.provenance,
+        confidence=HUMAN if said.provenance == "user-stated" else CONSOLIDATED,
+        extra={"scope": "session"},
+    )
+    signed = replace(hand, agent=said.agent or hand.agent, session=said.session or hand.session)
+    return replace(
+        drafted(saying, signed, state),
+        id=derived_id(noticed.source),
+        origin=noticed.source,
+        ts=int(said.ts) or int(hand.ts),
+    )
+
+
+def _events(plan: SessionPlan, state: State, stamps: Stamps) -> list[Event]:
+    events = []
+    for noticed, id in plan.repeated:
+        said = noticed.observation
+        fields = difference(state.standings[id].learning, said.text)
+        event = stamps.event("repeated", id, task=said.task, source=noticed.source, **fields)
+        events.append(replace(event, agent=said.agent or event.agent, session=said.session))
+    for source, rival in plan.rivals:
+        own = derived_id(source)
+        events.append(stamps.event("flagged", own, reason="may_contradict", evidence=rival))
+        events.append(stamps.event("flagged", rival, reason="may_contradict", evidence=own))
+    return events
+
+
+def consolidate_agent(log: Log, agent: str, hand: Hand) -> Consolidated:
+    """Merge what an agent learned in all its sessions, and lift it from session to agent scope."""
+    with log.locked():
+        contents = log.read()
+        state = contents.state()
+        mine = [
+            one
+            for one in state.standings.values()
+            if one.learning.agent == agent
+            and one.learning.canonical_type != SUMMARY
+            and one.status != SUPERSEDED
+        ]
+        stamps = Stamps(hand, after=contents.last_event, by="consolidate")
+        events: list[Event] = []
+        gone: set[str] = set()
+        for cluster in clusters(one for one in mine if one.scope in ("session", "agent")):
+            for other in cluster.others:
+                gone.add(other.id)
+                events.append(
+                    stamps.event("superseded", other.id, by_which=cluster.keeper.id, reason="the same again")
+                )
+        kept = [one for one in mine if one.id not in gone]
+        raised = [
+            stamps.event("raised", one.id, **{"from": "session", "to": "agent"})
+            for one in kept
+            if one.scope == "session"
+        ]
+        summary = _summary(agent, kept, hand, state)
+        old = [
+            one
+            for one in state.standings.values()
+            if one.learning.canonical_type == SUMMARY
+            and one.learning.agent == agent
+            and one.status != SUPERSEDED
+        ]
+        new = [summary] if summary and summary.id not in state.standings else []
+        if new:
+            events += [
+                stamps.event("superseded", one.id, by_which=new[0].id, reason="a newer summary")
+                for one in old
+            ]
+        log.append(new, [*events, *raised])
+    return Consolidated(
+        stage="agent",
+        name=agent,
+        processed=len(mine),
+        created=len(new),
+        superseded=len(gone),
+        raised=len(raised),
+    )
+
+
+def _summary(agent: str, kept: Sequence[Standing], hand: Hand, state: State) -> Learning | None:
+    """Return the agent's account of its work; None where it has learned nothing."""
+    if not kept:
+        return None
+    about = Counter(category(one) for one in kept)
+    sessions = {one.learning.session for one in kept if one.learning.session}
+    surest = max(kept, key=lambda one: (one.confidence, one.occurrences, one.learning.ts, one.id))
+    counts = ", ".join(f"{name} {count}" for name, count in about.most_common())
+    saying = Saying(
+        content=(
+            f"{agent} learned {len(kept)} things in {len(sessions)} sessions ({counts}); "
+            f"surest: {surest.learning.content.strip()}"
+        )[:1000],
+        type=SUMMARY,
+        provenance="inferred",
+        extra={"scope": "agent"},
+    )
+    source = "agent:" + "\0".join((agent, *sorted(one.id for one in kept)))
+    return replace(
+        drafted(saying, replace(hand, agent=agent), state), id=derived_id(source), origin=f"agent:{agent}"
+    )
+
+
+def consolidate_task(log: Log, task: str, hand: Hand) -> Consolidated:
+    """Lift what is durable of a task's learnings: to task scope, and once verified to the project's."""
+    with log.locked():
+        contents = log.read()
+        state = contents.state()
+        mine = [
+            one
+            for one in state.standings.values()
+            if task in (one.learning.task, one.learning.bead) and one.status != SUPERSEDED
+        ]
+        stamps = Stamps(hand, after=contents.last_event, by="consolidate")
+        events, dropped = [], Counter[str]()
+        for one in mine:
+            to = "project" if one.verdict == "verified" else "task"
+            if one.verdict == "invalidated":
+                dropped["it was invalidated"] += 1
+            elif not is_durable(one):
+                dropped["it isn't durable"] += 1
+            elif one.scope in ("project", to):
+                dropped["it is there already"] += 1
+            else:
+                events.append(stamps.event("raised", one.id, task=task, **{"from": one.scope, "to": to}))
+        log.append(events=events)
+    return Consolidated(
+        stage="task", name=task, processed=len(mine), raised=len(events), dropped=dict(dropped)
+    )

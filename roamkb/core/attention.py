@@ -1,0 +1,142 @@
+"""What of all that happens in a session is worth a second look (document 002, the attention filter).
+
+One table says of every type of observation and learning what it is: an insight, a decision,
+a discovery, or nothing. Everything else that agents do is sensory input, and forgetting it
+is a feature.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from roamkb.core.learning import canonical_type
+from roamkb.core.secrets import SECRET_MARK
+from roamkb.core.text import folded
+from roamkb.core.tokens import words
+
+INSIGHT: Final = "insight"
+DECISION: Final = "decision"
+DISCOVERY: Final = "discovery"
+
+#: What a learning of these categories may become lasting for (document 002, stage 3).
+DURABLE_CATEGORIES: Final = frozenset(
+    ("bug_fix", "architecture", "pattern", "decision", "security", "performance")
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """One raw thing that happened in a session."""
+
+    id: str
+    #: Seconds since 1970, UTC.
+    ts: float
+    #: tool_use, error, message, prompt; or a type that says what the text is.
+    type: str
+    #: Free of credentials: they are masked before anything is stored.
+    text: str
+    tool: str = ""
+    #: success, failure, or empty.
+    outcome: str = ""
+    session: str = ""
+    agent: str = ""
+    task: str = ""
+    provenance: str = "observed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attention:
+    """What an observation of some type is."""
+
+    #: insight, decision or discovery; empty for what isn't kept.
+    filter: str
+    #: The type of the learning that it becomes.
+    type: str = ""
+    #: Its category; empty where the words have to say.
+    category: str = ""
+
+
+_NOTHING = Attention(filter="")
+#: By observation and learning type. A type that isn't here is somebody's own word for an insight.
+ATTENTION: Final[Mapping[str, Attention]] = {
+    "tool_use": _NOTHING,
+    "error": _NOTHING,
+    "message": _NOTHING,
+    "prompt": _NOTHING,
+    "summary": _NOTHING,
+    "insight": Attention(filter=INSIGHT, type="learned"),
+    "learned": Attention(filter=INSIGHT, type="learned"),
+    "gotcha": Attention(filter=INSIGHT, type="gotcha"),
+    "must-check": Attention(filter=INSIGHT, type="must-check"),
+    "pattern": Attention(filter=INSIGHT, type="pattern", category="pattern"),
+    "preference": Attention(filter=INSIGHT, type="pattern", category="pattern"),
+    "decision": Attention(filter=DECISION, type="decision", category="decision"),
+    "deviation": Attention(filter=DECISION, type="deviation"),
+    "discovery": Attention(filter=DISCOVERY, type="fact"),
+    "fact": Attention(filter=DISCOVERY, type="fact"),
+    "investigation": Attention(filter=DISCOVERY, type="investigation", category="bug_fix"),
+    "bug_fix": Attention(filter=DISCOVERY, type="learned", category="bug_fix"),
+    "architecture": Attention(filter=DECISION, type="decision", category="architecture"),
+    "security": Attention(filter=INSIGHT, type="learned", category="security"),
+    "performance": Attention(filter=INSIGHT, type="learned", category="performance"),
+}
+
+
+def attention_to(type: str) -> Attention:
+    """Return what observations of `type` are."""
+    word = canonical_type(type)
+    known = ATTENTION.get(word) or ATTENTION.get(word.replace("-", "_"))
+    return known or Attention(filter=INSIGHT, type=word or "learned")
+
+
+#: By whole words, the first that has most of them; "prefix" fixes nothing, and an author is no auth.
+_CATEGORIES: Final[Mapping[str, frozenset[str]]] = {
+    line.partition(": ")[0]: frozenset(line.partition(": ")[2].split())
+    for line in (
+        "security: security secure vulnerability vulnerabilities auth oauth authentication authorization"
+        " permission permissions xss csrf injection cve encryption encrypted credential credentials"
+        " password passwords token tokens tls certificate certificates secret secrets sandbox",
+        "performance: performance slow slower slowly fast faster speed latency throughput cache cached"
+        " caching memory cpu profiling timeout timeouts quadratic batch batching index indexes",
+        "bug_fix: bug bugs fix fixed fixes fixing error errors fail fails failed failing failure crash"
+        " crashes crashed broken breaks regression exception exceptions workaround hang hangs deadlock"
+        " deadlocks race corrupt corrupts wrong silently",
+        "architecture: architecture architectural design designed structure module modules layer layers"
+        " service services schema interface interfaces boundary boundaries component components monolith"
+        " microservice queue database storage protocol",
+        "decision: decided decision chose choose chosen adopt adopted rejected prefer preferred",
+        "pattern: pattern patterns convention conventions always never instead idiom every must should",
+    )
+}
+
+
+def category_of(text: str, type: str) -> str:
+    """Return what `text` is about, by its words; `insight` where they don't say."""
+    known = attention_to(type).category
+    if known:
+        return known
+    said = {folded(word) for word in words(text)}
+    counts = {category: len(said & about) for category, about in _CATEGORIES.items()}
+    best = max(counts, key=lambda category: counts[category])
+    return best if counts[best] else INSIGHT
+
+
+#: Fewer words say nothing that another session could use.
+_LEAST_WORDS = 4
+_MOST_CHARACTERS = 2000
+_LETTERS = re.compile(r"[^\W\d_]")
+
+
+def neglected(text: str) -> str:
+    """Return why `text` isn't worth a second look; empty where it may be."""
+    found = list(words(text))
+    if SECRET_MARK.search(text):
+        return "it held a secret"
+    if len(found) < _LEAST_WORDS and len(text.strip()) < 12:
+        return "it says too little"
+    if len(text) > _MOST_CHARACTERS:
+        return "it is no statement but a document"
+    if len(_LETTERS.findall(text)) * 2 < len(text.replace(" ", "")):
+        return "it is no prose"
+    return ""

@@ -1,0 +1,262 @@
+"""From what a session said to learnings, and from learnings to fewer (document 002, stages 1 to 3).
+
+Pure: what the log knows goes in, what should be added to it comes out. A session's own
+repetitions, what it was shown, and what the boot files say already give nothing: nobody
+confirms himself.
+"""
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import field
+from typing import Final
+
+from roamkb.core import confidence
+from roamkb.core.attention import DURABLE_CATEGORIES
+from roamkb.core.attention import Observation
+from roamkb.core.attention import attention_to
+from roamkb.core.attention import category_of
+from roamkb.core.attention import neglected
+from roamkb.core.joins import Near
+from roamkb.core.joins import pairs
+from roamkb.core.learning import identity
+from roamkb.core.ledger import SUPERSEDED
+from roamkb.core.ledger import Standing
+from roamkb.core.ledger import State
+from roamkb.core.similarity import Likeness
+from roamkb.core.similarity import Shape
+from roamkb.core.similarity import likeness
+from roamkb.core.similarity import shape
+
+#: Two observations, or learnings, that are one (document 002; inclusive, D5).
+ALIKE: Final = 0.85
+#: A decision is an act of its own day, however much it resembles another.
+NEVER_MERGED: Final = frozenset({"decision"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noticed:
+    """An observation that passed the filter."""
+
+    observation: Observation
+    type: str
+    category: str
+    shape: Shape
+
+    @property
+    def source(self) -> str:
+        """What the ledger remembers it by: the session and what it says, whatever line says it."""
+        said = self.shape.normal or self.observation.text.strip()
+        return "observation:" + identity(self.type, f"{self.observation.session}\0{said}")[:32]
+
+
+@dataclass(slots=True, kw_only=True)
+class SessionPlan:
+    """What a session's observations amount to; counts add up."""
+
+    processed: int = 0
+    created: list[Noticed] = field(default_factory=list)
+    #: With the id of the learning that each repeats.
+    repeated: list[tuple[Noticed, str]] = field(default_factory=list)
+    #: Reasons, and how often each.
+    dropped: dict[str, int] = field(default_factory=dict)
+    #: What is new and nearly says what a known learning says: its source, and the learning's id.
+    rivals: list[tuple[str, str]] = field(default_factory=list)
+
+    def drop(self, reason: str) -> None:
+        """Count one that isn't kept."""
+        self.dropped[reason] = self.dropped.get(reason, 0) + 1
+
+
+def plan_session(
+    observations: Iterable[Observation],
+    state: State,
+    *,
+    shown: Iterable[str] = (),
+    boot: Iterable[str] = (),
+) -> SessionPlan:
+    """Return what to do about a session's `observations`.
+
+    `shown` holds the ids of learnings, or texts, that the session was shown; `boot` the lines of
+    the files that every session starts with.
+    """
+    plan = SessionPlan()
+    known = _known(state)
+    told = _texts(_shown_texts(shown, state))
+    restated = _texts(boot)
+    seen: dict[str, Near[int]] = {}
+    said: list[Noticed] = []
+    for observation in observations:
+        plan.processed += 1
+        attention = attention_to(observation.type)
+        if not attention.filter:
+            plan.drop("not an insight, a decision or a discovery")
+            continue
+        if reason := neglected(observation.text):
+            plan.drop(reason)
+            continue
+        noticed = Noticed(
+            observation=observation,
+            type=attention.type,
+            category=category_of(observation.text, observation.type),
+            shape=shape(observation.text),
+        )
+        if _is_among(noticed.shape, restated):
+            plan.drop("a boot file says so")
+        elif _is_among(noticed.shape, told):
+            plan.drop("this session was shown it")
+        elif _is_said(noticed, seen.setdefault(noticed.type, Near()), said):
+            plan.drop("this session said so before")
+        else:
+            seen[noticed.type].add(len(said), noticed.shape)
+            said.append(noticed)
+            _place(noticed, known, plan)
+    return plan
+
+
+def _place(noticed: Noticed, known: "_Known", plan: SessionPlan) -> None:
+    """Put what was noticed where it belongs: beside a learning that says so, or on its own."""
+    observation = noticed.observation
+    if known.remembers(noticed.source):
+        plan.drop("consolidated before")
+        return
+    twin, rivals = known.near(noticed)
+    if twin is None:
+        plan.created.append(noticed)
+        plan.rivals += [(noticed.source, rival.id) for rival in rivals]
+    elif observation.session and twin.learning.session == observation.session:
+        plan.drop("this session said so before")
+    else:
+        plan.repeated.append((noticed, twin.id))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Known:
+    """The learnings that count, by type, to find what is like another."""
+
+    state: State
+    by_type: Mapping[str, Near[str]]
+    shapes: Mapping[str, Shape]
+    sources: frozenset[str]
+
+    def remembers(self, source: str) -> bool:
+        return source in self.sources
+
+    def near(self, noticed: Noticed) -> tuple[Standing | None, list[Standing]]:
+        """Return the learning that says the same, and those that nearly do and may claim otherwise."""
+        rivals = []
+        near = self.by_type.get(noticed.type)
+        for id in near.candidates(noticed.shape, ALIKE) if near else ():
+            how = likeness(noticed.shape, self.shapes[id], limit=ALIKE)
+            if how is Likeness.MAY_CONTRADICT:
+                rivals.append(self.state.standings[id])
+            elif how is Likeness.SAME or (how is Likeness.SIMILAR and noticed.type not in NEVER_MERGED):
+                return self.state.standings[id], []
+        return None, rivals
+
+
+def _known(state: State) -> _Known:
+    by_type: dict[str, Near[str]] = {}
+    shapes: dict[str, Shape] = {}
+    for standing in state.standings.values():
+        if standing.status != SUPERSEDED:
+            shapes[standing.id] = shape(standing.learning.content)
+            by_type.setdefault(standing.learning.canonical_type, Near()).add(standing.id, shapes[standing.id])
+    sources = {standing.learning.origin for standing in state.standings.values()}
+    for event in state.events:
+        if event.event == "repeated":
+            sources.update(event.texts("source"))
+    return _Known(state=state, by_type=by_type, shapes=shapes, sources=frozenset(sources))
+
+
+def _shown_texts(shown: Iterable[str], state: State) -> Iterator[str]:
+    for one in shown:
+        standing = state.standings.get(one)
+        yield standing.learning.content if standing else one
+
+
+def _texts(texts: Iterable[str]) -> tuple[Near[int], Sequence[Shape]]:
+    shapes = [one for text in texts if (one := shape(text)).normal]
+    near: Near[int] = Near()
+    for number, one in enumerate(shapes):
+        near.add(number, one)
+    return near, shapes
+
+
+def _is_among(one: Shape, texts: tuple[Near[int], Sequence[Shape]]) -> bool:
+    """Say whether one of the texts says the same, or nearly so and nothing else."""
+    near, shapes = texts
+    return any(
+        likeness(one, shapes[number], limit=ALIKE) in (Likeness.SAME, Likeness.SIMILAR)
+        for number in near.candidates(one, ALIKE)
+    )
+
+
+def _is_said(noticed: Noticed, near: Near[int], said: Sequence[Noticed]) -> bool:
+    return any(
+        likeness(noticed.shape, said[number].shape, limit=ALIKE) in (Likeness.SAME, Likeness.SIMILAR)
+        for number in near.candidates(noticed.shape, ALIKE)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """Learnings that say the same, and the one that stays."""
+
+    keeper: Standing
+    others: tuple[Standing, ...]
+
+
+def clusters(standings: Iterable[Standing]) -> list[Cluster]:
+    """Return the groups of like learnings of one type, by union and find over unguarded pairs.
+
+    The keeper has the highest confidence, then is the newest (document 002, stage 2).
+    """
+    by_type: dict[str, list[Standing]] = {}
+    for standing in standings:
+        if standing.status != SUPERSEDED:
+            by_type.setdefault(standing.learning.canonical_type, []).append(standing)
+    found = []
+    for type, group in by_type.items():
+        if type not in NEVER_MERGED:
+            found += list(_clusters(group))
+    return sorted(found, key=lambda cluster: cluster.keeper.id)
+
+
+def _clusters(group: Sequence[Standing]) -> Iterator[Cluster]:
+    by_id = {standing.id: standing for standing in group}
+    shapes = {id: shape(standing.learning.content) for id, standing in by_id.items()}
+    root = {id: id for id in by_id}
+
+    def find(id: str) -> str:
+        while root[id] != id:
+            root[id] = root[root[id]]
+            id = root[id]
+        return id
+
+    for one, other in pairs(shapes.items(), ALIKE):
+        how = likeness(shapes[one], shapes[other], limit=ALIKE)
+        if how in (Likeness.SAME, Likeness.SIMILAR):
+            root[find(one)] = find(other)
+    members: dict[str, list[Standing]] = {}
+    for id in sorted(by_id):
+        members.setdefault(find(id), []).append(by_id[id])
+    for together in members.values():
+        if len(together) > 1:
+            keeper = max(together, key=lambda one: (one.confidence, one.learning.ts, one.id))
+            yield Cluster(keeper=keeper, others=tuple(one for one in together if one is not keeper))
+
+
+def category(standing: Standing) -> str:
+    """Return what a learning is about: its own word for it, else what its text says."""
+    said = standing.learning.category.replace("-", "_").casefold()
+    return said or category_of(standing.learning.content, standing.learning.type)
+
+
+def is_durable(standing: Standing) -> bool:
+    """Say whether a learning is worth keeping for good: sure enough, of a lasting category; or pinned."""
+    if standing.is_pinned:
+        return True
+    return standing.confidence >= confidence.DURABLE and category(standing) in DURABLE_CATEGORIES

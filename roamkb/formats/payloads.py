@@ -1,0 +1,118 @@
+"""What harnesses tell about a session, as observations: hook payloads and transcripts (never trusted)."""
+
+import json
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from roamkb.core.text import clipped
+from roamkb.formats.commands import captured_from_command
+from roamkb.formats.events import seconds
+from roamkb.formats.statements import Statement
+from roamkb.formats.statements import statements_of_agent
+from roamkb.formats.statements import statements_of_human
+
+#: Of a tool's output; what matters of it the agent says.
+_LONGEST = 400
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Happening:
+    """One thing that a payload tells of: an observation before it has an id."""
+
+    type: str
+    text: str
+    tool: str = ""
+    outcome: str = ""
+    provenance: str = "observed"
+    task: str = ""
+    tags: tuple[str, ...] = ()
+    #: Seconds since 1970; 0 where the payload doesn't say.
+    ts: float = 0
+
+
+def happenings_of_payload(payload: Mapping[str, Any]) -> Iterator[Happening]:
+    """Yield what a hook's payload tells (Claude Code's and Codex's common fields)."""
+    event = _text(payload.get("hook_event_name"))
+    if event in ("PostToolUse", "PostToolUseFailure"):
+        yield from _tool_use(payload, failed=event == "PostToolUseFailure")
+    elif event == "UserPromptSubmit":
+        yield from _stated(statements_of_human(_text(payload.get("prompt"))))
+    elif event in ("Stop", "SubagentStop"):
+        yield from _stated(statements_of_agent(_text(payload.get("last_assistant_message"))))
+
+
+def happenings_of_transcript(lines: Iterable[bytes]) -> Iterator[Happening]:
+    """Yield what a transcript tells, line by line; a line that can't be read tells nothing."""
+    for line in lines:
+        try:
+            told = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        message = told.get("message") if isinstance(told, dict) else None
+        if not isinstance(message, dict) or told.get("isMeta"):
+            continue
+        ts = seconds(told.get("timestamp"))
+        spoken = _spoken(message.get("content"))
+        if told.get("type") == "assistant":
+            found = statements_of_agent(spoken)
+        elif told.get("type") == "user":
+            found = statements_of_human(spoken)
+        else:
+            continue
+        for one in _stated(found):
+            yield Happening(type=one.type, text=one.text, provenance=one.provenance, tags=one.tags, ts=ts)
+
+
+def _stated(statements: Iterable[Statement]) -> Iterator[Happening]:
+    for one in statements:
+        yield Happening(type=one.type, text=one.text, provenance=one.provenance, tags=one.tags)
+
+
+def _tool_use(payload: Mapping[str, Any], *, failed: bool) -> Iterator[Happening]:
+    tool = _text(payload.get("tool_name"))
+    given = payload.get("tool_input")
+    asked = given if isinstance(given, Mapping) else {}
+    command = _text(asked.get("command"))
+    for one in captured_from_command(command) if tool.lower() in ("bash", "shell", "exec_command") else ():
+        yield Happening(type=one.said or one.type, text=one.text, tool=tool, task=one.bead, tags=one.tags)
+    said = command or _text(asked.get("file_path")) or _text(asked.get("pattern")) or _text(asked.get("url"))
+    outcome = "failure" if failed or _has_failed(payload.get("tool_response")) else "success"
+    text = clipped(f"{tool} {said}".strip(), _LONGEST)
+    if outcome == "failure":
+        error = _text(payload.get("error")) or _printed(payload.get("tool_response"))
+        text = f"{text}\n{clipped(error, _LONGEST)}".strip()
+    yield Happening(
+        type="error" if outcome == "failure" else "tool_use", text=text, tool=tool, outcome=outcome
+    )
+
+
+def _has_failed(response: object) -> bool:
+    if not isinstance(response, Mapping):
+        return False
+    code = next((response[key] for key in ("exit_code", "exitCode", "returncode") if key in response), 0)
+    return bool(response.get("is_error")) or (isinstance(code, int) and code != 0)
+
+
+def _printed(response: object) -> str:
+    if isinstance(response, str):
+        return response
+    if isinstance(response, Mapping):
+        return _text(response.get("stderr")) or _text(response.get("stdout")) or _text(response.get("output"))
+    return ""
+
+
+def _spoken(content: object) -> str:
+    """Return the words of a message, without tool calls, their results, and thinking."""
+    if isinstance(content, str):
+        return content
+    if not isinstance(content, list):
+        return ""
+    blocks = (block for block in content if isinstance(block, dict) and block.get("type") == "text")
+    return "\n\n".join(_text(block.get("text")) for block in blocks)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

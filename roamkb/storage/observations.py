@@ -1,0 +1,115 @@
+"""What happened in each session, a file a session: local, swept, and never knowledge by itself.
+
+One `write()` for each observation and no fsync: losing one costs nothing, and a hook must
+not wait for a disk.
+"""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterable
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Final
+
+from roamkb.core.attention import Observation
+from roamkb.core.secrets import masked
+from roamkb.core.text import clipped
+from roamkb.storage.disk import disk_error
+from roamkb.storage.lines import read_lines
+from roamkb.storage.state import private_folder
+
+_FOLDER: Final = "observations"
+_ENDING: Final = ".jsonl"
+#: Follows the file of a session that was consolidated up to its end.
+_DONE: Final = ".done"
+#: A transcript is elsewhere; what is kept here is what one can learn from.
+_LONGEST = 8_000
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def _file(local: Path, session: str) -> Path:
+    """Return where a session's observations are; any name gives a file name."""
+    plain = _PLAIN.fullmatch(session)
+    name = session if plain else hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return local / _FOLDER / f"{name}{_ENDING}"
+
+
+def keep_observation(local: Path, observation: Observation) -> Path:
+    """Add one observation to its session's file, its credentials masked; return the file."""
+    path = _file(local, observation.session)
+    private_folder(path.parent)
+    told = {key: value for key, value in asdict(observation).items() if value not in ("", None)}
+    told["text"] = clipped(masked(observation.text), _LONGEST)
+    line = json.dumps(told).encode() + b"\n"
+    try:
+        fd = os.open(path, _FLAGS, 0o600)
+        try:
+            os.write(fd, line)
+        finally:
+            os.close(fd)
+    except OSError as error:
+        raise disk_error(path, error) from error
+    return path
+
+
+def observations(local: Path, session: str) -> list[Observation]:
+    """Return what a session's file says, in order; a torn line says nothing."""
+    return list(_said(read_lines(_file(local, session))))
+
+
+def _said(lines: Iterable[bytes]) -> Iterator[Observation]:
+    for line in lines:
+        try:
+            told = json.loads(line)
+            yield Observation(**{key: value for key, value in told.items() if key in Observation.__slots__})
+        except (ValueError, TypeError, AttributeError, RecursionError):
+            continue
+
+
+def finish(local: Path, session: str) -> None:
+    """Say that all that the session's file holds now was consolidated."""
+    path = _file(local, session)
+    mark = path.with_suffix(_DONE)
+    try:
+        size = path.stat().st_size if path.exists() else 0
+        mark.write_text(str(size))
+    except OSError as error:
+        raise disk_error(mark, error) from error
+
+
+def open_sessions(local: Path) -> list[str]:
+    """Return the sessions that said something since they were consolidated, the oldest first."""
+    found: list[tuple[float, str]] = []
+    for path in (local / _FOLDER).glob(f"*{_ENDING}"):
+        status = path.stat()
+        if status.st_size > _finished_size(path):
+            said = next(_said(read_lines(path)), None)
+            if said is not None:
+                found.append((said.ts, said.session or path.stem))
+    return [session for _, session in sorted(found)]
+
+
+def _finished_size(path: Path) -> int:
+    try:
+        return int(path.with_suffix(_DONE).read_text())
+    except (OSError, ValueError):
+        return -1
+
+
+def sweep(local: Path, *, now: float, days: int = 30) -> int:
+    """Remove the files of sessions that were consolidated and are older than `days`; return how many."""
+    swept = 0
+    for path in (local / _FOLDER).glob(f"*{_ENDING}"):
+        try:
+            status = path.stat()
+            if status.st_size == _finished_size(path) and now - status.st_mtime > days * 86400:
+                path.unlink()
+                path.with_suffix(_DONE).unlink(missing_ok=True)
+                swept += 1
+        except OSError:
+            continue
+    return swept
