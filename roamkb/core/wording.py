@@ -126,7 +126,7 @@ _SAME = (
     "temp temporary tmp|spec specification|ref reference|dep dependency|proc process|exec execute run ran|"
     "kubernetes k8s|postgres postgresql|javascript js|typescript ts|python py|"
     "small little tiny|hard difficult|easy simple|quiet silent|fail failure failed|"
-    "allow permit let|prevent stop block|show reveal|tell told inform|say said state|ask inquire|"
+    "allow permit let|prevent hinder|show reveal|tell told inform|say said state|ask inquire|"
     "car automobile|home house|bike bicycle|phone telephone|mom mother|dad father|"
     "usual normal typical|often frequent|always constantly|sometimes occasionally|maybe perhaps possibly|"
     "before prior|after following|until till|between among|toward towards|beside besides|around round|"
@@ -142,7 +142,7 @@ _SAME = (
     "cancelled|"
     "mail email|web website|datum data|index indices|matrix matrices|vertex vertices|criterion criteria|"
     "man men|"
-    "woman women|person people|foot feet|mouse mice|life lives|1st first|2nd second|3rd third"
+    "woman women|person people|foot feet|mouse mice|1st first|2nd second|3rd third"
 )
 
 

@@ -1,15 +1,14 @@
 """What in the index may be a near duplicate of a new text: the entries that hold its rarest words.
 
-Of five rare words a text that says the same has most. The rarest of them are asked for one by
-one, as long as few entries hold them; the others, two at a time.
+A text that says the same has most of them; so those that hold the most are looked at. SQLite's own
+ranking isn't asked for: it counts each word in all entries again.
 """
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Iterator
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 from roamkb.core.language import unspaced_groups
 from roamkb.core.similarity import Shape
@@ -21,14 +20,14 @@ from roamkb.core.tokens import words
 from roamkb.core.wording import FUNCTION_WORDS
 from roamkb.storage.index_tables import SEPARATOR
 
-#: Words that a text is looked for by.
-_RAREST = 5
-#: Entries that may hold a word which is asked for alone, together with those of the rarer ones.
-_FEW = 300
+#: Words that a text is looked for by: two at least, and more as long as few entries hold them together.
+_LEAST_WORDS = 2
+_MOST_WORDS = 8
+_FEW = 15_000
 #: Words of a new text that are looked at: its beginning tells it.
 _TELLING = 400
-#: Entries that are compared: what is alike has most of the words, and stands first.
-_MOST = 30
+#: Entries that are compared.
+_MOST = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,30 +60,37 @@ def near_entries(
 
 
 def _near(db: sqlite3.Connection, text: str, columns: str) -> Iterator[NearEntry]:
-    expression = _expression(_rarest(db, text))
-    if not expression:
-        return
-    rows = db.execute(
-        "SELECT node, file, title, alias, body FROM "
-        "(SELECT rowid AS id FROM words WHERE words MATCH ? ORDER BY rank LIMIT ?) "
-        "JOIN entry USING(id) JOIN content USING(id) WHERE node IS NOT NULL",
-        (f"{columns} : ({expression})", _MOST),
-    )
-    for node, file, title, alias, body in rows:
-        names = (title, *alias.split(SEPARATOR)) if alias else (title,)
-        yield NearEntry(node=node, file=file, names=names, body=body)
+    """Yield the nodes that hold the most of the rarest words of `text` in `columns`."""
+    holding: Counter[int] = Counter()
+    for term in _rarest(db, text):
+        found = db.execute("SELECT rowid FROM words WHERE words MATCH ?", (f'{columns} : "{term}"',))
+        holding.update(id for (id,) in found)
+    for id, _ in holding.most_common(_MOST):
+        row = db.execute(
+            "SELECT node, file, title, alias, body FROM entry JOIN content USING(id) "
+            "WHERE id = ? AND node IS NOT NULL",
+            (id,),
+        ).fetchone()
+        if row:
+            node, file, title, alias, body = row
+            names = (title, *alias.split(SEPARATOR)) if alias else (title,)
+            yield NearEntry(node=node, file=file, names=names, body=body)
 
 
-def _rarest(db: sqlite3.Connection, text: str) -> list[tuple[int, str]]:
-    """Return the rarest words that any entry holds, each behind the number of those that do."""
-    terms = dict.fromkeys(_terms(text))
+def _rarest(db: sqlite3.Connection, text: str) -> Iterator[str]:
+    """Yield the rarest words of `text` that any entry holds, the rarest first."""
     rows = db.execute(
         "SELECT term, doc FROM word WHERE term IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(terms)),),
+        (json.dumps(list(dict.fromkeys(_terms(text)))),),
     )
     held = sorted((doc, term) for term, doc in rows)
     telling = [(doc, term) for doc, term in held if term not in FUNCTION_WORDS]
-    return (telling or held)[:_RAREST]
+    spent = 0
+    for place, (doc, term) in enumerate((telling or held)[:_MOST_WORDS]):
+        spent += doc
+        if spent > _FEW and place >= _LEAST_WORDS:
+            break
+        yield term
 
 
 def _terms(text: str) -> Iterator[str]:
@@ -97,16 +103,3 @@ def _terms(text: str) -> Iterator[str]:
         else:
             # SQLite takes an underscore for a blank
             yield from map(stemmed, filter(None, word.split("_")))
-
-
-def _expression(rarest: Sequence[tuple[int, str]]) -> str:
-    alone: list[str] = []
-    common: list[str] = []
-    room = _FEW
-    for held, term in rarest:
-        room -= held
-        (alone if room >= 0 else common).append(f'"{term}"')
-    if not alone and len(common) == 1:
-        return common[0]
-    together = [f"({one} AND {other})" for one, other in combinations(common, 2)]
-    return " OR ".join(alone + together)

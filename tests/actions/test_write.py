@@ -157,6 +157,21 @@ def test_what_may_contradict_is_written_with_a_warning(world: World) -> None:
     assert [f"may contradict The proxy timeout is 30 seconds ({first.id})"] == list(second.warnings)
 
 
+def test_a_name_exchanged_may_contradict(world: World) -> None:
+    """In the text as in the title, without a capital that would tell it."""
+    text = "The nightly job copies the session tables from the primary to {} and then checks the counts."
+    first = world.open().write("Where session tables go", body=text.format("postgres"))
+    second = world.open().write("Nightly copies", body=text.format("mysql"))
+    assert [f"may contradict Where session tables go ({first.id})"] == list(second.warnings)
+
+
+def test_a_superseded_twin_is_no_twin(world: World) -> None:
+    """What was replaced says no longer what it says."""
+    first = world.open().write("Redirect URIs must match exactly")
+    world.open().supersede(first.id, "Redirects are compared by prefix")
+    assert () == world.open().write("Redirect URIs must match exactly").warnings
+
+
 def test_markdown_is_converted(world: World) -> None:
     """Headings, lists, code and links become org inside the one node."""
     body = "# Heading\n\n- *item* with `code`\n\n```python\nprint(1)\n```\n\n[link](https://example.org)\n"

@@ -25,8 +25,11 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "benchmarks")]
 import duplicates  # noqa: E402
 import speed  # noqa: E402
 
+from roamkb.actions.write import ALIKE  # noqa: E402
 from roamkb.actions.write import _near  # noqa: E402
 from roamkb.core.query import parse_query  # noqa: E402
+from roamkb.core.similarity import is_alike  # noqa: E402
+from roamkb.core.similarity import shape  # noqa: E402
 from roamkb.storage.index import Index  # noqa: E402
 from roamkb.storage.index_query import Question  # noqa: E402
 from roamkb.storage.nodes import Notes  # noqa: E402
@@ -115,7 +118,7 @@ def _measure(notes: Notes, db: Any, asked: int) -> None:
 
 
 def _planted(notes: Notes, part: str, asked: int, dice: random.Random) -> Iterator[tuple[str, str, str]]:
-    """Yield a title, a body and the id of the note that one of them was edited from."""
+    """Yield a title, a body and the id of the note that one of them was edited from, and is still like."""
     vocabulary = speed.own_words()[:3000]
     while asked:
         file = dice.choice(notes.walk.files)
@@ -126,7 +129,7 @@ def _planted(notes: Notes, part: str, asked: int, dice: random.Random) -> Iterat
         if len(old.split()) < 5:
             continue
         edited = dice.choice(_EDITS)(old, dice)
-        if edited is None:
+        if edited is None or not is_alike(shape(old), shape(edited), limit=ALIKE):
             continue
         id = lines[1].split()[-1]
         other = " ".join(dice.sample(vocabulary, 8))

@@ -29,6 +29,16 @@ from roamkb.core.similarity import similarity
             "Set BAZ_QUX before starting the server",
             Likeness.MAY_CONTRADICT,
         ),
+        # words alone would call these the same
+        ("The API is in C", "The API is in C++", Likeness.MAY_CONTRADICT),
+        ("It fails if x < y", "It fails if x > y", Likeness.MAY_CONTRADICT),
+        ("Don't run it as root", "do not run it as root", Likeness.SAME),
+        (
+            "All our sessions live in postgres now",
+            "All our sessions live in mysql now",
+            Likeness.MAY_CONTRADICT,
+        ),
+        ("Start redis before celery", "Start celery before redis", Likeness.MAY_CONTRADICT),
         ("Postgres needs a vacuum", "Redirects must match", Likeness.DIFFERENT),
         ("日本語の文章です", "日本語の文章です。", Likeness.SAME),
         ("🎉", "✅", Likeness.DIFFERENT),
