@@ -311,7 +311,8 @@ def _superseded(standing: Standing, event: Event) -> None:
         standing.confidence = confidence.moved(standing.confidence, confidence.SUPERSEDED)
     standing.status = SUPERSEDED
     standing.superseded_by = event.text("by_which") or standing.superseded_by
-    standing.review_reason = event.text("reason") or standing.review_reason
+    why = event.text("review_reason") or event.text("reason")
+    standing.review_reason = why or standing.review_reason
 
 
 def _flagged(standing: Standing, event: Event) -> None:

@@ -12,6 +12,7 @@ import as the whole rest of a write.
 
 import re
 import unicodedata
+from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Sequence
 from functools import lru_cache
@@ -117,7 +118,7 @@ def _spec(entry: str, fold: bool) -> "GitIgnoreSpec":
 
 
 def last_match(patterns: Sequence[str], path: str) -> bool | None:
-    """Say what the last of gitignore's `patterns` that meets `path` says: ignore it, or don't; None: none does.
+    """Say what the last of gitignore's `patterns` that meets `path` says: ignore it or not; None: none does.
 
     A folder's path ends with a slash.
     """
@@ -131,3 +132,10 @@ def concerns(patterns: Iterable[str], path: str) -> bool:
     from pathspec import GitIgnoreSpec
 
     return GitIgnoreSpec.from_lines(patterns).match_file(path)
+
+
+def ignoring(patterns: Sequence[str]) -> Callable[[str], bool]:
+    """Return what says whether gitignore's `patterns` leave out a path, relative to their own folder."""
+    from pathspec import GitIgnoreSpec
+
+    return GitIgnoreSpec.from_lines(patterns).match_file

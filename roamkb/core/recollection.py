@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from roamkb.core.learning import Learning
 from roamkb.core.ledger import CANONICAL
 from roamkb.core.ledger import NEEDS_REVIEW
 from roamkb.core.ledger import SUPERSEDED
@@ -60,7 +61,7 @@ class Wanted:
         learning = standing.learning
         return (
             (not self.type or learning.canonical_type == self.type)
-            and (not self.topic or self.topic in (learning.bead, learning.task))
+            and (not self.topic or self.topic in (learning.bead, learning.task, *standing.tasks))
             and (not self.scope or standing.scope == self.scope)
             and standing.confidence >= self.least_confidence
             and (not self.action or self.action.casefold() in map(str.casefold, learning.actions))
@@ -99,8 +100,7 @@ def collapsed(found: Iterable[Recollected]) -> list[Recollected]:
     """Return what was found without exact and normalised repetitions; the latest of each stands for all."""
     best: dict[tuple[str, str], Recollected] = {}
     for one in found:
-        learning = one.standing.learning
-        said = learning.canonical_type, shape(learning.content).normal or learning.content.strip()
+        said = sense(one.standing.learning)
         other = best.get(said)
         if other is None or _counts_more(one, other):
             best[said] = one
@@ -108,9 +108,15 @@ def collapsed(found: Iterable[Recollected]) -> list[Recollected]:
 
 
 def _counts_more(one: Recollected, other: Recollected) -> bool:
-    return _place(one.standing) > _place(other.standing)
+    return place(one.standing) > place(other.standing)
 
 
-def _place(standing: Standing) -> tuple[bool, bool, float, str]:
+def sense(learning: Learning) -> tuple[str, str]:
+    """Return what a learning shares with its exact and normalised repetitions."""
+    return learning.canonical_type, shape(learning.content).normal or learning.content.strip()
+
+
+def place(standing: Standing) -> tuple[bool, bool, float, str]:
+    """Return what decides which of several repetitions stands for all: the greatest."""
     learning = standing.learning
     return standing.status != SUPERSEDED, standing.status == CANONICAL, learning.ts, learning.id

@@ -39,7 +39,7 @@ _MOST_DIGITS = 400
 _MILLISECONDS = 1e11
 _START = re.compile(r'\{\s*"')
 _CONFLICT = re.compile(r"(?:<{7}|={7}|>{7}|\|{7})(?: |$)")
-_HALF = re.compile("[\ud800-\udfff]")
+_UNNAMABLE = re.compile("[\0\ud800-\udfff]")
 _TS = re.compile(r"\s*[+-]?\d+(?:\.\d+)?\s*")
 
 
@@ -107,7 +107,7 @@ def learning_line(learning: Learning) -> bytes:
     }
     always = ("key", "type", "content", "source", "tags", "ts", "bead")
     kept = {key: value for key, value in told.items() if key in always or value not in ("", [], None)}
-    return _line(_after(kept, learning.extra))
+    return json_line(_after(kept, learning.extra))
 
 
 def _after(kept: Mapping[str, object], extra: Mapping[str, object]) -> dict[str, object]:
@@ -119,7 +119,7 @@ def event_line(event: Event) -> bytes:
     told: dict[str, object] = {"id": event.id, "ts": iso(event.ts), "event": event.event, "of": event.of}
     common = {"by": event.by, "agent": event.agent, "session": event.session, "task": event.task}
     told |= {key: value for key, value in {**common, "machine": event.machine}.items() if value}
-    return _line(_after(told, event.fields))
+    return json_line(_after(told, event.fields))
 
 
 def iso(ts: float) -> str:
@@ -130,7 +130,8 @@ def iso(ts: float) -> str:
         return "1970-01-01T00:00:00.000Z"
 
 
-def _line(told: Mapping[str, object]) -> bytes:
+def json_line(told: Mapping[str, object]) -> bytes:
+    """Return one JSON object as a line, without its newline."""
     try:
         return _dumped(told, ascii=False).encode()
     except UnicodeEncodeError:
@@ -277,9 +278,9 @@ def _is_deep(value: object, levels: int) -> bool:
 
 
 def _id(told: Mapping[str, Any]) -> str:
-    """Return the line's own id; one with half characters goes by no index, and counts as none."""
+    """Return the line's own id; what an index can't take for a name counts as none."""
     id = _text(told, "id")
-    return "" if _HALF.search(id) else id
+    return "" if _UNNAMABLE.search(id) else id
 
 
 def _text(told: Mapping[str, Any], key: str) -> str:

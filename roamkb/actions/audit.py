@@ -1,0 +1,204 @@
+"""`audit`: what the local working set makes of the log, learning by learning, and why (document 003).
+
+The log itself is never touched. Where the source drops, this flags: noise and stale
+anchors lower a rank, and nothing else (D8, D20).
+"""
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import field
+from pathlib import Path
+
+from roamkb.core.anchors import ACTIVE
+from roamkb.core.anchors import NEEDS_REVIEW
+from roamkb.core.anchors import STALE
+from roamkb.core.anchors import Anchors
+from roamkb.core.anchors import Verdict
+from roamkb.core.anchors import anchors_of
+from roamkb.core.anchors import judged
+from roamkb.core.doubts import noise_of
+from roamkb.core.ledger import SUPERSEDED
+from roamkb.core.ledger import Standing
+from roamkb.core.ledger import State
+from roamkb.core.recollection import place
+from roamkb.core.recollection import sense
+from roamkb.formats.events import json_line
+from roamkb.storage.anchors import Grounds
+from roamkb.storage.log import Contents
+from roamkb.storage.log import Log
+from roamkb.storage.papers import AUDIT
+from roamkb.storage.papers import put_paper
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
+    """One thing that the working set does to one line or learning."""
+
+    #: The source's own words: filter_noise, dedupe_key, flag_needs_review…
+    name: str
+    fields: Mapping[str, object] = field(default_factory=dict)
+
+    def told(self) -> dict[str, object]:
+        """Return it as one JSON object."""
+        return {"action": self.name, **self.fields}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit:
+    """What was done to which key and why; the counts come last."""
+
+    actions: tuple[Action, ...]
+    counts: Mapping[str, int]
+    path: Path
+
+
+def doubts_about(standing: Standing, grounds: Grounds) -> Mapping[str, str]:
+    """Return why a learning ranks lower: what the ledger says, noise, and files that aren't there."""
+    content = standing.learning.content
+    doubts = dict(standing.flags)
+    if noise := noise_of(content):
+        doubts.setdefault("noise", noise)
+    anchors = anchors_of(content)
+    verdict = judged(anchors, content, files=_there(anchors, grounds), symbols=None)
+    # what is said of a file that went away isn't doubtful for that
+    if verdict.status == STALE or (verdict.existing_files and verdict.missing_files):
+        doubts.setdefault(verdict.reason, ", ".join(verdict.missing_files))
+    return doubts
+
+
+def verdicts(standings: Iterable[Standing], grounds: Grounds) -> Mapping[str, tuple[Anchors, Verdict]]:
+    """Return what the project says of each learning's anchors, files and symbols, by the learnings' ids."""
+    learnings = [standing.learning for standing in standings]
+    anchors = {learning.id: anchors_of(learning.content) for learning in learnings}
+    # a file decides before any symbol
+    symbols = grounds.symbols_among(
+        symbol for named in anchors.values() if not named.files for symbol in named.symbols
+    )
+    return {
+        learning.id: (
+            anchors[learning.id],
+            judged(
+                anchors[learning.id],
+                learning.content,
+                files=_there(anchors[learning.id], grounds),
+                symbols=symbols,
+            ),
+        )
+        for learning in learnings
+    }
+
+
+def audit(log: Log, contents: Contents, grounds: Grounds) -> Audit:
+    """Return what becomes of every line in the working set, and keep it in the log's local state.
+
+    Raises:
+        DiskError: it couldn't be kept.
+    """
+    state = contents.state()
+    invalid = [
+        Action(
+            name="skip_invalid_json",
+            fields={"source": fault.path.name, "line": fault.line, "reason": fault.reason},
+        )
+        for fault in contents.faults
+    ]
+    twins = list(_repetitions(contents, state))
+    repeated = {action.fields["id"] for action in twins if action.fields["effect"] == _COLLAPSED}
+    kept = [one for one in state.standings.values() if one.status != SUPERSEDED and one.id not in repeated]
+    noise = list(_noise(kept))
+    doubted = list(_doubted(kept, verdicts(kept, grounds)))
+    actions = (*invalid, *noise, *twins, *doubted)
+    counts = {
+        "invalid_json": len(invalid),
+        "filtered_noise": len(noise),
+        "duplicate_key": sum(one.name == "dedupe_key" for one in twins),
+        "duplicate_content": sum(one.name == "dedupe_content" for one in twins),
+        "stale_candidate": sum(one.name == "drop_stale_candidate" for one in doubted),
+        "needs_review": sum(one.name == "flag_needs_review" for one in doubted),
+        # what recall answers from; nothing that is only flagged leaves it
+        "active": len(kept),
+        "total": len(contents.learnings) + len(contents.archived),
+    }
+    path = log.local / AUDIT
+    summary = Action(name="summary", fields=counts)
+    put_paper(path, b"".join(json_line(action.told()) + b"\n" for action in (*actions, summary)))
+    return Audit(actions=actions, counts=counts, path=path)
+
+
+#: What becomes of a repetition that says the same, and of one that only shares the key.
+_COLLAPSED = "collapsed"
+_BOTH_KEPT = "both kept, the latest first"
+
+
+def _repetitions(contents: Contents, state: State) -> Iterator[Action]:
+    """Yield each learning that another one stands for, by its key or by what it says."""
+    seen: set[str] = set()
+    for learning in (*contents.learnings, *contents.archived):
+        if learning.id in seen:
+            fields = {"key": learning.key, "kept_key": learning.key, "id": f"{learning.id} again"}
+            yield Action(name="dedupe_key", fields={**fields, "kept_id": learning.id, "effect": _COLLAPSED})
+        seen.add(learning.id)
+    latest = sorted(state.standings.values(), key=place, reverse=True)
+    said: dict[tuple[str, str], Standing] = {}
+    called: dict[str, Standing] = {}
+    for standing in latest:
+        learning = standing.learning
+        twin = said.setdefault(sense(learning), standing)
+        namesake = called.setdefault(learning.key.casefold(), standing)
+        if twin is standing and namesake is standing:
+            continue
+        name = "dedupe_content" if namesake is standing else "dedupe_key"
+        kept = namesake if twin is standing else twin
+        yield Action(
+            name=name,
+            fields={
+                "key": learning.key,
+                "kept_key": kept.learning.key,
+                "id": standing.id,
+                "kept_id": kept.id,
+                "effect": _BOTH_KEPT if twin is standing else _COLLAPSED,
+            },
+        )
+
+
+def _noise(standings: Iterable[Standing]) -> Iterator[Action]:
+    for standing in standings:
+        if reason := noise_of(standing.learning.content):
+            fields = {"key": standing.learning.key, "id": standing.id, "reason": reason, "effect": "flagged"}
+            yield Action(name="filter_noise", fields=fields)
+
+
+def _doubted(standings: Iterable[Standing], found: Mapping[str, tuple[Anchors, Verdict]]) -> Iterator[Action]:
+    for standing in standings:
+        anchors, verdict = found[standing.id]
+        told = {
+            "status": verdict.status,
+            "confidence": verdict.confidence,
+            "reasons": [verdict.reason],
+            "anchors": {
+                "files": list(anchors.files),
+                "symbols": list(anchors.symbols),
+                "existing_files": list(verdict.existing_files),
+                "missing_files": list(verdict.missing_files),
+            },
+            "effect": "flagged",
+        }
+        who = {"key": standing.learning.key, "id": standing.id}
+        if verdict.status == STALE:
+            yield Action(name="drop_stale_candidate", fields={**who, **told})
+            continue
+        reasons = [] if verdict.status == ACTIVE else [verdict.reason]
+        reasons += (reason for reason in standing.flags if reason not in reasons)
+        if standing.status == NEEDS_REVIEW:
+            reasons.append(standing.review_reason or "needs_review")
+        if reasons:
+            flagged = {**told, "status": NEEDS_REVIEW, "reasons": reasons}
+            if standing.flags:
+                flagged["evidence"] = dict(standing.flags)
+            yield Action(name="flag_needs_review", fields={**who, **flagged})
+
+
+def _there(anchors: Anchors, grounds: Grounds) -> frozenset[str]:
+    return frozenset(file for file in anchors.files if grounds.has_file(file))
