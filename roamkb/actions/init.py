@@ -7,6 +7,7 @@ from pathlib import Path
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import UsageError
 from roamkb.core.text import shown
+from roamkb.storage.disk import TEMPORARY
 from roamkb.storage.disk import create
 from roamkb.storage.disk import make_folder
 from roamkb.storage.ignored import git_folder
@@ -14,6 +15,7 @@ from roamkb.storage.ignored import ignored_by
 from roamkb.storage.lines import append_lines
 from roamkb.storage.lines import read_lines
 from roamkb.storage.log import ADOPTED
+from roamkb.storage.log import ADOPTED_MODE
 from roamkb.storage.log import ARCHIVE
 from roamkb.storage.log import FOLDER
 from roamkb.storage.log import KNOWLEDGE
@@ -29,7 +31,7 @@ _FILES = {
     KNOWLEDGE: b"",
     LEDGER: b"",
     ".gitattributes": "".join(f"{name} merge=union\n" for name in (KNOWLEDGE, ARCHIVE, LEDGER)).encode(),
-    ".gitignore": f"/{LOCAL}/\n".encode(),
+    ".gitignore": f"/{LOCAL}/\n/{TEMPORARY}*\n".encode(),
 }
 
 
@@ -58,7 +60,8 @@ def init(root: Path, *, home: Path, kb: Path | None, untracked: bool = False) ->
     _check(root, home, kb)
     log = Log(root)
     log.check_folders()
-    is_adopted = not log.is_there and (log.knowledge.is_file() or log.ledger.is_file())
+    _check_local(log)
+    is_adopted = not log.is_there and log.has_lines
     is_in_git = (root / ".git").exists()
     made = list(_make(log))
     if untracked and is_in_git:
@@ -93,6 +96,15 @@ def _check(root: Path, home: Path, kb: Path | None) -> None:
         )
 
 
+def _check_local(log: Log) -> None:
+    """Raise where the project brings what should be this machine's own, such as an index of its making."""
+    if not log.is_there and (brought := log.kept_locally()):
+        raise UsageError(
+            f"{shown(str(log.local))} came with the project, and holds {shown(brought[0])}",
+            hint="remove that folder, and call `roamkb init` again",
+        )
+
+
 def _make(log: Log) -> Iterator[Path]:
     for folder in (log.folder, log.local):
         if not folder.is_dir():
@@ -101,7 +113,7 @@ def _make(log: Log) -> Iterator[Path]:
         if not (log.folder / name).exists():
             yield create(log.folder, name, data)
     if not log.is_there:
-        yield create(log.local, ADOPTED, b"")
+        yield create(log.local, ADOPTED, b"", mode=ADOPTED_MODE)
 
 
 def _exclude(root: Path) -> Iterator[Path]:

@@ -3,22 +3,28 @@
 They lie in a project's tree, which may be somebody else's repository, so no link is followed.
 """
 
+import contextlib
+import errno
 import os
 import stat
+import time
+from collections.abc import Iterator
 from collections.abc import Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NotDurable
-from roamkb.core.model import Unreadable
-from roamkb.storage.disk import Missing
 from roamkb.storage.disk import disk_error
-from roamkb.storage.disk import read_file
+from roamkb.storage.disk import is_missing
 from roamkb.storage.disk import sync_folder
 from roamkb.storage.disk import why
 
 #: No log of agents comes near; a larger one would fill the memory.
 _MOST_BYTES = 1024**3
+#: A save takes milliseconds; a file that is cut off for longer is being written to by something else.
+_LOOKS = 4
+_PAUSE = 0.05
 _FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
@@ -28,21 +34,63 @@ def read_bytes(path: Path) -> bytes:
     Raises:
         DiskError: it is a link, no file, or can't be read.
     """
-    if path.is_symlink():
-        raise DiskError(
-            path, "is a link; roamkb follows none in a project's log", hint="put the file itself there"
-        )
-    found = read_file(path, limit=_MOST_BYTES)
-    if isinstance(found, Missing):
-        return b""
-    if isinstance(found, Unreadable):
-        raise DiskError(path, found.reason)
-    return found
+    for look in range(_LOOKS):
+        if look:
+            time.sleep(_PAUSE)
+        try:
+            with opened(path) as file:
+                size = os.fstat(file.fileno()).st_size
+                data = file.read(size)
+        except FileNotFoundError:
+            return b""
+        except OSError as error:
+            raise disk_error(path, error) from error
+        # what others add meanwhile is for the next look; only what was cut off was rewritten
+        if len(data) == size:
+            return data
+    raise DiskError(path, "is being written to")
+
+
+@contextlib.contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """Give the file that goes by that name now, to be read; an `OSError` says why there is none.
+
+    Raises:
+        DiskError: it is a link, too large, or no file.
+    """
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise DiskError(
+                path, "is a link; roamkb follows none in a project's log", hint="put the file itself there"
+            ) from error
+        raise
+    try:
+        status = os.fstat(fd)
+        if not stat.S_ISREG(status.st_mode):
+            raise DiskError(path, "isn't a regular file")
+        if status.st_size > _MOST_BYTES:
+            raise DiskError(path, f"is larger than {_MOST_BYTES:,} bytes")
+        with os.fdopen(fd, "rb", closefd=False) as file:
+            yield file
+    finally:
+        with contextlib.suppress(OSError):
+            os.close(fd)
 
 
 def read_lines(path: Path) -> Sequence[bytes]:
     """Return the file's lines, without their newlines."""
     return read_bytes(path).split(b"\n")
+
+
+def changed(path: Path) -> object:
+    """Return what is different once the file was written to or replaced; None where there is none."""
+    try:
+        status = path.lstat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def append_lines(path: Path, lines: Sequence[bytes], *, mode: int = 0o644) -> None:
@@ -54,7 +102,7 @@ def append_lines(path: Path, lines: Sequence[bytes], *, mode: int = 0o644) -> No
         DiskError: nothing was added, or a torn line that readers skip. NotDurable: all is
         there, and the disk would not promise to keep it.
     """
-    is_new = not path.exists()
+    is_new = is_missing(path)
     try:
         fd = os.open(path, _FLAGS, mode)
     except OSError as error:
@@ -71,7 +119,9 @@ def append_lines(path: Path, lines: Sequence[bytes], *, mode: int = 0o644) -> No
         except OSError as error:
             raise NotDurable(path, why(error)) from error
     finally:
-        os.close(fd)
+        # after fsync there is nothing left that close could fail to write
+        with contextlib.suppress(OSError):
+            os.close(fd)
 
 
 def _write(fd: int, lines: Sequence[bytes], path: Path) -> None:

@@ -6,6 +6,7 @@ itself, then fsync; never truncated, never rewritten but by rotation (design sec
 """
 
 import contextlib
+import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
 from dataclasses import replace
@@ -13,6 +14,7 @@ from pathlib import Path
 
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NoLog
+from roamkb.core.errors import NotDurable
 from roamkb.core.errors import RoamkbError
 from roamkb.core.ids import is_id
 from roamkb.core.learning import Learning
@@ -25,11 +27,13 @@ from roamkb.formats.events import event_line
 from roamkb.formats.events import learning_line
 from roamkb.formats.events import read_events
 from roamkb.formats.events import read_learnings
+from roamkb.storage.disk import TEMPORARY
 from roamkb.storage.disk import digest
+from roamkb.storage.disk import disk_error
 from roamkb.storage.disk import swap
 from roamkb.storage.lines import append_lines
 from roamkb.storage.lines import changed
-from roamkb.storage.lines import read_bytes
+from roamkb.storage.lines import opened
 from roamkb.storage.lines import read_lines
 from roamkb.storage.state import lock
 
@@ -40,7 +44,12 @@ LEDGER = "ledger.jsonl"
 #: Never committed: observations, receipts, locks, the index.
 LOCAL = "local"
 #: Says that `init` was called on this machine; a cloned log is somebody else's word until then.
+#: Nobody may write to it: a repository can bring a file of that name, and git makes none of that mode.
 ADOPTED = "initialised"
+ADOPTED_MODE = 0o400
+INDEX = "index"
+
+_WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 #: Past so many lines the oldest half moves to the archive (document 003).
 ROTATE_AT = 5000
@@ -93,12 +102,27 @@ class Log:
     @property
     def is_there(self) -> bool:
         """Whether the project has a log that was adopted on this machine."""
-        return (self.local / ADOPTED).is_file()
+        mode = _mode(self.local / ADOPTED)
+        return stat.S_ISREG(mode) and not mode & _WRITABLE
+
+    @property
+    def has_lines(self) -> bool:
+        """Whether there are files of a log, whoever made them."""
+        return any(stat.S_ISREG(_mode(path)) for path in (self.knowledge, self.ledger))
+
+    def kept_locally(self) -> list[str]:
+        """Return the names of what lies in the local folder, leftovers of a killed write aside."""
+        try:
+            return sorted(path.name for path in self.local.iterdir() if not path.name.startswith(TEMPORARY))
+        except FileNotFoundError:
+            return []
+        except OSError as error:
+            raise disk_error(self.local, error) from error
 
     def check_folders(self) -> None:
         """Raise where a folder of the log is a link: a repository's owner would choose where we write."""
-        for folder in (self.folder, self.local):
-            if folder.is_symlink():
+        for folder in (self.folder, self.local, self.local / INDEX):
+            if stat.S_ISLNK(_mode(folder)):
                 raise DiskError(
                     folder,
                     "is a link; roamkb follows none in a project's log",
@@ -109,7 +133,7 @@ class Log:
         """Return the log, or raise `NoLog` where `init` wasn't called here."""
         self.check_folders()
         if not self.is_there:
-            raise NoLog(self.root, is_cloned=self.knowledge.is_file() or self.ledger.is_file())
+            raise NoLog(self.root, is_cloned=self.has_lines)
         return self
 
     def locked(self) -> contextlib.AbstractContextManager[None]:
@@ -149,17 +173,32 @@ class Log:
         """Add lines at the end of the files; the lock is held, and `read` was called since.
 
         Raises:
-            DiskError: nothing was added. NotDurable: it was, and the disk would not promise to keep it.
+            DiskError: nothing was added. NotDurable: it was, and the disk would not promise to
+                keep it, or took the learnings and not the events.
         """
         said = [learning_line(learning) for learning in learnings]
-        if said:
-            append_lines(self.knowledge, said)
         happened = [event_line(event) for event in events]
+        doubt: NotDurable | None = None
+        if said:
+            try:
+                append_lines(self.knowledge, said)
+            except NotDurable as error:
+                # it is there, and so belongs what follows from it
+                doubt = error
         if happened:
-            append_lines(self.ledger, happened)
+            try:
+                append_lines(self.ledger, happened)
+            except DiskError as error:
+                if not said:
+                    raise
+                raise NotDurable(
+                    self.knowledge, f"what follows from it isn't there: {error.message}"
+                ) from error
+        if doubt is not None:
+            raise doubt
         if said:
             # what was said is safe by now, and the next to append tries again
-            with contextlib.suppress(RoamkbError):
+            with contextlib.suppress(RoamkbError, OSError):
                 self._rotate()
 
     def _rotate(self) -> None:
@@ -167,12 +206,24 @@ class Log:
 
         They are durable there before they leave, so that at no moment a line is in neither file.
         """
-        data = read_bytes(self.knowledge)
-        too_many = data.count(b"\n") - ROTATE_AT
-        if too_many <= 0:
-            return
-        lines = data.split(b"\n")
-        leaving = -(-too_many // ROTATED) * ROTATED
-        known = {b"", *read_lines(self.archive)}
-        append_lines(self.archive, [line for line in lines[:leaving] if line not in known])
-        swap(self.knowledge, b"\n".join(lines[leaving:]), was=digest(data), lock=contextlib.nullcontext())
+        with opened(self.knowledge) as file:
+            data = file.read()
+            too_many = data.count(b"\n") - ROTATE_AT
+            if too_many <= 0 or not data.endswith(b"\n"):
+                return
+            lines = data.split(b"\n")
+            leaving = -(-too_many // ROTATED) * ROTATED
+            known = {b"", *read_lines(self.archive)}
+            append_lines(self.archive, [line for line in lines[:leaving] if line not in known])
+            swap(self.knowledge, b"\n".join(lines[leaving:]), was=digest(data), lock=contextlib.nullcontext())
+            # a program that knows no lock of ours may have added to the file that is gone
+            if late := file.read().removesuffix(b"\n"):
+                append_lines(self.knowledge, late.split(b"\n"))
+
+
+def _mode(path: Path) -> int:
+    """Return the mode of what goes by that name, a link's own; 0 where nothing does or can be seen."""
+    try:
+        return path.lstat().st_mode
+    except OSError:
+        return 0
