@@ -1,12 +1,14 @@
 """The search index over a project's log: the same tables and the same ranking as the notes have.
 
-It lies in the log's local state, and is derived: a learning never changes, so what is new
-is added and what is gone is taken out. Where it can't be kept, it is made in memory.
+It lies in the log's local state, and is derived: what is new is added, what is gone is
+taken out, and what goes by an id that was another's before a merge is both. Where it can't
+be kept, it is made in memory.
 """
 
 import contextlib
 import sqlite3
 import time
+import zlib
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
@@ -99,17 +101,33 @@ class LogIndex:
 
     def _difference(self, db: sqlite3.Connection) -> tuple[list[str], list[str]]:
         """Return the ids that the index lacks, and those that it should lack."""
-        held = {id for (id,) in db.execute("SELECT file FROM note")}
-        return [id for id in self._learnings if id not in held], list(held - self._learnings.keys())
+        held = dict(db.execute("SELECT file, digest FROM note"))
+        wanted = {id: _mark(learning) for id, learning in self._learnings.items()}
+        return (
+            [id for id, mark in wanted.items() if held.get(id) != mark],
+            [id for id, mark in held.items() if wanted.get(id) != mark],
+        )
 
     def _fill(self, db: sqlite3.Connection, new: Iterable[Learning], *, gone: Iterable[str] = ()) -> None:
         with transaction(db):
             if gone := list(gone):
                 remove_notes(db, gone)
             for learning in new:
-                seen = Seen(file=learning.id, stat="", settled=True, digest=b"")
+                seen = Seen(file=learning.id, stat="", settled=True, digest=_mark(learning))
                 add_note(db, seen, _note(learning))
             summarise(db)
+
+
+def _mark(learning: Learning) -> bytes:
+    """Return that by which what the index has of a learning is known again."""
+    told = (learning.content, *_tags(learning), str(learning.ts), *_beside(learning))
+    return zlib.crc32("\0".join(told).encode("utf-8", "surrogatepass")).to_bytes(4)
+
+
+def _tags(learning: Learning) -> Iterator[str]:
+    """Yield the type and the tags, as SQLite takes them: without half characters."""
+    for tag in dict.fromkeys((learning.canonical_type, *learning.tags)):
+        yield tag.encode("utf-8", "replace").decode()
 
 
 def _note(learning: Learning) -> Note:
@@ -121,7 +139,7 @@ def _note(learning: Learning) -> Note:
         pos=1,
         level=0,
         title=learning.content,
-        tags=(learning.canonical_type, *(tag for tag in learning.tags if tag != learning.canonical_type)),
+        tags=tuple(_tags(learning)),
         properties={"CREATED": f"[{iso(learning.ts)[:10]}]"} if learning.ts else {},
         end_line=1,
     )
