@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from roamkb.actions.nodes import NodeList
     from roamkb.actions.search import SearchResult
     from roamkb.actions.show import Shown
+    from roamkb.actions.snapshot import KbSide
     from roamkb.actions.supersede import Superseded
     from roamkb.actions.tags import Tags
     from roamkb.actions.trash import Inventory
@@ -157,11 +158,7 @@ class KnowledgeBase:
         from roamkb.app_pipeline import ProjectPipeline
 
         return ProjectPipeline(
-            self._around,
-            lambda: self._project,
-            search=lambda words, limit: self.search(words, limit=limit).hits,
-            folder=self._project_folder,
-            ask=self._ask,
+            self._around, self, folder=self._project_folder, ask=self._ask, progress=self._progress
         )
 
     # Reading
@@ -321,6 +318,43 @@ class KnowledgeBase:
             folder=self._around.cwd,
         )
 
+    def write_as(self, fact: "Fact", id: str, dry_run: bool) -> "Written":
+        """Write `fact` as the node `id`, which nobody else uses: what was promoted has an id of its own."""
+        from dataclasses import replace
+
+        from roamkb.actions.write import write
+
+        permit, notes = self._leave(fact.title)
+        return write(
+            notes,
+            self._index(notes),
+            permit,
+            fact,
+            replace(self._stamp(), new_id=lambda: id),
+            project_name=self._project_name(permit.project),
+            dry_run=dry_run,
+            folder=self._around.cwd,
+        )
+
+    def has(self, id: str) -> bool:
+        """Say whether a node has that id, or a note in the trash had it."""
+        from roamkb.core.errors import NotFound
+        from roamkb.core.query import parse_query
+
+        notes = self._notes()
+        query = parse_query(f"id:{id}", today=self._around.now().date())
+        if self._index(notes).find(query, limit=1).answers:
+            return True
+        try:
+            self._trash(notes.kb).get(id)
+        except NotFound:
+            return False
+        return True
+
+    def require_leave(self, fact: str) -> None:
+        """Raise `Refused` where the project may not write `fact`; nothing else is looked at."""
+        self._leave(fact)
+
     def require_place(self, fact: str) -> None:
         """Raise `Refused` where the project may not write `fact` and has no log to keep it in."""
         if not self.log.is_there:
@@ -455,6 +489,22 @@ class KnowledgeBase:
             permit(project, fact, kb=Path(), written_to=kept)
             raise rule
         return permit(project, fact, kb=rule.kb, written_to=kept), _notes_of(rule)
+
+    def kb_side(self, fact: str) -> "KbSide | None":
+        """Return what a personal project may look after in the knowledge base; None for any other."""
+        from roamkb.actions.snapshot import KbSide
+        from roamkb.core.errors import Refused
+        from roamkb.storage.places import classify_folder
+
+        try:
+            permit, notes = self._leave(fact)
+        except (BadRule, Refused):
+            return None
+        folder = self._state.snapshot_folder(permit.kb)
+        # whoever put the state folder at work has no place for what is personal
+        if folder is None or classify_folder(folder, self._rule).kind is Kind.WORK:
+            return None
+        return KbSide(notes=notes, permit=permit, trash=self._trash(permit.kb), folder=folder)
 
     def hygiene(self, *, org: bool = False) -> "Hygiene":
         """Return what the knowledge base holds that its human may want to tidy."""

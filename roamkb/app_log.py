@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from roamkb.actions.recall import LogFigures
     from roamkb.actions.recall import Recall
     from roamkb.actions.write import Fact
+    from roamkb.app import KnowledgeBase
     from roamkb.app import Surroundings
     from roamkb.core.ledger import State
     from roamkb.core.model import Hit
@@ -38,21 +39,22 @@ class ProjectLog:
     def __init__(
         self,
         around: "Surroundings",
-        session: Callable[[], "Project"],
+        kb: "KnowledgeBase",
         *,
-        search: "Callable[[str, int], Sequence[Hit]]",
         folder: Path | None,
         ask: Callable[[str], str] | None = None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> None:
-        """Take what `KnowledgeBase` found around it.
-
-        `session` says what this session's project is, `search` finds nodes.
-        """
+        """Take what `KnowledgeBase` found around it, and the knowledge base itself."""
         self._around = around
-        self._session = session
-        self._search = search
+        self._kb = kb
         self._folder = folder
         self._ask = ask
+        self._progress = progress
+
+    def _session(self) -> "Project":
+        """What this session's project is, by the strictest of all evidence."""
+        return self._kb.classify()
 
     def init(self, *, untracked: bool = False) -> "Initialised":
         """Make the project's log; a second call changes nothing.
@@ -95,11 +97,11 @@ class ProjectLog:
         saying = Saying(
             content=text,
             type=type or "learned",
-            tags=_texts(tags),
+            tags=texts_of(tags),
             task=task or "",
             category=category or "",
-            files=_texts(files),
-            actions=_texts(actions),
+            files=texts_of(files),
+            actions=texts_of(actions),
             provenance=provenance or "observed",
             confidence=_hundredths(confidence),
         )
@@ -293,18 +295,23 @@ class ProjectLog:
     def _nodes(self, words: Sequence[str] | str, limit: int) -> "Sequence[Hit]":
         """Return the nodes that answer `words`; none where nothing is asked for."""
         text = words if isinstance(words, str) else " ".join(words)
-        return self._search(text, limit) if text.strip() else ()
+        return self._kb.search(text, limit=limit).hits if text.strip() else ()
 
     def _keep_receipt(self, log: "Log", hand: "Hand", found: "Recall", *, task: str | None) -> None:
-        """Record what is shown; where that can't be, it is shown all the same."""
+        """Record what is shown; where that can't be, it is shown all the same.
+
+        What a stricter project's session asks for is its own affair, and recorded in no other's tree (D11).
+        """
         from contextlib import suppress
 
+        from roamkb.core.boundary import require_as_strict
         from roamkb.core.errors import RoamkbError
         from roamkb.storage.receipts import keep_receipt
 
         if found.learnings:
             ids = [one.standing.id for one in found.learnings]
             with suppress(RoamkbError):
+                require_as_strict(self._session(), self._place, "")
                 keep_receipt(log.local, hand, ids, by="recall", task=task or "")
 
     @property
@@ -408,7 +415,7 @@ def _first(*values: int | None) -> int:
     return next(value for value in values if value is not None)
 
 
-def _texts(given: Sequence[str]) -> tuple[str, ...]:
+def texts_of(given: Sequence[str]) -> tuple[str, ...]:
     """Return several texts as a tuple; one text alone would be taken for its letters."""
     return (given,) if isinstance(given, str) else tuple(given)
 

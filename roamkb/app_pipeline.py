@@ -1,23 +1,32 @@
 """The pipeline over a project's log: what was observed becomes knowledge, stage by stage (document 002)."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from roamkb.app_log import ProjectLog
+from roamkb.app_log import texts_of as _texts
+from roamkb.app_sharing import ProjectSharing
 from roamkb.core.errors import UsageError
 from roamkb.core.text import shown
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from collections.abc import Iterable
     from collections.abc import Iterator
 
     from roamkb.actions.consolidate import Consolidated
     from roamkb.actions.observe import Observed
+    from roamkb.actions.promote import Desk
+    from roamkb.actions.promote import Promoted
+    from roamkb.actions.verify import Bench
+    from roamkb.actions.verify import Judgement
+    from roamkb.actions.verify import Verified
+    from roamkb.core.ledger import Standing
     from roamkb.core.saying import Hand
     from roamkb.formats.payloads import Happening
     from roamkb.storage.log import Log
 
 
-class ProjectPipeline(ProjectLog):
+class ProjectPipeline(ProjectSharing):
     """The project's log, and the stages that its learnings pass."""
 
     def observe(
@@ -108,3 +117,139 @@ class ProjectPipeline(ProjectLog):
             )
             finish(log.local, session)
         sweep(log.local, now=hand.ts)
+
+    def verify(
+        self,
+        keys: Sequence[str] = (),
+        *,
+        batch: bool = False,
+        task: str | None = None,
+        judge: str | None = None,
+        accuracy: str | None = None,
+        relevance: str | None = None,
+        specificity: str | None = None,
+        by: str | None = None,
+    ) -> "Verified":
+        """Put learnings through the gate: named ones, or with `batch` all that want it.
+
+        The scores come from `judge` (a command, or `heuristic`), or from the caller for one learning.
+        Without either only the checks are made, and a learning stays unverified.
+
+        Raises:
+            UsageError: nothing to verify, or scores that are none. NotFound, Ambiguous, NoLog, Refused.
+        """
+        from roamkb.actions import verify as verifying
+        from roamkb.actions.known import called
+        from roamkb.core.verification import scores_of
+
+        given = (accuracy, relevance, specificity)
+        scores = None
+        if any(one is not None for one in given):
+            names = ("accuracy", "relevance", "specificity")
+            scores = scores_of(dict(zip(names, given, strict=True)))
+            if scores is None or judge or batch or len(_texts(keys)) != 1:
+                raise UsageError(
+                    "scores are three numbers from 0 to 1 for one learning",
+                    hint="roamkb verify KEY --accuracy 0.9 --relevance 0.7 --specificity 0.8",
+                )
+        if batch == bool(keys):
+            raise UsageError("verify what?", hint="roamkb verify KEY, or roamkb verify --batch")
+        log, hand = self._log(""), self._hand(agent=by)
+        state = log.read().state()
+        if batch:
+            everything = [
+                one
+                for one in state.standings.values()
+                if task is None or task in (one.learning.task, one.learning.bead)
+            ]
+            wanted = [one for one in everything if verifying.wants_judging(one)]
+        else:
+            everything = wanted = [called(log, state, key) for key in _texts(keys)]
+        name = judge or (hand.agent if scores else "")
+        bench = self._bench(log, name, verifying.Judgement(scores=scores) if scores else None)
+        judged = tuple(
+            verifying.verify(log, verifying.Gate(state, bench), wanted, hand, progress=self._progress)
+        )
+        return verifying.Verified(judged=judged, skipped=len(everything) - len(wanted))
+
+    def _bench(self, log: "Log", judge: str, given: "Judgement | None") -> "Bench":
+        from roamkb.actions import verify as verifying
+        from roamkb.core.consolidation import category
+        from roamkb.core.verification import heuristic
+        from roamkb.core.verification import scores_of
+        from roamkb.storage.boot_files import boot_lines
+        from roamkb.storage.judge import ask_judge
+        from roamkb.storage.receipts import receipts
+
+        def scores(standing: "Standing") -> "Judgement":
+            if given or not judge:
+                return given or verifying.Judgement(scores=None)
+            if judge == verifying.HEURISTIC:
+                about = category(standing)
+                content = standing.learning.content
+                return verifying.Judgement(
+                    scores=heuristic(content, confidence=standing.confidence, category=about)
+                )
+            answer, trouble = ask_judge(judge, verifying.question(standing))
+            told = scores_of(answer)
+            if told is None and not trouble:
+                trouble = "the judge's answer holds no three scores from 0 to 1"
+            return verifying.Judgement(scores=told, trouble=trouble)
+
+        shown: dict[str, list[str]] = {}
+        for receipt in receipts(log.local):
+            shown.setdefault(receipt.session, []).extend(receipt.shown)
+        return verifying.Bench(
+            name=judge,
+            scores=scores,
+            missing_anchors=self._missing_anchors(log),
+            boot=list(boot_lines(log.root, self._around.home)),
+            shown=shown,
+        )
+
+    def _missing_anchors(self, log: "Log") -> "Callable[[Standing], Sequence[str]]":
+        return lambda standing: ()
+
+    def promote(
+        self,
+        keys: Sequence[str] = (),
+        *,
+        all: bool = False,
+        ask: bool = False,
+        dry_run: bool = False,
+        session: str | None = None,
+    ) -> "Promoted":
+        """Write verified, durable learnings as nodes of the knowledge base; name them, or `all`.
+
+        Without either, the candidates are returned; with `ask`, with the wrap-up's question.
+
+        Raises:
+            Refused: the project may not write; the learnings stay. NotFound, Ambiguous, NoLog.
+        """
+        from roamkb.actions import promote as promoting
+        from roamkb.actions.known import called
+        from roamkb.storage.receipts import receipts
+
+        log, hand = self._log(""), self._hand(session=session)
+        state = log.read().state()
+        if all and keys:
+            raise UsageError("--all or keys, not both")
+        if not keys and not all:
+            consulted = any(one.session == hand.session for one in receipts(log.local) if hand.session)
+            found = tuple(promoting.candidates(state))
+            return promoting.Promoted(candidates=found, asks=ask, consulted=consulted)
+        wanted = promoting.candidates(state) if all else [called(log, state, key) for key in _texts(keys)]
+        for standing in wanted[:1]:
+            self._kb.require_leave(standing.learning.content)
+        return promoting.promote(log, self._desk(), wanted, hand, dry_run=dry_run)
+
+    def _desk(self) -> "Desk":
+        from roamkb.actions.promote import Desk
+
+        return Desk(
+            write=self._kb.write_as,
+            related=lambda words, limit: [
+                hit.id for hit in self._kb.search(words, limit=limit).hits if hit.id and hit.score >= 0.5
+            ],
+            has=self._kb.has,
+        )

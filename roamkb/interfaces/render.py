@@ -475,8 +475,11 @@ def _report(name: str, room: str = "reports") -> Callable[[object], Printed]:
     return render_report
 
 
-#: The operations of a project's log.
-_OF_THE_LOG = ("init", "learn", "observe", "consolidate", "recall", "ingest")
+#: Renderers that few calls need, by the room that they are in.
+_ROOMS = {
+    "log_reports": ("init", "learn", "observe", "consolidate", "recall", "ingest"),
+    "gate_reports": ("verify", "promote"),
+}
 _RENDERERS: dict[str, Callable[..., Printed]] = {
     "search": _search,
     "show": _show,
@@ -490,10 +493,8 @@ _RENDERERS: dict[str, Callable[..., Printed]] = {
     "restore": _restore,
     "inventory": _inventory,
     "classify": _classify,
-    **{
-        name: _report(name, "log_reports")
-        for name in ("init", "learn", "observe", "consolidate", "recall", "ingest")
-    },
+    **{name: _report(name, room) for room, names in _ROOMS.items() for name in names},
+    **{name: _report(name, "stage_reports") for name in ("template", "bundle", "snapshot")},
     "hygiene": _report("hygiene"),
     "conflicts": _report("conflicts"),
     "doctor": _report("doctor"),

@@ -1,0 +1,179 @@
+"""`promote`: what was verified and lasts becomes a node of the knowledge base, by the one write path.
+
+A deliberate step (D14): the learnings are named, and only those that a personal project learned
+can go. The node's id comes from the learning's, so that nothing is promoted twice, whatever
+the ledger remembers.
+"""
+
+import re
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from roamkb.actions.write import Fact
+from roamkb.actions.write import Written
+from roamkb.core.consolidation import category
+from roamkb.core.consolidation import is_durable
+from roamkb.core.errors import NearDuplicate
+from roamkb.core.ids import derived_id
+from roamkb.core.ledger import NEEDS_REVIEW
+from roamkb.core.ledger import SUPERSEDED
+from roamkb.core.ledger import Standing
+from roamkb.core.ledger import State
+from roamkb.core.model import Candidate
+from roamkb.core.model import Kind
+from roamkb.core.saying import Hand
+from roamkb.core.saying import Stamps
+from roamkb.core.text import clipped
+from roamkb.core.text import shown
+from roamkb.core.verification import VERIFIED
+from roamkb.storage.log import Log
+
+#: A title's worth; a longer statement has its first sentence as title, and itself as text.
+_TITLE = 120
+_FIRST = re.compile(r".+?(?:[.!?](?=\s)|;\s|\Z)", re.DOTALL)
+#: Related nodes that a new one links to.
+_LINKS = 3
+_NOT_A_TAG = re.compile(r"[^\w@#%]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Left:
+    """A learning that wasn't promoted, and why."""
+
+    standing: Standing
+    reason: str
+    #: Nodes that say so already.
+    known: tuple[Candidate, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promoted:
+    """What became nodes, and what stayed."""
+
+    nodes: tuple[tuple[Standing, Written], ...] = ()
+    left: tuple[Left, ...] = ()
+    #: What could be promoted, where nothing was named.
+    candidates: tuple[Standing, ...] = ()
+    #: Whether the question of the wrap-up is to be put.
+    asks: bool = False
+    #: Whether this session looked anything up.
+    consulted: bool = False
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Desk:
+    """What promotion needs of the knowledge base."""
+
+    #: Writes a fact under an id; the second argument says whether it is a dry run.
+    write: Callable[[Fact, str, bool], Written]
+    #: Titles or ids of nodes that are about some words.
+    related: Callable[[str, int], Sequence[str]]
+    #: Whether a node with that id is there, or in the trash.
+    has: Callable[[str], bool]
+
+
+def candidates(state: State) -> list[Standing]:
+    """Return what may be promoted, the surest first."""
+    found = [one for one in state.standings.values() if not why_not(one)]
+    return sorted(found, key=lambda one: (-one.confidence, -one.occurrences, -one.learning.ts, one.id))
+
+
+def why_not(standing: Standing) -> str:
+    """Return why a learning can't be promoted to the knowledge base; empty where it can."""
+    learning = standing.learning
+    if standing.node:
+        return "it was promoted before"
+    if standing.status == SUPERSEDED:
+        return "another replaced it"
+    if standing.status == NEEDS_REVIEW:
+        return "it needs a review first: `roamkb curate`, or `roamkb learn … --supersedes KEY`"
+    if learning.kind is not Kind.PERSONAL:
+        said = learning.kind.value if learning.kind else "unknown"
+        return f"it was learned in a {said} project; nothing of that enters the knowledge base"
+    if standing.verdict != VERIFIED:
+        return f"it is {standing.verdict}: `roamkb verify {learning.key}` first"
+    if not is_durable(standing):
+        return f"it isn't durable: confidence {standing.confidence / 100:.2f}, {category(standing)}"
+    return ""
+
+
+def node_id(standing: Standing) -> str:
+    """Return the id of the node that a learning becomes."""
+    return derived_id(f"node of {standing.id}")
+
+
+def promote(
+    log: Log,
+    desk: Desk,
+    standings: Sequence[Standing],
+    hand: Hand,
+    *,
+    dry_run: bool = False,
+) -> Promoted:
+    """Write each learning that may go as a node, and remember it.
+
+    Raises:
+        Refused: the session may not write; everything stays. NotDurable: see there.
+    """
+    nodes: list[tuple[Standing, Written]] = []
+    left: list[Left] = []
+    for standing in standings:
+        reason = why_not(standing)
+        if not reason and desk.has(node_id(standing)):
+            # another machine did it, or the ledger was lost
+            reason = "it is in the knowledge base, or its human put it into the trash"
+            _remember(log, standing, hand, dry_run=dry_run)
+        if reason:
+            left.append(Left(standing=standing, reason=reason))
+            continue
+        try:
+            written = desk.write(_fact(standing, desk, hand), node_id(standing), dry_run)
+        except NearDuplicate as error:
+            left.append(Left(standing=standing, reason="a node says so already", known=error.candidates))
+            continue
+        nodes.append((standing, written))
+        _remember(log, standing, hand, dry_run=dry_run)
+    return Promoted(nodes=tuple(nodes), left=tuple(left), dry_run=dry_run)
+
+
+def _remember(log: Log, standing: Standing, hand: Hand, *, dry_run: bool) -> None:
+    if dry_run:
+        return
+    with log.locked():
+        stamps = Stamps(hand, after=log.read().last_event, by="promote")
+        log.append(events=[stamps.event("promoted", standing.id, node=node_id(standing))])
+
+
+def _fact(standing: Standing, desk: Desk, hand: Hand) -> Fact:
+    learning = standing.learning
+    content = learning.content.strip()
+    first = shown((_FIRST.match(content) or [content])[0]).rstrip(".;")
+    title = clipped(first, _TITLE)
+    body = "" if title == shown(content).rstrip(".;") else content
+    return Fact(
+        title=title,
+        body="\n\n".join(filter(None, (body, *_provenance(standing)))),
+        tags=tuple(_tags(standing)),
+        links=tuple(desk.related(content, _LINKS)),
+        source=learning.provenance or "external",
+        by=learning.agent or hand.agent,
+    )
+
+
+def _provenance(standing: Standing) -> Iterator[str]:
+    """Yield where the learning comes from, in one line for its reader."""
+    said = f"said {standing.occurrences} times" if standing.occurrences > 1 else "said once"
+    about = [f"{standing.learning.canonical_type}, {said}", f"confidence {standing.confidence / 100:.2f}"]
+    if standing.learning.files:
+        about.append("about " + ", ".join(standing.learning.files))
+    yield f"Promoted from the project's log: {'; '.join(about)}."
+
+
+def _tags(standing: Standing) -> Iterator[str]:
+    """Yield tags that org can hold."""
+    for tag in dict.fromkeys((*standing.learning.tags, category(standing))):
+        if plain := _NOT_A_TAG.sub("_", tag).strip("_"):
+            yield plain

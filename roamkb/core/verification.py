@@ -1,0 +1,225 @@
+"""The gate: named checks, and scores, that must both hold before a learning counts as verified.
+
+The verdict comes from the scores' mean (document 002, stage 4; D6), never from a model's own
+word, and at the exact limits: scores are decimals. A secret or an instruction is invalid
+whatever the mean.
+"""
+
+import re
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from decimal import InvalidOperation
+from typing import Final
+
+from roamkb.core.attention import DURABLE_CATEGORIES
+from roamkb.core.ledger import UNVERIFIED
+from roamkb.core.secrets import SECRET_MARK
+from roamkb.core.secrets import find_secret
+from roamkb.core.text import cleaned
+from roamkb.core.tokens import words
+
+VERIFIED: Final = "verified"
+INVALIDATED: Final = "invalidated"
+
+#: Inclusive and exclusive (document 002).
+_VERIFIED_FROM: Final = Decimal("0.6")
+_INVALIDATED_BELOW: Final = Decimal("0.3")
+
+_LEAST_WORDS = 4
+_MOST_CHARACTERS = 2000
+_MOST_SENTENCES = 8
+_SENTENCE = re.compile(r"[.!?](?:\s|\Z)")
+_SEVERAL = re.compile(
+    r"^(?:LEARNED|DECISION|FACT|PATTERN|INVESTIGATION|DEVIATION|GOTCHA|MUST-CHECK):", re.MULTILINE
+)
+_NOW = re.compile(
+    r"\b(?:now|currently|at present|at the moment|as of today|today|these days|recently)\b", re.IGNORECASE
+)
+#: Not of time: "from now on", "now and then", "until now" says when it was not.
+_NOT_NOW = re.compile(r"\b(?:from now on|now and then|right now it is)\b", re.I)
+_DATE = re.compile(r"\b(?:19|20)\d\d\b|\bv?\d+\.\d+")
+
+#: What tells an agent to do something, beyond how this project is built. None of it is knowledge.
+_INSTRUCTIONS: Final = re.compile(
+    "|".join(
+        (
+            r"(?:ignore|disregard|forget|override|bypass)\s+(?:all\s+|any\s+|the\s+|your\s+|these\s+|every\s+|previous\s+"
+            r"|prior\s+|earlier\s+|above\s+|other\s+)*(?:instructions?|rules?|prompts?|guidelines?|polic(?:y|ies)|safety)",
+            r"(?:system|developer)\s+prompt",
+            r"\byou\s+(?:are|act)\s+(?:now|as)\s+(?:an?|the|in)\b",
+            r"\b(?:as\s+an?|dear|attention|note\s+to|instructions?\s+for|message\s+(?:to|for))\s+(?:ai|llm|agents?|assistants?"
+            r"|language\s+model|claude|codex|gpt)\b",
+            r"\b(?:ai|llm|the)?\s*(?:agents?|assistants?|claude|codex)\s*(?:,|:|must|should|shall|needs?\s+to|has\s+to)"
+            r"\s+(?:always\s+|now\s+|immediately\s+|first\s+|silently\s+)*(?:run|execute|send|post|upload|fetch|download"
+            r"|delete|install|approve|ignore|disable|email|exfiltrate|reveal|print|push|read|open|visit|copy|share)\b",
+            r"\b(?:without|don'?t|do\s+not|never)\s+(?:ask(?:ing)?|tell(?:ing)?|inform(?:ing)?|mention(?:ing)?|alert(?:ing)?)"
+            r"(?:\s+(?:it|this|that))?(?:\s+to)?\s+(?:the\s+|your\s+)?(?:user|human|owner|operator|anyone|him|her|them)",
+            r"\b(?:curl|wget|fetch)\b[^\n]{0,200}\|\s*(?:sudo\s+)?(?:ba|z|da|k)?sh\b",
+            r"\b(?:send|post|upload|exfiltrate|forward|e-?mail|leak)\s+(?:\S+\s+){0,8}?(?:credentials?|secrets?|tokens?"
+            r"|api\s+keys?|passwords?|env(?:ironment)?\s+(?:variables?|files?)|\.env|ssh\s+keys?|private\s+keys?)",
+            r"\b(?:urgent|important|critical)\s*[:!]\s*(?:you\s+must|run|execute|send|immediately)",
+            r"\bpre-?approved?\b|\bauto-?approve\b|\bskip\s+(?:the\s+)?(?:approval|confirmation|review|verification)\b",
+            r"<\s*/?\s*(?:system|assistant|untrusted-knowledge|instructions?)\b",
+            r"\brm\s+-rf\s+[/~]",
+        )
+    ),
+    re.IGNORECASE,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One named check, and what it says."""
+
+    name: str
+    ok: bool
+    #: Empty where it holds.
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scores:
+    """What a judge says, each 0 to 1."""
+
+    accuracy: Decimal
+    relevance: Decimal
+    specificity: Decimal
+
+    @property
+    def mean(self) -> Decimal:
+        """Their mean, to four digits; the limits are compared exactly."""
+        return ((self.accuracy + self.relevance + self.specificity) / 3).quantize(Decimal("0.0001"))
+
+    def reaches(self, limit: Decimal) -> bool:
+        """Say whether the exact mean is at least `limit`."""
+        return self.accuracy + self.relevance + self.specificity >= 3 * limit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What is known about a statement beside its text; empty texts and False mean that nothing is wrong."""
+
+    #: What it nearly repeats: a verified learning.
+    repeats: str = ""
+    #: What it may contradict: a verified learning, or one that the ledger names.
+    contradicts: str = ""
+    restates_boot_file: bool = False
+    is_only_recalled: bool = False
+    has_source: bool = True
+    #: What it names and the project hasn't.
+    missing_anchors: tuple[str, ...] = ()
+
+
+def checks(content: str, evidence: Evidence) -> tuple[Check, ...]:
+    """Return every check of a statement, in the order in which people read them."""
+    restates = "a file that every session starts with says so" if evidence.restates_boot_file else ""
+    recalled = "it was shown to the session that says it" if evidence.is_only_recalled else ""
+    return tuple(
+        Check(name=name, ok=not why, why=why)
+        for name, why in (
+            ("substantial", _too_little(content)),
+            ("size", _too_much(content)),
+            ("one_statement", _several(content)),
+            ("no_secret", _secret(content)),
+            ("no_instruction", _instruction(content)),
+            ("dated", _undated(content)),
+            ("not_in_boot_file", restates),
+            ("not_repeated", f"{evidence.repeats} says so and is verified" if evidence.repeats else ""),
+            ("no_contradiction", f"{evidence.contradicts} may say otherwise" if evidence.contradicts else ""),
+            ("anchored", _unanchored(evidence.missing_anchors)),
+            ("sourced", "" if evidence.has_source else "nobody knows who said it, and from where"),
+            ("not_only_recalled", recalled),
+        )
+    )
+
+
+def verdict(found: Iterable[Check], scores: Scores | None) -> str:
+    """Return what checks and scores amount to; without scores a learning stays unverified."""
+    failed = {check.name for check in found if not check.ok}
+    if failed & {"no_secret", "no_instruction"}:
+        return INVALIDATED
+    if scores is None:
+        return UNVERIFIED
+    if not scores.reaches(_INVALIDATED_BELOW):
+        return INVALIDATED
+    return VERIFIED if scores.reaches(_VERIFIED_FROM) and not failed else UNVERIFIED
+
+
+def scores_of(told: Mapping[str, object]) -> Scores | None:
+    """Return the three scores of a judge's answer; None where one is missing or no number from 0 to 1."""
+    values = [_score(told.get(name)) for name in ("accuracy", "relevance", "specificity")]
+    accuracy, relevance, specificity = values
+    if accuracy is None or relevance is None or specificity is None:
+        return None
+    return Scores(accuracy=accuracy, relevance=relevance, specificity=specificity)
+
+
+def _score(value: object) -> Decimal | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = Decimal(str(value))
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() and 0 <= number <= 1 else None
+
+
+def heuristic(content: str, *, confidence: int, category: str) -> Scores:
+    """Return the scores of document 002's rule without a model (seed 002's engine).
+
+    Accuracy is the confidence, in hundredths; relevance 0.7 for a lasting category, else 0.5;
+    specificity a twentieth a word.
+    """
+    return Scores(
+        accuracy=Decimal(confidence) / 100,
+        relevance=Decimal("0.7") if category in DURABLE_CATEGORIES else Decimal("0.5"),
+        specificity=min(Decimal(1), Decimal(sum(1 for _ in words(content))) / 20),
+    )
+
+
+def _too_little(content: str) -> str:
+    count = sum(1 for _ in words(content))
+    # one run of Chinese or Thai is a sentence to its reader
+    return "" if count >= _LEAST_WORDS or len(content.strip()) >= 3 * _LEAST_WORDS else "it is too short"
+
+
+def _too_much(content: str) -> str:
+    return f"it has more than {_MOST_CHARACTERS:,} characters" if len(content) > _MOST_CHARACTERS else ""
+
+
+def _several(content: str) -> str:
+    if len(_SEVERAL.findall(content)) > 1:
+        return "it holds several learnings"
+    sentences = len(_SENTENCE.findall(content))
+    return f"it has {sentences} sentences" if sentences > _MOST_SENTENCES else ""
+
+
+def _secret(content: str) -> str:
+    found = find_secret(content)
+    if found:
+        return f"it holds a secret ({found.kind})"
+    return "it held a secret" if SECRET_MARK.search(content) else ""
+
+
+def _instruction(content: str) -> str:
+    # what is split by invisible characters or line breaks is read as it would be
+    text = " ".join(cleaned(content).split())
+    found = _INSTRUCTIONS.search(text) or _INSTRUCTIONS.search(content)
+    return f"it tells an agent what to do: “{found.group()[:60]}”" if found else ""
+
+
+def _undated(content: str) -> str:
+    said = _NOW.search(_NOT_NOW.sub("", content))
+    return f"it says “{said.group()}” and no date or version" if said and not _DATE.search(content) else ""
+
+
+def _unanchored(missing: tuple[str, ...]) -> str:
+    return f"the project has no {', '.join(missing)}" if missing else ""
+
+
+def failed(found: Iterable[Check]) -> Iterator[Check]:
+    """Yield the checks that don't hold."""
+    yield from (check for check in found if not check.ok)

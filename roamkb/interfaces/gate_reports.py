@@ -1,0 +1,129 @@
+"""What passed the gate and what was promoted, as text and as JSON."""
+
+from typing import TYPE_CHECKING
+
+from roamkb.core.confidence import as_fraction
+from roamkb.core.text import clipped
+from roamkb.core.text import shown
+from roamkb.core.verification import failed
+from roamkb.interfaces.log_reports import standing_json
+from roamkb.interfaces.render import SCHEMA
+from roamkb.interfaces.render import Json
+from roamkb.interfaces.render import Printed
+
+if TYPE_CHECKING:
+    from roamkb.actions.promote import Promoted
+    from roamkb.actions.verify import Judged
+    from roamkb.actions.verify import Verified
+    from roamkb.core.ledger import Standing
+
+#: A title's worth of a learning.
+_TITLE = 120
+#: Candidates that a wrap-up names; more is a list that nobody reads.
+_ASKED = 5
+_QUESTION = "Anything worth promoting to the KB?"
+
+
+def verify(result: "Verified") -> Printed:
+    """Say which verdict each learning has, and what stands against it."""
+
+    def text(_: bool) -> str:
+        lines = [line for one in result.judged for line in _judged(one)]
+        if result.skipped:
+            lines.append(f"{result.skipped} have a verdict already")
+        return "\n".join(lines) or "nothing wants judging"
+
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "judged": [
+                {
+                    "id": one.standing.id,
+                    "key": one.standing.learning.key,
+                    "verdict": one.verdict,
+                    "mean": float(one.scores.mean) if one.scores else None,
+                    "scores": {
+                        "accuracy": float(one.scores.accuracy),
+                        "relevance": float(one.scores.relevance),
+                        "specificity": float(one.scores.specificity),
+                    }
+                    if one.scores
+                    else None,
+                    "judge": one.judge,
+                    "checks": [{"name": c.name, "ok": c.ok, "why": c.why} for c in one.checks],
+                }
+                for one in result.judged
+            ],
+            "skipped": result.skipped,
+        },
+        text=text,
+        warnings=tuple(dict.fromkeys(one.trouble for one in result.judged if one.trouble)),
+    )
+
+
+def _judged(one: "Judged") -> list[str]:
+    mean = f" (mean {one.scores.mean:.2f})" if one.scores else ""
+    lines = [f"{one.verdict}: {shown(one.standing.learning.key)}{mean}"]
+    return lines + [f"  {check.name}: {shown(check.why)}" for check in failed(one.checks)]
+
+
+def promote(result: "Promoted") -> Printed:
+    """Say what became nodes, what stayed and why; or what could be promoted."""
+    if not result.nodes and not result.left:
+        return _candidates(result)
+
+    def text(_: bool) -> str:
+        verb = "would be" if result.dry_run else "is"
+        lines = [
+            f"{shown(str(written.path))}: {shown(written.title)} ({written.id}), {verb} a node"
+            for _, written in result.nodes
+        ]
+        for one in result.left:
+            known = "".join(f"; see {shown(node.title)} ({shown(node.id)})" for node in one.known)
+            lines.append(f"left: {shown(one.standing.learning.key)}: {shown(one.reason)}{known}")
+        return "\n".join(lines)
+
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "promoted": [
+                {"id": written.id, "path": str(written.path), "title": written.title, "key": one.learning.key}
+                for one, written in result.nodes
+            ],
+            "left": [
+                {
+                    "id": one.standing.id,
+                    "key": one.standing.learning.key,
+                    "reason": one.reason,
+                    "known": [{"id": n.id, "title": n.title, "path": str(n.path)} for n in one.known],
+                }
+                for one in result.left
+            ],
+            "dry_run": result.dry_run,
+        },
+        text=text,
+        status=0 if result.nodes else 1,
+    )
+
+
+def _candidates(result: "Promoted") -> Printed:
+    receipt = f"KB: promoted 0 / consulted {'yes' if result.consulted else 'no'}"
+
+    def text(_: bool) -> str:
+        if not result.asks:
+            return "\n".join(map(_candidate, result.candidates))
+        lines = [_QUESTION, *map(_candidate, result.candidates[:_ASKED])] if result.candidates else []
+        more = len(result.candidates) - _ASKED
+        if more > 0:
+            lines.append(f"  ({more} more: roamkb promote)")
+        return "\n".join([*lines, receipt])
+
+    json: Json = {"schema": SCHEMA, "candidates": [standing_json(one) for one in result.candidates]}
+    if result.asks:
+        json |= {"question": _QUESTION if result.candidates else None, "receipt": receipt}
+    return Printed(json=json, text=text, status=0 if result.candidates or result.asks else 1)
+
+
+def _candidate(standing: "Standing") -> str:
+    title = clipped(shown(standing.learning.content), _TITLE)
+    return f"- {title} [{as_fraction(standing.confidence):.2f}] {shown(standing.learning.key)}"
