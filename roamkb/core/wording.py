@@ -108,7 +108,7 @@ UNITS = {name: group.split()[0] for group in _UNITS.split("|") for name in map(f
 _SAME = (
     "use utilize utilise employ|show display|list enumerate|find locate found|delete remove erase|create "
     "make made "
-    "generate build built|directory folder dir|fast quick rapid|begin start began begun commence|"
+    "generate|build built|directory folder dir|fast quick rapid|begin start began begun commence|"
     "error fault|check verify ensure|fix repair fixed|buy purchase bought|big large huge|help assist aid|"
     "require demand|obtain acquire retrieve fetch|enjoy like love|job work occupation|kid child children|"
     "film movie|"

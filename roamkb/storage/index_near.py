@@ -4,7 +4,6 @@ A text that says the same has most of them; so those that hold the most are look
 ranking isn't asked for: it counts each word in all entries again.
 """
 
-import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator
@@ -24,10 +23,10 @@ from roamkb.storage.index_tables import SEPARATOR
 _LEAST_WORDS = 2
 _MOST_WORDS = 8
 _FEW = 15_000
-#: Words of a new text that are looked at: its beginning tells it.
-_TELLING = 400
+#: Words of a new text that are looked at; each costs a look into the vocabulary, and the beginning tells it.
+_TELLING = 40
 #: Entries that are compared.
-_MOST = 40
+_MOST = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,11 +78,13 @@ def _near(db: sqlite3.Connection, text: str, columns: str) -> Iterator[NearEntry
 
 def _rarest(db: sqlite3.Connection, text: str) -> Iterator[str]:
     """Yield the rarest words of `text` that any entry holds, the rarest first."""
-    rows = db.execute(
-        "SELECT term, doc FROM word WHERE term IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(dict.fromkeys(_terms(text)))),),
-    )
-    held = sorted((doc, term) for term, doc in rows)
+    held: list[tuple[int, str]] = []
+    for term in dict.fromkeys(_terms(text)):
+        # asked for one by one: for a list SQLite reads the whole vocabulary
+        row = db.execute("SELECT doc FROM word WHERE term = ?", (term,)).fetchone()
+        if row:
+            held.append((row[0], term))
+    held.sort()
     telling = [(doc, term) for doc, term in held if term not in FUNCTION_WORDS]
     spent = 0
     for place, (doc, term) in enumerate((telling or held)[:_MOST_WORDS]):
