@@ -119,6 +119,32 @@ def require_as_strict(session: Project, place: Project, fact: str) -> None:
         raise Refused(session, redacted(fact), place=f"the log of {place.kind.value} project {place.root}")
 
 
+def require_own_tree(source: Project, place: Project, *, is_inside: bool, fact: str) -> None:
+    """Raise `Refused` where what lies in the work project `source` is to go into another's log.
+
+    `is_inside` says whether the two share a tree.
+    """
+    if source.kind is Kind.WORK and not (place.kind is Kind.WORK and is_inside):
+        from roamkb.core.secrets import redacted
+
+        raise Refused(source, redacted(fact), place=f"the log of {place.kind.value} project {place.root}")
+
+
+def require_in_tree(here: Project, kind: Kind, *, is_inside: bool, fact: str, place: Path) -> None:
+    """Raise `Refused` where `fact` is to leave the tree of a project that isn't personal, or holds work.
+
+    `kind` is the strictest of all that the fact is made of; `place` is where it is to go.
+    """
+    if is_inside or (here.kind is Kind.PERSONAL and kind is not Kind.WORK):
+        return
+    from roamkb.core.secrets import redacted
+
+    if here.kind is Kind.PERSONAL:
+        reason = "some of it was learned at work"
+        here = Project(kind=kind, root=here.root, reason=reason, hint="keep it in the project's own tree")
+    raise Refused(here, redacted(fact), place=str(place))
+
+
 def is_loosened(rule: Rule, was: Rule) -> bool:
     """Say whether `rule` does more than deny more than it `was`: the rest is for a human to change."""
     same = rule.kb == was.kb and rule.project_parents == was.project_parents

@@ -93,6 +93,13 @@ def identity(type: str, content: str) -> str:
     return hashlib.sha256(f"{type}\0{content}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def line_id(type: str, key: str, content: str, ts: float) -> str:
+    """Return the id of a line of another tool's: the same on every machine that reads it."""
+    told = "\0".join((canonical_type(type), key, str(float(ts)), content))
+    half = hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return f"{half[:8]}-{half[8:12]}-{half[12:16]}-{half[16:20]}-{half[20:]}"
+
+
 def key_of(type: str, content: str) -> str:
     """Return the label of a learning as Lavra makes it: the type, and what ASCII says of the content.
 
