@@ -1,18 +1,19 @@
 """roamkb beside other local memories for agents, by words alone: time to take notes in, cold query, memory.
 
     python -m venv A && A/bin/pip install agentrecall-db
-    python3.12 -m venv B && B/bin/pip install basic-memory
-    python tests/benchmarks/peers.py [--size 2000] [--agentrecall A] [--basic-memory B]
+    python3.12 -m venv B && B/bin/pip install agentcairn
+    python tests/benchmarks/peers.py [--size 2000] [--agentrecall A] [--agentcairn B]
 
 Each program gets the same notes in the form that it takes, in a HOME of its own, and is asked
 the same question by its own command. The figures are of processes, from start to end, with
-the largest memory that one of them took. Versions are printed, since they tell.
+the largest memory that one of them took. Versions are printed, since they tell. Neither peer
+looks at its notes before it answers. agentcairn fetches a part of its database when it first
+runs; basic-memory takes notes in only while a server of its own runs, and isn't measured.
 """
 
 import argparse
 import json
 import os
-import re
 import resource
 import statistics
 import subprocess
@@ -38,7 +39,7 @@ def main() -> None:
     options.add_argument("--size", type=int, default=2000)
     options.add_argument("--runs", type=int, default=5)
     options.add_argument("--agentrecall", type=Path, help="an environment that has agentrecall-db")
-    options.add_argument("--basic-memory", type=Path, help="an environment that has basic-memory")
+    options.add_argument("--agentcairn", type=Path, help="an environment that has agentcairn")
     given = options.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
@@ -49,8 +50,8 @@ def main() -> None:
         measure("roamkb", folder / "ours", [*python, "index"], [*python, "search", _QUESTION], given.runs)
         if given.agentrecall:
             agentrecall(folder, given.agentrecall.resolve() / "bin", given.runs)
-        if given.basic_memory:
-            basic_memory(folder, given.basic_memory.resolve() / "bin", given.runs)
+        if given.agentcairn:
+            agentcairn(folder, given.agentcairn.resolve() / "bin", given.runs)
 
 
 def agentrecall(folder: Path, programs: Path, runs: int) -> None:
@@ -65,21 +66,20 @@ def agentrecall(folder: Path, programs: Path, runs: int) -> None:
     measure(name, home, [*program, "import", str(home / "all.jsonl")], [*program, "search", _QUESTION], runs)
 
 
-def basic_memory(folder: Path, programs: Path, runs: int) -> None:
-    """Measure basic-memory, which watches a folder of Markdown."""
-    home = folder / "basic"
-    notes = home / "basic-memory"
+def agentcairn(folder: Path, programs: Path, runs: int) -> None:
+    """Measure agentcairn by its BM25 alone, which takes a vault of Markdown; its own stand-in embeds."""
+    home = folder / "agentcairn"
+    vault = home / "vault"
     for path in sorted((folder / "ours" / "kb").rglob("*.org")):
-        text = path.read_text(encoding="utf-8")
-        found = re.search(r"#\+title: (.*)", text)
-        title = found[1] if found else path.stem
-        target = notes / path.parent.name / f"{path.stem}.md"
+        head, _, body = path.read_text(encoding="utf-8").partition("\n\n")
+        title = head.partition("#+title: ")[2].partition("\n")[0]
+        target = vault / path.parent.name / f"{path.stem}.md"
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(f"---\ntitle: {title}\n---\n\n{text.partition(chr(10) * 2)[2]}", encoding="utf-8")
-    program = str(programs / "basic-memory")
-    name = f"basic-memory {version(programs, 'basic-memory')}"
-    ask = [program, "tool", "search-notes", _QUESTION]
-    measure(name, home, [program, "reindex", "--search"], ask, runs)
+        target.write_text(f"---\ntitle: {title}\n---\n\n{body}", encoding="utf-8")
+    program = str(programs / "cairn")
+    take_in = [program, "reindex", str(vault), "--embedder", "fake"]
+    ask = [program, "recall", _QUESTION, "--vault", str(vault), "--embedder", "none", "--no-rerank"]
+    measure(f"agentcairn {version(programs, 'agentcairn')}", home, take_in, ask, runs)
 
 
 def version(programs: Path, package: str) -> str:
@@ -100,16 +100,16 @@ def measure(name: str, home: Path, take_in: list[str], ask: list[str], runs: int
 
     def run(words: list[str]) -> tuple[float, str]:
         started = time.perf_counter()
-        done = subprocess.run(
-            words, cwd=project, env=environment, capture_output=True, text=True, check=False
-        )
-        if done.returncode:
-            print(f"  {name}: status {done.returncode} of {words}: {done.stderr[-300:]}")
+        done = subprocess.run(words, cwd=project, env=environment, capture_output=True, text=True, check=True)
         return time.perf_counter() - started, done.stdout
 
-    built, _ = run(take_in)
-    _, answer = run(ask)
-    asked = statistics.median(run(ask)[0] for _ in range(runs))
+    try:
+        built, _ = run(take_in)
+        _, answer = run(ask)
+        asked = statistics.median(run(ask)[0] for _ in range(runs))
+    except subprocess.CalledProcessError as error:
+        print(f"  {name:24} couldn't be measured: {' '.join(error.stderr.split())[-300:]}")
+        return
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     print(
         f"  {name:24} takes in {built:7.1f} s   cold query {1000 * asked:6.0f} ms   "
