@@ -78,16 +78,16 @@ def _near(db: sqlite3.Connection, text: str, columns: str) -> Iterator[NearEntry
 
 def _rarest(db: sqlite3.Connection, text: str) -> Iterator[str]:
     """Yield the rarest words of `text` that any entry holds, the rarest first."""
+    terms = list(dict.fromkeys(_terms(text)))
     held: list[tuple[int, str]] = []
-    for term in dict.fromkeys(_terms(text)):
-        # asked for one by one: for a list SQLite reads the whole vocabulary
+    # SQLite counts the entries of a word one by one, and those of small words are the most
+    for term in [term for term in terms if term not in FUNCTION_WORDS] or terms:
         row = db.execute("SELECT doc FROM word WHERE term = ?", (term,)).fetchone()
         if row:
             held.append((row[0], term))
     held.sort()
-    telling = [(doc, term) for doc, term in held if term not in FUNCTION_WORDS]
     spent = 0
-    for place, (doc, term) in enumerate((telling or held)[:_MOST_WORDS]):
+    for place, (doc, term) in enumerate(held[:_MOST_WORDS]):
         spent += doc
         if spent > _FEW and place >= _LEAST_WORDS:
             break
