@@ -7,9 +7,9 @@ sentences of this program's own docstrings. Each note is edited in ways that cha
 says, and in ways that do; a pair is *merged* where `likeness` says SAME or SIMILAR. Printed are,
 for each limit, the share of merged pairs of each kind, and recall and precision over all.
 
-The lists in `core/wording` were written before these edits were run, and mended on command
-descriptions (English, half of them) alone; observations about people, questions about
-code and encyclopedia sentences were only looked at afterwards, the German ones too.
+The lists in `core/wording` and these edits come from the same hand. The guard was mended on command
+descriptions and on observations about people, so their figures flatter it; German
+encyclopedia sentences were only looked at afterwards.
 """
 
 import argparse
