@@ -1,6 +1,7 @@
 """The log of one project: wires storage and actions together, as `app` does for the knowledge base."""
 
 from collections.abc import Callable
+from collections.abc import Mapping
 from collections.abc import Sequence
 from datetime import datetime
 from datetime import time
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from roamkb.actions.write import Fact
     from roamkb.app import KnowledgeBase
     from roamkb.app import Surroundings
+    from roamkb.core.consent import Human
+    from roamkb.core.ledger import Standing
     from roamkb.core.ledger import State
     from roamkb.core.model import Hit
     from roamkb.core.model import Kind
@@ -44,12 +47,14 @@ class ProjectLog:
         folder: Path | None,
         ask: Callable[[str], str] | None = None,
         progress: Callable[[int, int], None] | None = None,
+        human: "Human | None" = None,
     ) -> None:
         """Take what `KnowledgeBase` found around it, and the knowledge base itself."""
         self._around = around
         self._kb = kb
         self._folder = folder
         self._ask = ask
+        self._human = human
         self._progress = progress
 
     def _session(self) -> "Project":
@@ -103,7 +108,7 @@ class ProjectLog:
             files=texts_of(files),
             actions=texts_of(actions),
             provenance=provenance or "observed",
-            confidence=_hundredths(confidence),
+            confidence=hundredths(confidence),
         )
         return self.take(saying, agent=agent, session=session, supersedes=supersedes)
 
@@ -191,7 +196,7 @@ class ProjectLog:
                     type=canonical_type(type) if type else "",
                     topic=topic or "",
                     scope=scope or "",
-                    least_confidence=_hundredths(min_confidence) or 0,
+                    least_confidence=hundredths(min_confidence) or 0,
                     action=action or "",
                     concerns=self._concerns(log, file),
                     archived=all,
@@ -201,7 +206,7 @@ class ProjectLog:
                     offset=offset or 0,
                     by_time=recent is not None,
                 ),
-                doubts_of=lambda standing: standing.flags,
+                doubts_of=self._doubts_of(log),
                 now=hand.ts,
             )
         if kb:
@@ -296,6 +301,14 @@ class ProjectLog:
         """Return the nodes that answer `words`; none where nothing is asked for."""
         text = words if isinstance(words, str) else " ".join(words)
         return self._kb.search(text, limit=limit).hits if text.strip() else ()
+
+    def _doubts_of(self, log: "Log") -> "Callable[[Standing], Mapping[str, str]]":
+        """Return what says why a learning ranks lower: the ledger, its own text, and files that are gone."""
+        from roamkb.actions.audit import doubts_about
+        from roamkb.storage.anchors import Grounds
+
+        grounds = Grounds(log.root)
+        return lambda standing: doubts_about(standing, grounds)
 
     def _keep_receipt(self, log: "Log", hand: "Hand", found: "Recall", *, task: str | None) -> None:
         """Record what is shown; where that can't be, it is shown all the same.
@@ -420,7 +433,7 @@ def texts_of(given: Sequence[str]) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
 
 
-def _hundredths(text: str | None) -> int | None:
+def hundredths(text: str | None) -> int | None:
     """Return a confidence of 0.00 to 1.00 in hundredths."""
     if text is None:
         return None

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from collections.abc import Sequence
-from datetime import date
 from typing import Protocol
 
 from roamkb.core.answers import Answer
@@ -14,7 +13,8 @@ from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State
 from roamkb.core.model import Candidate
 from roamkb.core.query import Query
-from roamkb.core.query import parse_query
+from roamkb.core.query import narrowed
+from roamkb.core.query import parse_words
 from roamkb.core.saying import Saying
 from roamkb.core.similarity import Likeness
 from roamkb.core.similarity import likeness
@@ -46,13 +46,19 @@ def near(
     `limit` is the least similarity that counts, inclusive. Never across types.
     """
     type = canonical_type(saying.type)
+
+    def counts(standing: Standing) -> bool:
+        is_of_type = standing.learning.canonical_type == type
+        return is_of_type and standing.status != SUPERSEDED and standing is not besides
+
+    said = saying.content.strip()
+    # before the words are asked for: of what is said often, the same may not be among the best answers
+    for standing in state.standings.values():
+        if standing.learning.content.strip() == said and counts(standing):
+            return standing, ()
     new = shape(saying.content)
     twin, rivals = None, []
-    for standing in _sharing_words(state, finder, saying.content):
-        if standing.learning.canonical_type != type or standing.status == SUPERSEDED or standing is besides:
-            continue
-        if standing.learning.content.strip() == saying.content.strip():
-            return standing, ()
+    for standing in filter(counts, _sharing_words(state, finder, saying.content, type)):
         how = likeness(new, shape(standing.learning.content), limit=limit)
         if how is Likeness.MAY_CONTRADICT:
             rivals.append(standing)
@@ -61,14 +67,13 @@ def near(
     return twin, () if twin else tuple(rivals)
 
 
-def _sharing_words(state: State, finder: Finder, text: str) -> Iterator[Standing]:
-    """Yield the learnings that answer best to the words of `text`."""
-    asked = " ".join(dict.fromkeys(words(text[:_TELLING])))
-    if not asked:
-        # emoji and punctuation have no words to be found by
-        yield from (one for one in state.standings.values() if one.learning.content.strip() == text.strip())
+def _sharing_words(state: State, finder: Finder, text: str, type: str) -> Iterator[Standing]:
+    """Yield the learnings of a type that answer best to the words of `text`."""
+    asked = parse_words(" ".join(dict.fromkeys(words(text[:_TELLING]))))
+    # emoji and punctuation have no words to be found by
+    if asked.is_empty:
         return
-    for answer in finder.find(parse_query(asked, today=date.min), limit=_CANDIDATES):
+    for answer in finder.find(narrowed(asked, tags=(type,)), limit=_CANDIDATES):
         if answer.file in state.standings:
             yield state.standings[answer.file]
 

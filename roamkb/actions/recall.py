@@ -139,7 +139,8 @@ def _found(state: State, finder: Finder, query: Query, wanted: Wanted, page: Pag
         # the type is a tag of the index, so that the filter comes before the limit
         query = narrowed(query, tags=(wanted.type,))
     enough = (page.offset + page.limit) * _LOOKED_AT
-    for limit in (enough, None):
+    # the latest of all that answers may be far from the best
+    for limit in (None,) if page.by_time else (enough, None):
         answers = finder.find(query, limit=limit)
         found = []
         for answer in answers:
@@ -148,7 +149,7 @@ def _found(state: State, finder: Finder, query: Query, wanted: Wanted, page: Pag
                 found.append(
                     Recollected(standing=standing, score=answer.score, why=answer.why, doubts=standing.flags)
                 )
-        if len(answers) < enough or len(collapsed(found)) >= page.offset + page.limit:
+        if limit is None or len(answers) < limit or len(collapsed(found)) >= page.offset + page.limit:
             break
     return found
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from roamkb.core.text import cleaned
 from roamkb.core.text import clipped
+from roamkb.core.text import shown
 
 #: Characters of one item, and of all of them.
 _ITEM = 2_000
@@ -48,6 +49,6 @@ def framed(items: Iterable[str], *, source: str, nonce: str) -> str:
         lines.append(text)
     if left_out:
         lines.append(f"({left_out} more didn't fit)")
-    name = escaped(quoted(source)).replace('"', "&quot;")
+    name = escaped(shown(source)).replace('"', "&quot;")
     opening = f'<{_TAG} source="{name}" nonce="{nonce}">'
     return "\n".join([opening, _HANDLING, "", *lines, f"</{_TAG} {nonce}>"])

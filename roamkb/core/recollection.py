@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from roamkb.core.claims import differ
 from roamkb.core.learning import Learning
 from roamkb.core.ledger import CANONICAL
 from roamkb.core.ledger import NEEDS_REVIEW
@@ -97,18 +98,17 @@ def ordered(found: Iterable[Recollected], now: float) -> list[Recollected]:
 
 
 def collapsed(found: Iterable[Recollected]) -> list[Recollected]:
-    """Return what was found without exact and normalised repetitions; the latest of each stands for all."""
-    best: dict[tuple[str, str], Recollected] = {}
-    for one in found:
-        said = sense(one.standing.learning)
-        other = best.get(said)
-        if other is None or _counts_more(one, other):
-            best[said] = one
-    return list(best.values())
+    """Return what was found without exact and normalised repetitions; the latest of each stands for all.
 
-
-def _counts_more(one: Recollected, other: Recollected) -> bool:
-    return place(one.standing) > place(other.standing)
+    `x == 1` and `x != 1` have the same words, and neither hides the other.
+    """
+    kept: dict[tuple[str, str], list[Recollected]] = {}
+    for one in sorted(found, key=lambda one: place(one.standing), reverse=True):
+        said = kept.setdefault(sense(one.standing.learning), [])
+        content = one.standing.learning.content
+        if all(differ(content, other.standing.learning.content) for other in said):
+            said.append(one)
+    return [one for said in kept.values() for one in said]
 
 
 def sense(learning: Learning) -> tuple[str, str]:

@@ -1,0 +1,327 @@
+"""`learn` adds what is new, counts what is known, and never merges by likeness alone."""
+
+import json
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck
+from hypothesis import given
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from roamkb.actions.learn import Learned
+from roamkb.app_log import ProjectLog
+from roamkb.core.errors import Ambiguous
+from roamkb.core.errors import NotFound
+from roamkb.core.errors import SecretFound
+from roamkb.core.errors import UsageError
+from roamkb.core.ledger import Standing
+from roamkb.storage.log import Log
+from tests.conftest import NOON
+from tests.conftest import World
+
+
+@pytest.fixture
+def log(world: World) -> ProjectLog:
+    """The personal project's log, adopted."""
+    log = world.open().log
+    log.init()
+    return log
+
+
+def standing(log: ProjectLog, id: str) -> Standing:
+    """Return what a learning counts now."""
+    return Log(log.init().root).read().state().standings[id]
+
+
+def lines(world: World, name: str = "knowledge.jsonl") -> list[dict[str, object]]:
+    """Return the lines of a file of the personal project's log."""
+    return [json.loads(line) for line in (world.personal / ".roamkb" / name).read_bytes().splitlines()]
+
+
+def test_a_learning_is_written_with_all_that_was_said(world: World, log: ProjectLog) -> None:
+    """The field's own keys first, ours after them."""
+    done = log.learn(
+        "OAuth redirect URI must match exactly",
+        type="lesson",
+        tags=["web"],
+        task="bd-7",
+        category="security",
+        files=["src/auth/*.ts"],
+        actions=["UPDATE"],
+        provenance="user-stated",
+        agent="claude-code",
+        session="s1",
+    )
+    (line,) = lines(world)
+    assert ["key", "type", "content", "source", "tags", "ts", "bead"] == list(line)[:7]
+    expected = {
+        "key": "learned-oauth-redirect-uri-must-match-exactly",
+        "type": "learned",
+        "content": "OAuth redirect URI must match exactly",
+        "source": "user",
+        "tags": ["learned", "web", "auth"],
+        "ts": int(NOON.timestamp()),
+        "bead": "bd-7",
+        "id": done.learning.id,
+        "agent": "claude-code",
+        "session": "s1",
+        "task": "bd-7",
+        "category": "security",
+        "files": ["src/auth/*.ts"],
+        "actions": ["UPDATE"],
+        "provenance": "user-stated",
+        "kind": "personal",
+        "confidence": 90,
+        "said": "lesson",
+        "v": 1,
+    }
+    assert expected == line
+    assert ("new", 90, 1, world.personal / ".roamkb" / "knowledge.jsonl") == (
+        done.outcome,
+        done.confidence,
+        done.occurrences,
+        done.path,
+    )
+
+
+@pytest.mark.parametrize(
+    "again",
+    ["Rebase fails on dirty trees", "  Rebase fails on dirty trees\n", "rebase fails, on dirty trees!"],
+)
+def test_the_same_again_is_a_repetition(again: str, world: World, log: ProjectLog) -> None:
+    """Exactly or normalised; the words that were said are kept, so that it can be undone."""
+    first = log.learn("Rebase fails on dirty trees", session="1")
+    done = log.learn(again, session="2")
+    assert ("repeated", first.learning.id, 75, 2) == (
+        done.outcome,
+        done.learning.id,
+        done.confidence,
+        done.occurrences,
+    )
+    assert 1 == len(lines(world))
+    (event,) = lines(world, "ledger.jsonl")
+    assert (first.learning.id, again) == (event["of"], event.get("content", "Rebase fails on dirty trees"))
+
+
+def test_a_repetition_counts_once_a_session_or_task(log: ProjectLog) -> None:
+    """Every one is an occurrence; only distinct sources are worth something."""
+
+    def again(**who: str) -> tuple[int, int]:
+        done = log.learn("Rebase fails on dirty trees", **who)  # type: ignore[arg-type]
+        return done.confidence, done.occurrences
+
+    assert (70, 1) == again(agent="a", session="1")
+    assert (70, 2) == again(agent="a", session="1")
+    assert (75, 3) == again(agent="a", session="2")
+    assert (75, 4) == again(agent="a", session="2")
+    assert (80, 5) == again(agent="b", session="2")
+    assert (85, 6) == again(agent="b", task="t")
+    assert (85, 7) == again(agent="b", task="t")
+    assert (90, 8) == again(agent="b")
+    assert (95, 9) == again(agent="b")
+    assert (95, 10) == again(agent="b")
+
+
+def test_the_same_among_many_alike_is_found(world: World, log: ProjectLog) -> None:
+    """However many others answer as well or better, and whatever type they are of."""
+    root = log.init().root
+    text = "Port {} is taken by the proxy"
+    with (root / ".roamkb" / "knowledge.jsonl").open("w") as file:
+        for n in range(60):
+            file.write(json.dumps({"type": "fact", "content": text.format(n), "ts": n}) + "\n")
+            file.write(json.dumps({"type": "decision", "content": text.format(n), "ts": n}) + "\n")
+    for n in (0, 31, 59):
+        assert "repeated" == log.learn(text.format(n), type="fact").outcome
+    assert "new" == log.learn(text.format(31), type="learned").outcome
+    assert "repeated" == log.learn("port 31 is taken by THE proxy", type="fact").outcome
+
+
+@pytest.mark.parametrize("type", ["fact", "pattern", "decision"])
+def test_types_are_never_merged(type: str, log: ProjectLog) -> None:
+    """What was learned and what is decided are two things, though the words are the same."""
+    log.learn("Use pnpm in this repository")
+    done = log.learn("Use pnpm in this repository", type=type)
+    assert ("new", (), type) == (done.outcome, done.may_contradict, done.learning.type)
+
+
+def test_an_alias_is_the_same_type(log: ProjectLog) -> None:
+    """A lesson is what was learned."""
+    log.learn("Use pnpm in this repository", type="lesson")
+    assert "repeated" == log.learn("Use pnpm in this repository", type="INSIGHT").outcome
+
+
+def test_what_is_alike_is_a_repetition_but_for_a_decision(log: ProjectLog) -> None:
+    """A decision is an act of its own day."""
+    first, second = (
+        "The integration tests need a running redis server",
+        "The integration tests need a running redis server too",
+    )
+    log.learn(first)
+    assert "repeated" == log.learn(second).outcome
+    log.learn(first, type="decision")
+    assert "new" == log.learn(second, type="decision").outcome
+    assert "repeated" == log.learn(second, type="decision").outcome
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            "Enable the response cache in the staging proxy of the shop before each deploy",
+            "Disable the response cache in the staging proxy of the shop before each deploy",
+        ),
+        ("The timeout of the proxy is 30 seconds", "The timeout of the proxy is 300 seconds"),
+        ("Never rebase a shared branch of the team", "Rebase a shared branch of the team"),
+        ("The guard holds while x == 1", "The guard holds while x != 1"),
+    ],
+)
+def test_what_may_contradict_is_flagged_on_both(one: str, other: str, log: ProjectLog) -> None:
+    """And merged into neither."""
+    first = log.learn(one)
+    second = log.learn(other)
+    assert ("new", [first.learning.id]) == (second.outcome, [each.id for each in second.may_contradict])
+    assert {"may_contradict": second.learning.id} == standing(log, first.learning.id).flags
+    assert {"may_contradict": first.learning.id} == standing(log, second.learning.id).flags
+
+
+def test_the_same_key_of_another_content_is_told_apart(log: ProjectLog) -> None:
+    """Its own key ends in a hash, and a warning says so (D4)."""
+    start = "A text whose first sixty bytes are the same as those of the next one:"
+    one, other = (
+        log.learn(f"{start} apples grow on trees"),
+        log.learn(f"{start} submarines dive for weeks under ice"),
+    )
+    assert "new" == other.outcome
+    assert other.learning.key.startswith(f"{one.learning.key}-")
+    assert any(other.learning.key in warning for warning in other.warnings)
+
+
+def test_what_replaces_another_says_so(log: ProjectLog) -> None:
+    """By key or id; the old one is kept, superseded and worth less."""
+    old = log.learn("Staging deploys on Tuesdays").learning
+    new = log.learn("Staging deploys on Wednesdays", supersedes=old.key)
+    assert new.superseded is not None
+    found = standing(log, old.id)
+    assert ("superseded", new.learning.id, 50) == (found.status, found.superseded_by, found.confidence)
+    # nearly the same words as what it replaces are no repetition of it
+    third = log.learn("Staging deploys on Wednesdays!", supersedes=new.learning.id)
+    assert "new" == third.outcome
+    # and what was replaced isn't repeated either
+    assert "new" == log.learn("Staging deploys on Tuesdays").outcome
+
+
+def test_a_name_that_nothing_or_much_goes_by_writes_nothing(world: World, log: ProjectLog) -> None:
+    """Status 2, and the candidates."""
+    with pytest.raises(NotFound):
+        log.learn("x y z", supersedes="nothing")
+    line = '{"key":"k","type":"fact","content":"%s"}\n'
+    (world.personal / ".roamkb" / "knowledge.jsonl").write_text(line % "one" + line % "two")
+    with pytest.raises(Ambiguous):
+        log.learn("x y z", supersedes="k")
+    assert 2 == len(lines(world))
+
+
+@pytest.mark.parametrize("text", ["", "  \n\t ", "\u200b\u2060", "\u2028\r", "\ud800"])
+def test_nothing_is_no_learning(text: str, world: World, log: ProjectLog) -> None:
+    """Nor is what can't be seen."""
+    with pytest.raises(UsageError):
+        log.learn(text)
+    assert [] == lines(world)
+
+
+@pytest.mark.parametrize("where", ["content", "tags", "files", "actions", "task", "category"])
+def test_a_secret_is_refused_wherever_it_stands(where: str, world: World, log: ProjectLog) -> None:
+    """Nothing of it is left in the log."""
+    secret = "AKIAABCDEFGHIJKLMNOP"
+    with pytest.raises(SecretFound):
+        if where == "content":
+            log.learn(secret)
+        elif where in ("tags", "files", "actions"):
+            log.learn("A fact", **{where: [secret]})  # type: ignore[arg-type]
+        else:
+            log.learn("A fact", **{where: secret})  # type: ignore[arg-type]
+    assert b"AKIA" not in b"".join(path.read_bytes() for path in world.personal.rglob("*") if path.is_file())
+
+
+@settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(text=st.text(st.characters(), min_size=1, max_size=40))
+def test_what_is_said_comes_back_as_it_was_said(text: str, world: World) -> None:
+    """Through the file and the recall, for every text that can be seen."""
+    log = world.open().log
+    log.init()
+    # each example has a log of its own
+    for path in (world.personal / ".roamkb").glob("*.jsonl"):
+        path.write_bytes(b"")
+    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+    try:
+        done = log.learn(text)
+    except UsageError:
+        assert [] == lines(world)
+        return
+    (line,) = lines(world)
+    assert text == line["content"]
+    found = log.recall(id=done.learning.id)
+    assert [text] == [one.standing.learning.content for one in found.learnings]  # type: ignore[union-attr]
+    assert "repeated" == log.learn(text).outcome
+
+
+@pytest.mark.parametrize(
+    ("session", "place", "status"),
+    [
+        ("work", "personal", 3),
+        ("work", "unknown", 3),
+        ("unknown", "personal", 3),
+        ("work", "work", 0),
+        ("unknown", "unknown", 0),
+        ("personal", "personal", 0),
+    ],
+)
+def test_nothing_goes_into_a_looser_projects_log(world: World, session: str, place: str, status: int) -> None:
+    """Refused, and not a byte of the text or the question is left there, neither in the log nor beside it."""
+    here: Path = getattr(world, session)
+    there: Path = getattr(world, place)
+    world.open(there).log.init()
+    done = world.run("learn", "Invoices are signed by zebras", "--project", str(there), "--json", cwd=here)
+    assert status == done.status
+    if status:
+        recalled = world.run("recall", "zebras", "--session", "zebra", "--project", str(there), cwd=here)
+        assert 1 == recalled.status
+        left = b"".join(path.read_bytes() for path in world.home.rglob("*") if path.is_file())
+        assert b"zebra" not in left.lower()
+
+
+def test_a_stricter_session_leaves_no_receipt(world: World) -> None:
+    """It may read; what it asked for is recorded nowhere outside its own tree (D11)."""
+    world.open().log.init()
+    world.run("learn", "Zebras are striped")
+    receipts = world.personal / ".roamkb" / "local" / "receipts.jsonl"
+    for folder, count in ((world.work, 0), (world.unknown, 0), (world.personal, 1)):
+        done = world.run("recall", "zebras", "--project", str(world.personal), "--task", "t", cwd=folder)
+        assert 0 == done.status
+        assert count == (len(receipts.read_bytes().splitlines()) if receipts.exists() else 0)
+
+
+def test_events_are_in_order_whatever_the_clock_says(world: World, log: ProjectLog) -> None:
+    """A machine whose clock went back a year adds at the end."""
+    log.learn("Rebase fails on dirty trees")
+    for days in (0, -400, 400, -800, 0):
+        world.open(now=NOON + timedelta(days=days)).log.learn("Rebase fails on dirty trees")
+    ids = [str(event["id"]) for event in lines(world, "ledger.jsonl")]
+    assert ids == sorted(set(ids))
+
+
+def test_a_strange_event_of_another_program_stops_nothing(world: World, log: ProjectLog) -> None:
+    """Its id has no successor."""
+    log.learn("Rebase fails on dirty trees")
+    with (world.personal / ".roamkb" / "ledger.jsonl").open("a") as file:
+        file.write(
+            '{"id":"zzz","event":"noted"}\n{"id":"ffffffff-ffff-ffff-ffff-ffffffffffff","event":"noted"}\n'
+        )
+    done: Learned = log.learn("Rebase fails on dirty trees")
+    assert ("repeated", 2) == (done.outcome, done.occurrences)
