@@ -1,5 +1,6 @@
 """The knowledge base's notes on disk: read forgivingly, written only with a permit."""
 
+import os
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
@@ -10,9 +11,11 @@ from os.path import expanduser  # Path's raises where there is no such user
 from pathlib import Path
 
 from roamkb.core.boundary import WritePermit
+from roamkb.core.errors import DiskError
 from roamkb.core.model import Node
 from roamkb.core.model import Note
 from roamkb.core.model import Unreadable
+from roamkb.core.names import is_note
 from roamkb.formats.org.decode import decode_note
 from roamkb.storage import disk
 from roamkb.storage.walk import NoteFile
@@ -116,6 +119,20 @@ class Notes:
         """
         check_kb(permit.kb)
         return disk.create_unique(permit.kb, names, text.encode())
+
+    def put_back(self, permit: WritePermit, file: str, data: bytes) -> Path:
+        """Create the note `file`, relative to the knowledge base, as it was; return its path.
+
+        Raises:
+            NameTaken: there is a file of that name. DiskError: no note can be there.
+            NotDurable: it was written, and the disk would not promise to keep it.
+        """
+        check_kb(permit.kb)
+        path = permit.kb / file
+        real, root = Path(os.path.realpath(path.parent)), Path(os.path.realpath(permit.kb))
+        if not is_note(file) or ".." in path.parts or not real.is_relative_to(root):
+            raise DiskError(path, "is no place of a note")
+        return disk.create(disk.make_folder(path.parent), path.name, data)
 
 
 def merged(contents: Contents) -> tuple[Node, ...]:

@@ -50,6 +50,11 @@ class State:
         """Return the folder that holds what was taken out of `kb`."""
         return self.state / "trash" / _key(kb)
 
+    def snapshot_folder(self, kb: Path) -> Path | None:
+        """Return the folder for snapshots of what agents wrote to `kb`; None where that would be in `kb`."""
+        folder = self.state / "snapshots" / _key(kb)
+        return None if _lies_in(folder, kb) else folder
+
     def cache_folder(self, kb: Path) -> Path | None:
         """Return the folder for what a rescan of `kb` could rebuild; None where that would be in `kb`."""
         folder = self.cache / _key(kb)
