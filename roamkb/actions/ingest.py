@@ -318,8 +318,10 @@ class _Likely:
             return _Kin(twin=same, shape=new)
         similar, rivals = [], []
         alike = _alike(self._near_of(type), new)
+        is_crowded = len(alike) >= _LOOKED_AT
         # sorted is stable: of equals the one that was there first
-        for id in sorted(alike, key=lambda id: -len(new.all_words & self._shapes[id].all_words))[:_WEIGHED]:
+        closest = sorted(alike, key=lambda id: -len(new.all_words & self._shapes[id].all_words))
+        for id in closest[: _MOST_RIVALS if is_crowded else _WEIGHED]:
             match likeness(new, self._shapes[id], limit=ALIKE):
                 case Likeness.MAY_CONTRADICT:
                     rivals.append(id)
@@ -327,7 +329,7 @@ class _Likely:
                     similar.append(id)
         if similar:
             return _Kin(twin=max(similar, key=lambda id: similarity(new, self._shapes[id])), shape=new)
-        return _Kin(rivals=rivals[:_MOST_RIVALS], shape=new, is_crowded=len(alike) >= _LOOKED_AT)
+        return _Kin(rivals=rivals[:_MOST_RIVALS], shape=new, is_crowded=is_crowded)
 
     def _near_of(self, type: str) -> Near[str]:
         return self._near.setdefault(type, Near())
