@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from roamkb.app_pipeline import ProjectPipeline
     from roamkb.core.boundary import WritePermit
     from roamkb.core.checkup import Checkup
+    from roamkb.core.consent import Human
     from roamkb.core.installation import InstallReport
     from roamkb.storage.index import Index
     from roamkb.storage.places import Session
@@ -79,6 +80,8 @@ class Surroundings:
     #: The user's own state and cache folders; None for the system's usual ones.
     state: Path | None = None
     cache: Path | None = None
+    #: The account's name, by the password database: who answers for what a human says.
+    login: str = "someone"
 
     @property
     def agent(self) -> str:
@@ -100,6 +103,7 @@ class Surroundings:
             pid=os.getpid(),
             now=datetime.now,
             new_id=new_id,
+            login=_login(),
         )
 
 
@@ -120,6 +124,15 @@ def _account_home(home: Path) -> Path:
         return home
 
 
+def _login() -> str:
+    try:
+        import pwd
+
+        return pwd.getpwuid(os.getuid()).pw_name
+    except (ImportError, KeyError):
+        return "someone"
+
+
 class KnowledgeBase:
     """The human's knowledge base, with the leave that the current project has."""
 
@@ -130,11 +143,13 @@ class KnowledgeBase:
         project: str | None = None,
         ask: Callable[[str], str] | None = None,
         progress: Callable[[int, int], None] | None = None,
+        human: "Human | None" = None,
     ) -> None:
         self._around = around
         self._project_folder = None if project is None else Path(project)
         self._ask = ask
         self._progress = progress
+        self._human = human
 
     @classmethod
     def open(
@@ -143,14 +158,16 @@ class KnowledgeBase:
         project: str | None = None,
         ask: Callable[[str], str] | None = None,
         progress: Callable[[int, int], None] | None = None,
+        human: "Human | None" = None,
     ) -> "KnowledgeBase":
         """Return the knowledge base that the installed rule names; nothing is read before it's needed.
 
         `project` is the folder that the session works in, beside the current one. `ask` puts a
         question to a human at a terminal and returns the answer; without it nobody is asked.
-        `progress` hears how many notes of how many the index has read.
+        `progress` hears how many notes of how many the index has read. `human` is somebody at a
+        terminal, whose word some operations need; without it they are refused.
         """
-        return cls(Surroundings.gathered(), project=project, ask=ask, progress=progress)
+        return cls(Surroundings.gathered(), project=project, ask=ask, progress=progress, human=human)
 
     @property
     def log(self) -> "ProjectPipeline":
@@ -158,7 +175,12 @@ class KnowledgeBase:
         from roamkb.app_pipeline import ProjectPipeline
 
         return ProjectPipeline(
-            self._around, self, folder=self._project_folder, ask=self._ask, progress=self._progress
+            self._around,
+            self,
+            folder=self._project_folder,
+            ask=self._ask,
+            progress=self._progress,
+            human=self._human,
         )
 
     # Reading

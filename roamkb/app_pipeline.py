@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from roamkb.app_curation import CuratedLog
 from roamkb.app_log import texts_of as _texts
 from roamkb.app_sharing import ProjectSharing
 from roamkb.core.errors import UsageError
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from roamkb.storage.log import Log
 
 
-class ProjectPipeline(ProjectSharing):
+class ProjectPipeline(CuratedLog, ProjectSharing):
     """The project's log, and the stages that its learnings pass."""
 
     def observe(
@@ -208,7 +209,13 @@ class ProjectPipeline(ProjectSharing):
         )
 
     def _missing_anchors(self, log: "Log") -> "Callable[[Standing], Sequence[str]]":
-        return lambda standing: ()
+        """Return what says which files a learning names that are gone, as far as that speaks against it."""
+        from roamkb.actions.audit import files_verdict
+        from roamkb.actions.audit import lost_files
+        from roamkb.storage.anchors import Grounds
+
+        grounds = Grounds(log.root)
+        return lambda standing: lost_files(files_verdict(standing.learning.content, grounds))
 
     def promote(
         self,

@@ -60,12 +60,22 @@ def doubts_about(standing: Standing, grounds: Grounds) -> Mapping[str, str]:
     doubts = dict(standing.flags)
     if noise := noise_of(content):
         doubts.setdefault("noise", noise)
-    anchors = anchors_of(content)
-    verdict = judged(anchors, content, files=_there(anchors, grounds), symbols=None)
-    # what is said of a file that went away isn't doubtful for that
-    if verdict.status == STALE or (verdict.existing_files and verdict.missing_files):
-        doubts.setdefault(verdict.reason, ", ".join(verdict.missing_files))
+    verdict = files_verdict(content, grounds)
+    if missing := lost_files(verdict):
+        doubts.setdefault(verdict.reason, ", ".join(missing))
     return doubts
+
+
+def files_verdict(content: str, grounds: Grounds) -> Verdict:
+    """Return what the project says of the files that `content` names; symbols are not looked for."""
+    anchors = anchors_of(content)
+    return judged(anchors, content, files=_there(anchors, grounds), symbols=None)
+
+
+def lost_files(verdict: Verdict) -> tuple[str, ...]:
+    """Return the files whose absence speaks against a learning; one about a deletion isn't wrong for it."""
+    is_doubtful = verdict.status == STALE or bool(verdict.existing_files)
+    return verdict.missing_files if is_doubtful else ()
 
 
 def verdicts(standings: Iterable[Standing], grounds: Grounds) -> Mapping[str, tuple[Anchors, Verdict]]:

@@ -3,17 +3,18 @@
 Nothing is rewritten, and no hook or agent gets here: the word comes from a terminal (D19).
 """
 
-from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
+from itertools import islice
 
+from roamkb.actions.audit import files_verdict
 from roamkb.actions.known import NEVER_MERGED
 from roamkb.core.anchors import STALE
-from roamkb.core.anchors import anchors_of
-from roamkb.core.anchors import judged
+from roamkb.core.consent import Human
+from roamkb.core.consent import require_yes
 from roamkb.core.curation import Change
 from roamkb.core.curation import Cluster
 from roamkb.core.curation import clusters
@@ -28,14 +29,16 @@ from roamkb.core.proposal import event_id
 from roamkb.core.proposal import is_named
 from roamkb.core.saying import Hand
 from roamkb.core.secrets import find_secret
+from roamkb.core.text import clipped
 from roamkb.core.text import shown
 from roamkb.storage.anchors import Grounds
 from roamkb.storage.disk import digest
 from roamkb.storage.lines import read_bytes
 from roamkb.storage.log import Log
 
-#: Asks a human at the terminal to type a word; says whether it was typed.
-Confirm = Callable[[str, str], bool]
+#: What the question at the terminal tells of a proposal; the dry run has all of it.
+_SHOWN = 15
+_WIDTH = 160
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +87,7 @@ def apply(
     signature: Signature,
     name: str,
     *,
-    confirm: Confirm | None,
+    human: Human | None,
     only: Collection[int] | None = None,
 ) -> Curation:
     """Append the events of the proposal called `name`, of the clusters `only` or of all.
@@ -94,14 +97,20 @@ def apply(
         ChangedOnDisk: the proposal would be another one by now. Nothing was written in either case.
     """
     check_reason(signature.reason)
-    _require_same(log, propose(log, grounds, signature), name)
-    proposal = _chosen(propose(log, grounds, signature), only)
+    proposal = propose(log, grounds, signature)
+    _require_same(log, proposal, name)
+    proposal = _chosen(proposal, only)
     if not proposal.events:
         return proposal
     require_yes(
-        confirm,
-        f"{len(proposal.events)} lines are to be appended to {shown(str(log.ledger))}, for good, because: "
-        f"{shown(signature.reason)}",
+        human,
+        "\n".join(
+            [
+                *islice(map(_summary, proposal.clusters), _SHOWN),
+                f"{len(proposal.events)} lines of {len(proposal.clusters)} decisions are to be appended to "
+                f"{shown(str(log.ledger))} for good, because: {shown(signature.reason)}",
+            ]
+        ),
         word=proposal.digest[:TYPED],
     )
     with log.locked():
@@ -112,15 +121,11 @@ def apply(
     return replace(now, is_applied=True)
 
 
-def require_yes(confirm: Confirm | None, question: str, *, word: str) -> None:
-    """Raise unless a human at a terminal types `word` after reading `question`."""
-    if confirm is None:
-        raise UsageError(
-            "a human must say so at a terminal; nothing was written",
-            hint="run it yourself in a terminal: agents, hooks and servers can't",
-        )
-    if not confirm(question, word):
-        raise UsageError("it was not confirmed; nothing was written")
+def _summary(cluster: Cluster) -> str:
+    others = ", ".join(shown(one.learning.key) for one in cluster.others)
+    if cluster.keeper:
+        return clipped(f"keep {shown(cluster.keeper.learning.key)} instead of {others}", _WIDTH)
+    return clipped(f"mark for review ({shown(cluster.because)}): {others}", _WIDTH)
 
 
 def check_reason(reason: str) -> None:
@@ -151,16 +156,8 @@ def _chosen(proposal: Curation, only: Collection[int] | None) -> Curation:
 
 def _missing(state: State, grounds: Grounds) -> Mapping[str, Sequence[str]]:
     """Return the files that are gone, by the id of each learning that is stale for it."""
-    found = {}
-    for standing in state.standings.values():
-        content = standing.learning.content
-        anchors = anchors_of(content)
-        if anchors.files:
-            there = frozenset(file for file in anchors.files if grounds.has_file(file))
-            verdict = judged(anchors, content, files=there, symbols=None)
-            if verdict.status == STALE:
-                found[standing.id] = verdict.missing_files
-    return found
+    verdicts = ((one.id, files_verdict(one.learning.content, grounds)) for one in state.standings.values())
+    return {id: verdict.missing_files for id, verdict in verdicts if verdict.status == STALE}
 
 
 def _told(number: int, change: Change) -> str:

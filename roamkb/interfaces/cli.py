@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import typer
 
     from roamkb.app import KnowledgeBase
+    from roamkb.core.consent import Human
 
 #: Seconds after which a person wonders what it is doing.
 _PATIENCE = 1.0
@@ -112,6 +113,7 @@ def execute(call: Call) -> int:
             project=call.project,
             ask=_ask if _is_dialogue() else None,
             progress=_Progress() if sys.stderr is not None and sys.stderr.isatty() else None,
+            human=_human() if call.operation.is_of_log else None,
         )
         door = kb.log if call.operation.is_of_log else kb
         result: object = getattr(door, call.operation.method)(**_with_standard_input(kb, call))
@@ -182,6 +184,12 @@ class _Progress:
 
 def _is_dialogue() -> bool:
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
+
+
+def _human() -> "Human":
+    from roamkb.interfaces.terminal import Terminal
+
+    return Terminal()
 
 
 def _ask(question: str) -> str:

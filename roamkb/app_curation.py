@@ -1,0 +1,155 @@
+"""Looking after a project's log: what its working set makes of it, and what a human decides about it."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from roamkb.app_log import ProjectLog
+from roamkb.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from roamkb.actions.audit import Audit
+    from roamkb.actions.curate import Curation
+    from roamkb.actions.curate import Signature
+    from roamkb.actions.explain import Explanation
+    from roamkb.actions.export import Export
+    from roamkb.actions.mark import Marked
+    from roamkb.actions.refine import Refinement
+
+#: Where neither VISUAL nor EDITOR says anything (POSIX).
+_EDITOR = "vi"
+
+
+class CuratedLog(ProjectLog):
+    """The project's log, and what keeps it worth reading."""
+
+    def audit(self) -> "Audit":
+        """Return what the local working set does to which learning and why, and keep it as a local file.
+
+        Raises:
+            NoLog: the project has none. DiskError: it couldn't be kept.
+        """
+        from roamkb.actions.audit import audit
+        from roamkb.storage.anchors import Grounds
+
+        log = self._log("what an audit found")
+        with log.locked():
+            return audit(log, log.read(), Grounds(log.root))
+
+    def curate(
+        self,
+        *,
+        dry_run: bool = False,
+        apply: str | None = None,
+        reason: str | None = None,
+        agent: str | None = None,
+        session: str | None = None,
+    ) -> "Curation":
+        """Return what a review would append to the ledger; with `apply`, a digest, append just that.
+
+        Raises:
+            UsageError: no reason, or no human said yes at a terminal. SecretFound: the reason holds one.
+            ChangedOnDisk: the proposal would be another by now. Nothing was written in any case.
+        """
+        from roamkb.actions import curate as curating
+        from roamkb.storage.anchors import Grounds
+
+        signature = self._signature(reason, agent=agent, session=session)
+        if apply is None:
+            log = self._log_to_read()
+            return curating.propose(log, Grounds(log.root), signature)
+        if dry_run:
+            raise UsageError("--dry-run or --apply, not both")
+        log = self._log("a review")
+        return curating.apply(log, Grounds(log.root), signature, apply, human=self._human)
+
+    def review(
+        self,
+        *,
+        curate: bool = False,
+        reason: str | None = None,
+        agent: str | None = None,
+        session: str | None = None,
+    ) -> "Curation":
+        """Open what `curate` proposes in the human's editor, and append what is approved there.
+
+        Raises:
+            UsageError, SecretFound, ChangedOnDisk: as `curate`.
+        """
+        import shlex
+
+        from roamkb.actions.review import review
+        from roamkb.storage.anchors import Grounds
+
+        if not curate:
+            raise UsageError("review what?", hint="roamkb review --curate")
+        environment = self._around.environment
+        editor = shlex.split(environment.get("VISUAL") or environment.get("EDITOR") or "") or [_EDITOR]
+        log = self._log("a review")
+        signature = self._signature(reason, agent=agent, session=session)
+        return review(log, Grounds(log.root), signature, human=self._human, editor=editor)
+
+    def refine(self, tasks: Sequence[str] | str = ()) -> "Refinement":
+        """Return the learnings of `tasks` (of all without) that an agent should say again, better."""
+        from roamkb.actions.refine import refine
+
+        return refine(
+            self._log_to_read().read().state(), (tasks,) if isinstance(tasks, str) else tuple(tasks)
+        )
+
+    def explain(self, key: str) -> "Explanation":
+        """Return the whole life of one learning, by key or id.
+
+        Raises:
+            NoLog, NotFound, Ambiguous.
+        """
+        from roamkb.actions.explain import explain
+
+        log = self._log_to_read()
+        state = log.read().state()
+        return explain(log, state, key, doubts_of=self._doubts_of(log), now=self._hand().ts)
+
+    def pin(
+        self, key: str, *, off: bool = False, agent: str | None = None, session: str | None = None
+    ) -> "Marked":
+        """Exempt a learning from decay; with `off`, no longer.
+
+        Raises:
+            NoLog, Refused, NotFound, Ambiguous, DiskError: nothing was written.
+        """
+        from roamkb.actions.mark import pin
+
+        return pin(self._log(f"pin {key}"), key, self._hand(agent=agent, session=session), off=off)
+
+    def override(
+        self, key: str, confidence: str, *, agent: str | None = None, session: str | None = None
+    ) -> "Marked":
+        """Set a learning's confidence, 0.00 to 1.00, for good; only a human at a terminal can.
+
+        Raises:
+            UsageError, NoLog, Refused, NotFound, Ambiguous, DiskError: nothing was written.
+        """
+        from roamkb.actions.mark import override
+        from roamkb.app_log import hundredths
+
+        value = hundredths(confidence)
+        return override(
+            self._log(f"override {key}"),
+            key,
+            0 if value is None else value,
+            self._hand(agent=agent, session=session),
+            operator=self._around.login,
+            human=self._human,
+        )
+
+    def export(self, *, all: bool = False) -> "Export":
+        """Return every learning with what it counts today; with `all`, those of the archive as well."""
+        from roamkb.actions.export import export
+
+        return export(self._log_to_read().read().state(), archived=all)
+
+    def _signature(self, reason: str | None, *, agent: str | None, session: str | None) -> "Signature":
+        from roamkb.actions.curate import Signature
+
+        return Signature(
+            hand=self._hand(agent=agent, session=session), operator=self._around.login, reason=reason or ""
+        )

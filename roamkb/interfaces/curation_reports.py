@@ -1,0 +1,260 @@
+"""What looking after a project's log found and did, as text and as JSON (design section 10)."""
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from roamkb.core.confidence import as_fraction
+from roamkb.core.text import HIDDEN
+from roamkb.core.text import cleaned
+from roamkb.core.text import clipped
+from roamkb.core.text import shown
+from roamkb.formats.events import event_line
+from roamkb.formats.events import iso
+from roamkb.interfaces.log_reports import standing_json
+from roamkb.interfaces.render import SCHEMA
+from roamkb.interfaces.render import Json
+from roamkb.interfaces.render import Printed
+from roamkb.interfaces.render import dumps
+
+if TYPE_CHECKING:
+    from roamkb.actions.audit import Audit
+    from roamkb.actions.curate import Curation
+    from roamkb.actions.explain import Explanation
+    from roamkb.actions.export import Export
+    from roamkb.actions.mark import Marked
+    from roamkb.actions.refine import Refinement
+    from roamkb.core.curation import Cluster
+    from roamkb.core.ledger import Event
+    from roamkb.core.ledger import Standing
+
+#: A title's worth of a learning.
+_TITLE = 120
+
+
+def audit(result: "Audit") -> Printed:
+    """Print the lines that were kept, and where; the counts last."""
+    told = [action.told() for action in result.actions]
+    summary: Json = {"action": "summary", **result.counts}
+    return Printed(
+        json={"schema": SCHEMA, "actions": told, "summary": dict(result.counts), "path": str(result.path)},
+        text=lambda _: "\n".join(map(dumps, (*told, summary))),
+    )
+
+
+def curate(result: "Curation") -> Printed:
+    """Print just the lines that would be, or were, appended to the ledger."""
+    lines = [_ledger_line(event) for event in result.events]
+    if result.is_applied:
+        said = f"appended {len(lines)} lines of the proposal {result.digest}"
+    elif lines:
+        said = (
+            f"{len(result.clusters)} decisions, {len(lines)} lines. The proposal is {result.digest}; "
+            f'to append it: roamkb curate --apply {result.digest} --reason "WHY"'
+        )
+    else:
+        said = "nothing to curate"
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "digest": result.digest,
+            "applied": result.is_applied,
+            "clusters": [_cluster(cluster) for cluster in result.clusters],
+            "lines": [json.loads(line) for line in lines],
+        },
+        text=lambda _: "\n".join(lines),
+        status=0 if lines else 1,
+        warnings=(said,),
+    )
+
+
+def review(result: "Curation") -> Printed:
+    """Print the lines that were appended, if any."""
+    printed = curate(result)
+    if result.is_applied:
+        return printed
+    return Printed(
+        json=printed.json,
+        text=printed.text,
+        status=1,
+        warnings=("nothing was approved, nothing was written",),
+    )
+
+
+def _ledger_line(event: "Event") -> str:
+    """Return the line as the ledger gets it; a character that could act on a terminal by its number."""
+    line = event_line(event).decode()
+    return HIDDEN.sub(lambda match: json.dumps(match.group())[1:-1], line)
+
+
+def _cluster(cluster: "Cluster") -> Json:
+    return {
+        "number": cluster.number,
+        "kind": cluster.kind,
+        "because": cluster.because,
+        "keeper": _brief(cluster.keeper) if cluster.keeper else None,
+        "others": [_brief(one) for one in cluster.others],
+    }
+
+
+def _brief(standing: "Standing") -> Json:
+    learning = standing.learning
+    return {
+        "id": learning.id,
+        "key": learning.key,
+        "type": learning.type,
+        "content": learning.content,
+        "confidence": as_fraction(standing.confidence),
+        "status": standing.status,
+    }
+
+
+def refine(result: "Refinement") -> Printed:
+    """Print each learning, what is wrong with it, and the command that says it again."""
+
+    def text(_: bool) -> str:
+        lines = []
+        for one in result.learnings:
+            learning = one.standing.learning
+            lines.append(f"[{shown(learning.type).upper()}] {clipped(shown(learning.content), _TITLE)}")
+            lines += [f"  {shown(reason)}" for reason in one.reasons]
+            lines.append(f"  {shown(one.command)}")
+        return "\n".join(lines)
+
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "tasks": list(result.tasks),
+            "learnings": [
+                {**standing_json(one.standing), "reasons": list(one.reasons), "command": one.command}
+                for one in result.learnings
+            ],
+        },
+        text=text,
+        status=0 if result.learnings else 1,
+    )
+
+
+def explain(result: "Explanation") -> Printed:
+    """Print a learning's life, the constants last."""
+    standing = result.standing
+    history = [
+        {
+            "id": step.event.id,
+            "ts": iso(step.event.ts),
+            "event": step.event.event,
+            "by": step.event.by,
+            "agent": step.event.agent,
+            "session": step.event.session,
+            "task": step.event.task,
+            "fields": dict(step.event.fields),
+            "before": as_fraction(step.before),
+            "after": as_fraction(step.after),
+            "effect": as_fraction(step.after - step.before),
+        }
+        for step in standing.history
+    ]
+    constants = {name: as_fraction(value) for name, value in result.constants.items()}
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "learning": {**full_json(standing), "flags": dict(result.doubts)},
+            "start": {"confidence": as_fraction(result.start), "why": result.why},
+            "history": history,
+            "ranked": as_fraction(result.ranked),
+            "constants": {**constants, "promoted_from": result.often},
+        },
+        text=lambda _: "\n".join(_life(result)),
+    )
+
+
+def _life(result: "Explanation") -> Iterator[str]:
+    standing = result.standing
+    learning = standing.learning
+    yield f"[{shown(learning.type).upper()}] {cleaned(learning.content).strip()}"
+    yield f"  {shown(learning.key)} | {shown(learning.id)}"
+    told = iso(learning.ts)[:10] if learning.ts else "no date"
+    who = " ".join(shown(one) for one in (learning.agent, learning.session, learning.task) if one)
+    yield f"{told}  said{f' by {who}' if who else ''}: {as_fraction(result.start):.2f}, since {result.why}"
+    for step in standing.history:
+        event = step.event
+        who = " ".join(shown(one) for one in (event.by, event.agent, event.session, event.task) if one)
+        effect = step.after - step.before
+        moved = (
+            f"{as_fraction(effect):+.2f} to {as_fraction(step.after):.2f}" if effect else "no effect on it"
+        )
+        yield f"{iso(event.ts)[:10]}  {shown(event.event)} by {who or 'nobody named'}: {moved}"
+        yield from (f"    {shown(name)}: {_field(value)}" for name, value in event.fields.items())
+    marks = [standing.status, standing.verdict, f"scope {standing.scope}", f"{standing.occurrences} times"]
+    marks += ["pinned"] if standing.is_pinned else []
+    marks += ["overridden by a human"] if standing.is_overridden else []
+    marks += ["archived"] if standing.is_archived else []
+    yield (
+        f"now {as_fraction(standing.confidence):.2f}, ranked as {as_fraction(result.ranked):.2f}: "
+        + ", ".join(map(shown, marks))
+    )
+    yield from (f"  {shown(name)}: {shown(why)}" for name, why in result.doubts.items())
+    yield "constants: " + ", ".join(
+        f"{name} {as_fraction(value):.2f}" for name, value in result.constants.items()
+    )
+
+
+def _field(value: object) -> str:
+    return clipped(shown(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)), 300)
+
+
+def pin(result: "Marked") -> Printed:
+    """Say whether it is pinned now."""
+    standing = result.standing
+    state = "pinned" if standing.is_pinned else "not pinned"
+    already = "" if result.is_new else " already; nothing was written"
+    return _marked(result, f"{shown(standing.learning.key)} is {state}{already}")
+
+
+def override(result: "Marked") -> Printed:
+    """Say what it counts now."""
+    standing = result.standing
+    return _marked(
+        result, f"{shown(standing.learning.key)} counts {as_fraction(standing.confidence):.2f} from now on"
+    )
+
+
+def _marked(result: "Marked", said: str) -> Printed:
+    return Printed(
+        json={"schema": SCHEMA, "learning": full_json(result.standing), "changed": result.is_new},
+        text=lambda _: said,
+    )
+
+
+def export(result: "Export") -> Printed:
+    """Print each learning as one JSON object a line."""
+    told = [full_json(standing) for standing in result.standings]
+    return Printed(
+        json={"schema": SCHEMA, "learnings": told},
+        text=lambda _: "\n".join(map(dumps, told)),
+        status=0 if told else 1,
+    )
+
+
+def full_json(standing: "Standing") -> Json:
+    """Return all that is known of a learning: what its line says, and what it counts today."""
+    learning = standing.learning
+    return {
+        **standing_json(standing),
+        "source": learning.source,
+        "bead": learning.bead,
+        "session": learning.session,
+        "provenance": learning.provenance,
+        "origin": learning.origin,
+        "kind": learning.kind.value if learning.kind else None,
+        "pinned": standing.is_pinned,
+        "overridden": standing.is_overridden,
+        "flags": dict(standing.flags),
+        "supersedes": list(standing.supersedes),
+        "merged_from": list(standing.merged_from),
+        "review_reason": standing.review_reason,
+        "node": standing.node or None,
+        "outcomes": dict(standing.outcomes),
+        "last_used": iso(standing.last_used) if standing.last_used else None,
+        "extra": dict(learning.extra),
+    }
