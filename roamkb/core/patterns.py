@@ -10,6 +10,7 @@ Most entries are plain paths. They are decided here, without pathspec: it costs 
 import as the whole rest of a write.
 """
 
+import contextlib
 import re
 import unicodedata
 from collections.abc import Callable
@@ -120,18 +121,33 @@ def _spec(entry: str, fold: bool) -> "GitIgnoreSpec":
 def last_match(patterns: Sequence[str], path: str) -> bool | None:
     """Say what the last of gitignore's `patterns` that meets `path` says: ignore it or not; None: none does.
 
-    A folder's path ends with a slash.
+    A folder's path ends with a slash. What is said of a folder above is no word on `path`: `!*/`
+    lets git look into folders, and `*` ignores each file in them nevertheless.
     """
-    from pathspec import GitIgnoreSpec
-
-    return GitIgnoreSpec.from_lines(patterns).check_file(path).include
+    for pattern in reversed(_spec_of(patterns).patterns):
+        met = pattern.regex.match(path) if pattern.regex else None
+        # pathspec marks the slash of the folder that it met
+        if met and met.groupdict().get("ps_d") and met.start("ps_d") < len(path) - 1:
+            continue
+        if met:
+            return pattern.include
+    return None
 
 
 def concerns(patterns: Iterable[str], path: str) -> bool:
     """Say whether one of gitignore's `patterns` means the file `path`, relative to the project."""
+    return _spec_of(patterns).match_file(path)
+
+
+def _spec_of(patterns: Iterable[str]) -> "GitIgnoreSpec":
+    """Return pathspec's reading of those of `patterns` that are any; git passes over the others."""
     from pathspec import GitIgnoreSpec
 
-    return GitIgnoreSpec.from_lines(patterns).match_file(path)
+    read = GitIgnoreSpec.from_lines(())
+    for pattern in patterns:
+        with contextlib.suppress(ValueError):
+            read += GitIgnoreSpec.from_lines([pattern])
+    return read
 
 
 def ignoring(patterns: Sequence[str]) -> Callable[[str], bool]:

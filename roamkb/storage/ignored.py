@@ -1,5 +1,6 @@
 """Whether git ignores a file: by the ignore files themselves, since git would run what a repository says."""
 
+import codecs
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -56,4 +57,8 @@ def git_folder(root: Path) -> Path:
 
 def _patterns(file: Path) -> tuple[str, ...]:
     data = read_file(file)
-    return () if isinstance(data, Unreadable) else tuple(data.decode("utf-8", "replace").splitlines())
+    if isinstance(data, Unreadable):
+        return ()
+    text = data.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
+    # not `splitlines`, which knows more ends of lines than git
+    return tuple(line.removesuffix("\r") for line in text.split("\n"))
