@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from roamkb.app_curation import CuratedLog
 from roamkb.app_log import texts_of as _texts
 from roamkb.app_sharing import ProjectSharing
+from roamkb.app_tasks import ProjectTasks
 from roamkb.core.errors import UsageError
 from roamkb.core.text import shown
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from roamkb.storage.log import Log
 
 
-class ProjectPipeline(CuratedLog, ProjectSharing):
+class ProjectPipeline(CuratedLog, ProjectSharing, ProjectTasks):
     """The project's log, and the stages that its learnings pass."""
 
     def observe(

@@ -479,6 +479,7 @@ def _report(name: str, room: str = "reports") -> Callable[[object], Printed]:
 _ROOMS = {
     "log_reports": ("init", "learn", "observe", "consolidate", "recall", "ingest"),
     "gate_reports": ("verify", "promote"),
+    "task_reports": ("task", "relevant", "used", "stats"),
     "curation_reports": ("audit", "refine", "curate", "review", "explain", "pin", "override", "export"),
 }
 _RENDERERS: dict[str, Callable[..., Printed]] = {

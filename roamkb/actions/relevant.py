@@ -1,0 +1,68 @@
+"""`relevant`: what the log, the knowledge base and earlier tasks know that helps with this one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from roamkb.actions.known import Finder
+from roamkb.core.ledger import State
+from roamkb.core.model import Hit
+from roamkb.core.query import Query
+from roamkb.core.relevance import Relevant
+from roamkb.core.relevance import ordered
+from roamkb.core.relevance import relevance
+from roamkb.core.tasks import Task
+from roamkb.core.tasks import similar
+from roamkb.core.tasks import tasks_of
+
+#: How many are shown where nobody says.
+DEFAULT = 20
+#: Learnings whose words are looked at; more than anybody reads.
+_BY_WORDS = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelevantFound:
+    """What helps with a task, best first."""
+
+    task: Task
+    learnings: tuple[Relevant, ...]
+    #: How many there are in all.
+    count: int
+    similar: tuple[tuple[Task, float], ...]
+    nodes: tuple[Hit, ...]
+
+
+def relevant(
+    state: State,
+    finder: Finder,
+    task: Task,
+    query: Query,
+    *,
+    actions: Sequence[str],
+    least_confidence: int,
+    limit: int,
+    offset: int,
+    nodes: Sequence[Hit],
+    now: float,
+) -> RelevantFound:
+    """Return the learnings that fit `task`, whose words `query` asks for; confidence in hundredths."""
+    alike = similar(task, tasks_of(state.events))
+    seen = {other.id: how for other, how in alike} | {task.id: 1.0}
+    seen.pop("", None)
+    answers = finder.find(query, limit=_BY_WORDS) if query.text.strip() else ()
+    words = {answer.file: answer.score for answer in answers}
+    found = [
+        fits
+        for standing in state.standings.values()
+        if standing.confidence >= least_confidence
+        and not standing.is_archived
+        and (fits := relevance(standing, task, actions=actions, words=words.get(standing.id, 0.0), seen=seen))
+    ]
+    kept = ordered(found, now)
+    return RelevantFound(
+        task=task,
+        learnings=tuple(kept[offset : offset + limit]),
+        count=len(kept),
+        similar=tuple(alike),
+        nodes=tuple(nodes),
+    )

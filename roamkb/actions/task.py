@@ -1,0 +1,105 @@
+"""`task`: what is being worked on, so that the next one like it is met with what this one taught."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from roamkb.actions.consolidate import Consolidated
+from roamkb.actions.consolidate import consolidate_task
+from roamkb.core.errors import UsageError
+from roamkb.core.ledger import Standing
+from roamkb.core.ledger import State
+from roamkb.core.saying import Hand
+from roamkb.core.saying import Stamps
+from roamkb.core.tasks import DONE
+from roamkb.core.tasks import FAILED
+from roamkb.core.tasks import STARTED
+from roamkb.core.tasks import Task
+from roamkb.core.tasks import similar
+from roamkb.core.tasks import tasks_of
+from roamkb.core.text import shown
+from roamkb.storage.log import Log
+from roamkb.storage.receipts import Receipt
+
+ACTIONS: Final = ("start", "done", "failed", "similar", "list")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskReport:
+    """A task, and what follows from what happened to it."""
+
+    action: str
+    task: Task | None = None
+    #: Tasks that are alike, with their likeness.
+    similar: tuple[tuple[Task, float], ...] = ()
+    #: Learnings that were shown for it, and of which nobody said whether they helped.
+    unanswered: tuple[Standing, ...] = ()
+    consolidated: Consolidated | None = None
+    tasks: tuple[Task, ...] = ()
+
+
+def begin(log: Log, task: Task, hand: Hand) -> TaskReport:
+    """Record that `task` was started, and return it with the tasks that are like it."""
+    if not task.title.strip():
+        raise UsageError("a task needs a title", hint='roamkb task start ID --title "…"')
+    with log.locked():
+        contents = log.read()
+        known = tasks_of(contents.state().events)
+        stamps = Stamps(hand, after=contents.last_event, by="task")
+        event = stamps.event(
+            "task",
+            "",
+            task=task.id,
+            outcome=STARTED,
+            signature=task.signature,
+            title=task.title,
+            category=task.category,
+            files=list(task.files),
+            depends=list(task.depends),
+        )
+        log.append(events=[event])
+    return TaskReport(action="start", task=task, similar=tuple(similar(task, known)))
+
+
+def end(log: Log, id: str, hand: Hand, *, failed: bool, receipts: Sequence[Receipt]) -> TaskReport:
+    """Record how a task ended, consolidate what it taught, and name what it should answer for."""
+    with log.locked():
+        contents = log.read()
+        state = contents.state()
+        stamps = Stamps(hand, after=contents.last_event, by="task")
+        event = stamps.event("task", "", task=id, outcome=FAILED if failed else DONE)
+        log.append(events=[event])
+    task = tasks_of((*state.events, event))[id]
+    return TaskReport(
+        action=FAILED if failed else DONE,
+        task=task,
+        unanswered=tuple(_unanswered(state, id, receipts)),
+        consolidated=consolidate_task(log, id, hand),
+    )
+
+
+def _unanswered(state: State, task: str, receipts: Sequence[Receipt]) -> list[Standing]:
+    ids = dict.fromkeys(id for receipt in receipts if receipt.task == task for id in receipt.shown)
+    return [
+        standing
+        for id in ids
+        if (standing := state.standings.get(id))
+        and not any(step.event.event == "reused" and step.event.task == task for step in standing.history)
+    ]
+
+
+def find_similar(state: State, id: str) -> TaskReport:
+    """Return the tasks that are like the one called `id`; none where nobody knows it."""
+    tasks = tasks_of(state.events)
+    task = tasks.get(id)
+    return TaskReport(
+        action="similar", task=task, similar=tuple(similar(task, tasks)) if task else (), tasks=()
+    )
+
+
+def check_action(action: str, id: str | None) -> None:
+    """Raise `UsageError` where that isn't what one can do with a task."""
+    if action not in ACTIONS:
+        raise UsageError(f"no action {shown(action)}", hint="roamkb task start|done|failed|similar ID")
+    if id is None and action != "list":
+        raise UsageError("which task?", hint=f"roamkb task {action} ID")

@@ -1,0 +1,159 @@
+"""Tasks, what helps with them, and whether it did: the project's experience (document 004)."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from roamkb.app_log import ProjectLog
+from roamkb.app_log import hundredths
+from roamkb.app_log import texts_of
+from roamkb.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from roamkb.actions.relevant import RelevantFound
+    from roamkb.actions.task import TaskReport
+    from roamkb.actions.used import Used
+    from roamkb.core.reuse import Reuse
+    from roamkb.core.tasks import Task
+
+
+class ProjectTasks(ProjectLog):
+    """The project's log, asked on behalf of tasks."""
+
+    def task(
+        self,
+        action: str,
+        id: str | None = None,
+        *,
+        title: str | None = None,
+        category: str | None = None,
+        files: Sequence[str] = (),
+        depends: Sequence[str] = (),
+        agent: str | None = None,
+        session: str | None = None,
+    ) -> "TaskReport":
+        """Start or end a task, or find those that are like it; an id that nobody knows finds none.
+
+        Raises:
+            UsageError: no such action, or no title. NoLog, Refused, DiskError.
+        """
+        from roamkb.actions import task as tasks
+        from roamkb.core.tasks import tasks_of
+        from roamkb.storage.receipts import receipts
+
+        tasks.check_action(action, id)
+        if action in ("similar", "list") or id is None:
+            state = self._log_to_read().read().state()
+            if id is None:
+                return tasks.TaskReport(action=action, tasks=tuple(tasks_of(state.events).values()))
+            return tasks.find_similar(state, id)
+        log, hand = self._log(title or id), self._hand(agent=agent, session=session)
+        if action == "start":
+            return tasks.begin(log, self._new_task(id, title, category, files, depends), hand)
+        return tasks.end(log, id, hand, failed=action == "failed", receipts=receipts(log.local))
+
+    def relevant(
+        self,
+        *,
+        task: str | None = None,
+        title: str | None = None,
+        files: Sequence[str] = (),
+        category: str | None = None,
+        actions: Sequence[str] = (),
+        min_confidence: str | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+        kb: bool = False,
+        agent: str | None = None,
+        session: str | None = None,
+    ) -> "RelevantFound":
+        """Return what helps with a task that was started, or that is described here, best first.
+
+        Raises:
+            UsageError: nothing says what the task is about. NoLog.
+        """
+        from dataclasses import replace
+
+        from roamkb.actions import relevant as helping
+        from roamkb.core.query import parse_query
+        from roamkb.core.tasks import tasks_of
+        from roamkb.storage.receipts import keep_receipt
+
+        log, hand = self._log_to_read(), self._hand(agent=agent, session=session)
+        state = log.read().state()
+        told = self._new_task(task or "", title, category, files, ())
+        known = tasks_of(state.events).get(task or "")
+        if known is None and task is None and not (title or files or category or actions):
+            raise UsageError("relevant to what?", hint='roamkb relevant --task ID, or --title "…" --file F')
+        if known is not None:
+            about = {
+                name: getattr(told, name) for name in ("title", "category", "files") if getattr(told, name)
+            }
+            told = replace(known, **about)
+        found = helping.relevant(
+            state,
+            self._finder(log, state),
+            told,
+            parse_query(told.title, today=hand.now.date()),
+            actions=texts_of(actions),
+            least_confidence=50 if min_confidence is None else hundredths(min_confidence) or 0,
+            limit=helping.DEFAULT if limit is None else limit,
+            offset=offset or 0,
+            nodes=self._nodes(told.title, 5) if kb else (),
+            now=hand.ts,
+        )
+        if found.learnings:
+            ids = [one.standing.id for one in found.learnings]
+            keep_receipt(log.local, hand, ids, by="relevant", task=task or "")
+        return found
+
+    def used(
+        self,
+        name: str,
+        *,
+        outcome: str,
+        task: str | None = None,
+        match: str | None = None,
+        agent: str | None = None,
+        session: str | None = None,
+    ) -> "Used":
+        """Say whether a learning that was shown helped; being shown alone moves nothing.
+
+        Raises:
+            UsageError: no such outcome, or it was never shown. NotFound, Ambiguous, NoLog, Refused.
+        """
+        from roamkb.actions.known import called
+        from roamkb.actions.used import used
+        from roamkb.storage.receipts import receipts
+
+        log, hand = self._log(name), self._hand(agent=agent, session=session)
+        standing = called(log, log.read().state(), name)
+        return used(
+            log, standing, receipts(log.local), hand, outcome=outcome, match=match or "", task=task or ""
+        )
+
+    def stats(self) -> "Reuse":
+        """Return how often knowledge was shown, and what came of it."""
+        from roamkb.core.reuse import reuse
+        from roamkb.storage.receipts import receipts
+
+        log = self._log_to_read()
+        shown = [receipt.shown for receipt in receipts(log.local)]
+        return reuse(log.read().state(), shown, now=self._hand().ts)
+
+    def _new_task(
+        self,
+        id: str,
+        title: str | None,
+        category: str | None,
+        files: Sequence[str],
+        depends: Sequence[str],
+    ) -> "Task":
+        from roamkb.core.tasks import Task
+
+        return Task(
+            id=id,
+            title=title or "",
+            category=category or "",
+            files=texts_of(files),
+            depends=texts_of(depends),
+        )

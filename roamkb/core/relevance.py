@@ -1,0 +1,113 @@
+"""How much a learning helps with a task: its files, its action, its words, and what came before.
+
+Ranked by relevance, then by how far it is trusted (document 004, FR-3 and FR-7).
+"""
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from roamkb.core.consolidation import category
+from roamkb.core.ledger import NEEDS_REVIEW
+from roamkb.core.ledger import SUPERSEDED
+from roamkb.core.ledger import Standing
+from roamkb.core.patterns import concerns
+from roamkb.core.tasks import Task
+
+#: What each reason is worth beside the others: a file names its learning, words may mean anything.
+_FILE: Final = 0.4
+_WORDS: Final = 0.35
+_SEEN: Final = 0.25
+_ACTION: Final = 0.15
+_CATEGORY: Final = 0.1
+#: Less is no reason to show it: one of file, task seen before, or good words.
+LEAST: Final = 0.15
+#: The share of trust in the order.
+_TRUST: Final = 0.25
+
+#: What stands in for the stars of a pattern, so that it can be met by another pattern.
+_ANY = "x"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relevant:
+    """One learning that fits, how well, and why."""
+
+    standing: Standing
+    #: 0 to 1.
+    relevance: float
+    why: tuple[str, ...]
+
+
+def relevance(
+    standing: Standing, task: Task, *, actions: Sequence[str], words: float, seen: Mapping[str, float]
+) -> Relevant | None:
+    """Return how well a learning fits; None where nothing speaks for it.
+
+    `words` is the match of the task's words, 0 to 1; `seen` the likeness of other tasks by id.
+    """
+    learning = standing.learning
+    reasons: list[tuple[float, str]] = []
+    if file := met(learning.files, task.files):
+        reasons.append((_FILE, f"file {file}"))
+    if words:
+        reasons.append((_WORDS * words, "words"))
+    if alike := max((seen.get(id, 0.0) for id in (learning.task, learning.bead) if id), default=0.0):
+        reasons.append((_SEEN * alike, f"learned in {learning.task or learning.bead}"))
+    told = {action.casefold() for action in actions} & {action.casefold() for action in learning.actions}
+    if told:
+        reasons.append((_ACTION, f"action {', '.join(sorted(told))}"))
+    if task.category and category(standing) == task.category.casefold().replace("-", "_"):
+        reasons.append((_CATEGORY, f"category {task.category}"))
+    total = sum(weight for weight, _ in reasons)
+    if total < LEAST:
+        return None
+    return Relevant(
+        standing=standing,
+        relevance=min(total, 1.0),
+        why=tuple(why for _, why in sorted(reasons, reverse=True)),
+    )
+
+
+def met(patterns: Sequence[str], files: Sequence[str]) -> str:
+    """Return the first of the task's `files` that the learning's `patterns` mean; empty where none is.
+
+    Both may be patterns: `database/` is met by `database/*.sql`, and `*.ts` by `src/auth.ts`.
+    """
+    if not patterns or not files:
+        return ""
+    for file in files:
+        if file in patterns or concerns(patterns, _example(file)):
+            return file
+    for file in files:
+        if any("*" not in pattern and concerns([file], pattern.rstrip("/")) for pattern in patterns):
+            return file
+    return ""
+
+
+def _example(pattern: str) -> str:
+    """Return a file that `pattern` means."""
+    plain = pattern.strip().lstrip("/").replace("**/", "").replace("**", _ANY).replace("*", _ANY)
+    return plain + _ANY if plain.endswith("/") else plain.replace("?", _ANY)
+
+
+def ordered(found: Sequence[Relevant], now: float) -> list[Relevant]:
+    """Return what fits, the best first; what needs a review after its equals, and nothing that is gone."""
+    kept = [
+        one for one in found if one.standing.status != SUPERSEDED and one.standing.verdict != "invalidated"
+    ]
+    return sorted(
+        kept,
+        key=lambda one: (
+            -round(_weighed(one, now), 6),
+            one.standing.status == NEEDS_REVIEW,
+            -one.standing.learning.ts,
+            one.standing.id,
+        ),
+    )
+
+
+def _weighed(one: Relevant, now: float) -> float:
+    trust = one.standing.rank_confidence(now) / 100
+    return one.relevance * (1 - _TRUST + _TRUST * trust)
