@@ -200,6 +200,7 @@ class KnowledgeBase:
         files: bool = False,
         related: str | None = None,
         budget: int | None = None,
+        semantic: bool = False,
     ) -> "SearchResult":
         """Return the nodes that answer `words`, best first.
 
@@ -214,6 +215,8 @@ class KnowledgeBase:
         if agent and human:
             raise UsageError("--agent and --human leave nothing", hint="give one of them")
         text = words if isinstance(words, str) else " ".join(words)
+        if semantic and (regex or related is not None):
+            raise UsageError("--semantic ranks words", hint="roamkb search WORDS --semantic")
         if related is not None:
             return self._related(related, text, limit=limit, budget=budget)
         query = narrowed(
@@ -225,7 +228,7 @@ class KnowledgeBase:
         )
         notes = self._notes()
         return search(
-            self._index(notes),
+            self._index(notes, semantic=semantic),
             notes,
             query,
             pattern=text if regex else None,
@@ -635,12 +638,17 @@ class KnowledgeBase:
         """Return the notes as they are now; what one call read is not kept for the next."""
         return _notes_of(self._rule)
 
-    def _index(self, notes: Notes) -> "Index":
+    def _index(self, notes: Notes, *, semantic: bool = False) -> "Index":
         from roamkb import __version__
         from roamkb.storage.index import Index
 
         folder = self._state.cache_folder(notes.kb)
-        return Index(notes, folder, version=__version__, progress=self._progress)
+        model = None
+        if semantic:
+            from roamkb.storage.sentence_model import sentence_model
+
+            model = sentence_model(folder)
+        return Index(notes, folder, version=__version__, progress=self._progress, model=model)
 
     @cached_property
     def _state(self) -> "State":

@@ -35,6 +35,8 @@ _TAG = 2.3
 _SUPERSEDED = 0.5
 #: The share of meaning in the score of a long query.
 _MEANING = 0.4
+#: The same where a sentence model says what is near.
+_SENTENCE_MEANING = 0.5
 #: What a note has of the score of a good hit that links to it and to nothing else, in a long query.
 _LINKED = 0.2
 #: So many of the best hits are good ones.
@@ -81,7 +83,9 @@ def score(found: Found, weights: Mapping[str, float]) -> float:
     )
 
 
-def blended(found: Sequence[Found], weights: Mapping[str, float]) -> list[float]:
+def blended(
+    found: Sequence[Found], weights: Mapping[str, float], *, by_sentence: bool = False
+) -> list[float]:
     """Return the scores, each a convex combination of words and meaning.
 
     So they are fused best (Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid
@@ -90,7 +94,8 @@ def blended(found: Sequence[Found], weights: Mapping[str, float]) -> list[float]
     """
     scores = [score(one, weights) for one in found]
     best, nearest = max(scores, default=0.0), max((one.nearness for one in found), default=0.0)
-    share = _MEANING * _breadth(weights) if nearest else 0.0
+    meaning = _SENTENCE_MEANING if by_sentence else _MEANING
+    share = meaning * _breadth(weights) if nearest else 0.0
     return [
         (_SUPERSEDED if one.is_superseded else 1.0)
         * ((1 - share) * points / (best or 1.0) + (share * one.nearness / nearest if share else 0.0))
@@ -117,10 +122,15 @@ def _bonus(most: float, held: Set[str], weights: Mapping[str, float]) -> float:
     return most * total * power
 
 
-def ranked(results: Iterable[Found], weights: Mapping[str, float]) -> list[tuple[Found, float]]:
-    """Return the results with their scores, best first; the best match of the words alone would have 1."""
+def ranked(
+    results: Iterable[Found], weights: Mapping[str, float], *, by_sentence: bool = False
+) -> list[tuple[Found, float]]:
+    """Return the results with their scores, best first; the best match of the words alone would have 1.
+
+    `by_sentence` says that a sentence model measured the nearness, and not the table of words.
+    """
     found = list(results)
-    return _sorted(zip(found, blended(found, weights), strict=True))
+    return _sorted(zip(found, blended(found, weights, by_sentence=by_sentence), strict=True))
 
 
 def _sorted(scored: Iterable[tuple[Found, float]]) -> list[tuple[Found, float]]:

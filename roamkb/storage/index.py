@@ -10,6 +10,7 @@ import sqlite3
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 from typing import TypeVar
 
 from roamkb.core.answers import Answers
@@ -32,6 +33,9 @@ from roamkb.storage.index_tables import maker
 from roamkb.storage.index_tables import sums_of
 from roamkb.storage.nodes import Notes
 
+if TYPE_CHECKING:
+    from roamkb.storage.sentence_model import SentenceModel
+
 _T = TypeVar("_T")
 
 
@@ -46,6 +50,7 @@ class Index:
         version: str = "",
         clock: Callable[[], int] = time.time_ns,
         progress: Progress | None = None,
+        model: "SentenceModel | None" = None,
     ) -> None:
         """Keep the index in `folder`; without one it lives as long as a query. `version` is the program's."""
         self._notes = notes
@@ -53,6 +58,7 @@ class Index:
         self._maker = maker(notes.todo_lines, version, kb=os.path.realpath(notes.kb))
         self._clock = clock
         self._progress = progress
+        self._model = model
         self._changes: Changes
 
     def find(self, query: Query, *, limit: int | None = None) -> Answers:
@@ -90,7 +96,7 @@ class Index:
 
     def _answers(self, db: sqlite3.Connection, changes: Changes, query: Query, limit: int | None) -> Answers:
         return Answers(
-            answers=tuple(Question(db, query).answers(limit, linked=True)),
+            answers=tuple(Question(db, query, model=self._model).answers(limit, linked=True)),
             skipped=(*changes.walk.unreadable, *troubles(db, self._notes.kb)),
             conflict_copies=len(changes.walk.conflict_copies),
         )

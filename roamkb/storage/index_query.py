@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from roamkb.core.answers import Answer
 from roamkb.core.language import balance
@@ -41,6 +42,9 @@ from roamkb.storage.index_tables import line_numbers
 from roamkb.storage.index_tables import sums_of
 from roamkb.storage.index_tables import tag_set
 from roamkb.storage.word_table import word_table
+
+if TYPE_CHECKING:
+    from roamkb.storage.sentence_model import SentenceModel
 
 #: How many of SQLite's best are looked at again; more than anybody reads.
 _POOL = 100
@@ -76,8 +80,10 @@ _SUPERSEDED = re.compile(r"^:SUPERSEDED_BY:\s+\S", re.MULTILINE)
 class Question:
     """One query and the index that it is put to, within one read transaction."""
 
-    def __init__(self, db: sqlite3.Connection, query: Query) -> None:
+    def __init__(self, db: sqlite3.Connection, query: Query, *, model: "SentenceModel | None" = None) -> None:
+        """Ask `db` for `query`; `model`, where there is one, says what is near in meaning."""
         self._db = db
+        self._model = model
         self._query = query
         self._phrases = tuple(filter(None, map(flat, query.phrases)))
         self._sums = sums_of(db)
@@ -210,7 +216,7 @@ class Question:
             points = dict(self._match(f"{{title alias tags}} : ({' AND '.join(names)})", pool)) | points
         if self._phrases:
             points = {key: value for key, value in points.items() if self._holds_phrases(key)}
-        return ranked(self._found(points, complete), self._weights)
+        return ranked(self._found(points, complete), self._weights, by_sentence=self._model is not None)
 
     def _gained(self, order: Sequence[tuple[Found, float]]) -> Mapping[int, tuple[float, int]]:
         """Return what each thing gains by the links of the good hits, and whose link it was."""
@@ -239,7 +245,8 @@ class Question:
     def _found(self, points: Mapping[int, float], complete: set[int]) -> Iterator[Found]:
         together = [f'"{one} {other}"' for one, other in self._pairs()]
         beside = dict(self._match(" OR ".join(together), _ALL)) if together else {}
-        asked = None if self._is_foreign else self._vector
+        asked = None if self._is_foreign or self._model else self._vector
+        near = self._nearness(points)
         called = flat(self._query.text)
         for keys in _chunks(list(points)):
             marks = ", ".join("?" * len(keys))
@@ -254,7 +261,7 @@ class Question:
                     key=key,
                     words=points[key],
                     pairs=beside.get(key, 0.0),
-                    nearness=closeness(asked, vector) if asked and vector else 0.0,
+                    nearness=closeness(asked, vector) if asked and vector else near.get(key, 0.0),
                     has_all=key in complete,
                     is_called=called in map(flat, (title, *alias.split(SEPARATOR))),
                     is_superseded=_SUPERSEDED.search(body) is not None,
@@ -263,6 +270,18 @@ class Question:
                     date=date,
                     place=(file, line),
                 )
+
+    def _nearness(self, points: Mapping[int, float]) -> Mapping[int, float]:
+        """Return how near the best of the hits are to the query in meaning, if a model is asked."""
+        if self._model is None:
+            return {}
+        best = sorted(points, key=lambda key: (-points[key], key))[:_POOL]
+        rows = self._db.execute(
+            "SELECT id, title || char(10) || alias || char(10) || body FROM content "
+            "WHERE id IN (SELECT value FROM json_each(?))",
+            (json.dumps(best),),
+        )
+        return self._model.nearness(self._query.text, dict(rows.fetchall()))
 
     @property
     def _vector(self) -> bytes | None:
