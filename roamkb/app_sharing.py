@@ -48,9 +48,12 @@ class ProjectSharing(ProjectLog):
         """
         from roamkb.actions import bundle as bundling
         from roamkb.core.learning import canonical_type
+        from roamkb.storage.places import place_of_new
 
         path = self._here / expanduser(file)
         if action == "create" and not yes:
+            # what is judged is what is written: a link in the tree may lead out of it
+            path = place_of_new(path)
             chosen = bundling.Chosen(
                 unverified=all,
                 type=canonical_type(type) if type else "",

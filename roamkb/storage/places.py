@@ -151,6 +151,12 @@ def lies_within(path: Path, top: Path) -> bool:
     return denial(place, (root,), fold=_folds(place.real)) is not None
 
 
+def place_of_new(path: Path) -> Path:
+    """Return where a file that is created as `path` ends up: links to its folder followed."""
+    # unlike `resolve`, realpath never fails
+    return Path(os.path.realpath(path.parent), path.name)
+
+
 def session_project(session: Session, rule: Rule | BadRule) -> Project:
     """Return the strictest judgement of all that says where this session works.
 
