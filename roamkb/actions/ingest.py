@@ -28,6 +28,7 @@ from roamkb.core.ledger import SUPERSEDED
 from roamkb.core.ledger import Event
 from roamkb.core.model import Kind
 from roamkb.core.model import Unreadable
+from roamkb.core.saying import MOST_BYTES
 from roamkb.core.saying import Hand
 from roamkb.core.saying import Stamps
 from roamkb.core.saying import difference
@@ -52,6 +53,8 @@ from roamkb.storage.sources import source_lines
 ALIKE: Final = 0.70
 #: Statements that are planned together and appended by one write: about a second's work.
 _BATCH = 1000
+#: Characters of them that are enough.
+_BATCH_SIZE = 4 * 1024 * 1024
 #: Of a family of statements made from one template, so many are found, weighed, and named as rivals.
 _LOOKED_AT = 40
 _WEIGHED = 8
@@ -167,9 +170,16 @@ def ingest(
 
 
 def _batches(statements: Iterable[Said | BadLine]) -> Iterator[tuple[Said | BadLine, ...]]:
-    rest = iter(statements)
-    while batch := tuple(islice(rest, _BATCH)):
-        yield batch
+    batch: list[Said | BadLine] = []
+    size = 0
+    for said in statements:
+        batch.append(said)
+        size += len(said.learning.content) if isinstance(said, Said) else 0
+        if len(batch) >= _BATCH or size >= _BATCH_SIZE:
+            yield tuple(batch)
+            batch, size = [], 0
+    if batch:
+        yield tuple(batch)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -197,7 +207,7 @@ class _Known:
     def __init__(self, contents: Contents) -> None:
         standings = contents.state().standings
         self._learnings = {one.id: one.learning for one in standings.values()}
-        self._old = {one.id for one in standings.values() if one.status == SUPERSEDED}
+        old = {one.id for one in standings.values() if one.status == SUPERSEDED}
         self._ids = {one.id for one in (*contents.learnings, *contents.archived)} | self._learnings.keys()
         for event in contents.events:
             if event.event == "repeated":
@@ -209,7 +219,7 @@ class _Known:
         self._said: dict[tuple[str, str], str] = {}
         for learning in self._learnings.values():
             self._said.setdefault(_word_for_word(learning), learning.id)
-            if learning.id not in self._old:
+            if learning.id not in old and not _is_alone(learning):
                 self._likely.add(learning)
 
     def plan(self, batch: Sequence[Said | BadLine], hand: Hand, kind: Kind) -> _Plan:
@@ -235,10 +245,10 @@ class _Known:
         return learning.id in self._ids or (own is not None and own.content == learning.content)
 
     def _take(self, plan: _Plan, learning: Learning, stamps: Stamps, kind: Kind) -> None:
-        is_old = learning.extra.get("status") == SUPERSEDED
+        is_alone = _is_alone(learning)
         self._ids.add(learning.id)
         same = self._said.get(_word_for_word(learning))
-        kin = _Kin(twin=same) if same or is_old else self._likely.to(learning)
+        kin = _Kin(twin=same) if same or is_alone else self._likely.to(learning)
         if kin.twin is not None:
             twin, known = kin.twin, self._learnings[kin.twin]
             fields = {"source": learning.id, "origin": learning.origin, **difference(known, learning.content)}
@@ -254,7 +264,7 @@ class _Known:
         self._learnings[new.id] = new
         self._keys.add(new.key)
         self._said.setdefault(_word_for_word(new), new.id)
-        if not is_old:
+        if not is_alone:
             self._likely.add(new, kin)
 
     def _fitted(self, learning: Learning, kind: Kind) -> Learning:
@@ -350,6 +360,11 @@ def _alike(near: Near[str], made: Shape) -> list[str]:
 
 def _word_for_word(learning: Learning) -> tuple[str, str]:
     return learning.canonical_type, learning.content.strip()
+
+
+def _is_alone(learning: Learning) -> bool:
+    """Say whether only the very words are compared: what was replaced, and what is a document."""
+    return learning.extra.get("status") == SUPERSEDED or len(learning.content) > MOST_BYTES
 
 
 def _fault(learning: Learning) -> str:

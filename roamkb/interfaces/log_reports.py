@@ -168,8 +168,15 @@ def ingest(result: "Ingested") -> Printed:
             ],
         },
         text=text,
-        warnings=() if result.file else ("there is nothing to read: no other tool keeps anything here",),
+        warnings=tuple(_about_source(result)),
     )
+
+
+def _about_source(result: "Ingested") -> Iterator[str]:
+    if result.file is None:
+        yield "there is nothing to read: no other tool keeps anything here"
+    elif result.preview and result.is_dry_run:
+        yield "this is only shown; --yes without --dry-run takes it in"
 
 
 def consolidate(result: "tuple[Consolidated, ...]") -> Printed:

@@ -130,6 +130,12 @@ def _write(fd: int, lines: Sequence[bytes], path: Path) -> None:
         raise DiskError(path, "isn't a regular file")
     torn = status.st_size > 0 and os.pread(fd, 1, status.st_size - 1) != b"\n"
     data = (b"\n" if torn else b"") + b"".join(line + b"\n" for line in lines)
+    if status.st_size + len(data) > _MOST_BYTES:
+        raise DiskError(
+            path,
+            f"would be larger than {_MOST_BYTES:,} bytes, which nobody could read again",
+            hint="nothing was added; say less",
+        )
     if os.write(fd, data) != len(data):
         # what is there stays: the next write closes the torn line, and readers skip it
         raise DiskError(path, "took only a part of the line", hint="free some space and say it again")

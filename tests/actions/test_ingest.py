@@ -304,6 +304,13 @@ def test_many_lines_come_in_by_batches(world: World) -> None:
     assert len(Log(world.personal).read().events) <= 1200 * 6
 
 
+def test_long_lines_come_in_by_few(world: World) -> None:
+    """A batch is held whole, so that its size counts as well."""
+    long = [f"{letter} " * (1 << 20) for letter in "abcde"]
+    assert (5, 5, 0, 0, 0) == counts(taken(world, [line(one, type="decision") for one in long]))
+    assert sorted(long) == sorted(one.learning.content for one in standings(world.personal))
+
+
 def test_what_somebody_else_says_meanwhile_is_seen(world: World) -> None:
     """The plan was made without it, and is made again."""
     log = world.open().log

@@ -36,6 +36,16 @@ def test_lines_come_back_after_whatever_was_there(
     assert expected == list(read_lines(path))
 
 
+def test_no_file_grows_past_what_can_be_read(tmp_path: Path) -> None:
+    """A log that took too much in would be lost with all that it held before."""
+    path = tmp_path / "a.jsonl"
+    path.touch()
+    os.truncate(path, 1024**3 - 1)
+    with pytest.raises(DiskError):
+        append_lines(path, [b"one more"])
+    assert 1024**3 - 1 == path.stat().st_size
+
+
 def test_a_missing_file_has_nothing_in_it(tmp_path: Path) -> None:
     """And is made by the first line, for its owner alone if need be."""
     path = tmp_path / "a.jsonl"
