@@ -28,7 +28,7 @@ from roamkb.core.tokens import words
 from roamkb.storage.word_table import word_table
 
 #: Raise on any change of tables, tokens or what is stored; an index of another number is made anew.
-SCHEMA = 3
+SCHEMA = 4
 
 #: Names the index in the first bytes of its file, "roam".
 _APPLICATION = 0x726F616D
