@@ -68,10 +68,12 @@ def explain(
 
 def _why(standing: Standing) -> str:
     learning = standing.learning
+    provenance = learning.provenance
+    usual = confidence.BY_PROVENANCE.get(provenance)
+    if usual is not None and learning.confidence in (None, usual):
+        return f"it is {provenance}"
     if learning.confidence is not None:
         start = confidence.started(learning.confidence, learning.provenance)
         said = f"its line says {confidence.as_fraction(learning.confidence):.2f}"
         return said if start == learning.confidence else f"{said}, kept within the bounds"
-    if learning.provenance in confidence.BY_PROVENANCE:
-        return f"it is {learning.provenance}"
     return "its line says nothing of where it comes from"

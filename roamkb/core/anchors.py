@@ -76,7 +76,8 @@ def judged(anchors: Anchors, content: str, *, files: Set[str], symbols: Set[str]
     there = tuple(file for file in anchors.files if file in files)
     missing = tuple(file for file in anchors.files if file not in files)
     if missing:
-        is_stale = not there and not _OF_CHANGE.search(content)
+        # a name such as src/old/missing.ts says nothing of what became of it
+        is_stale = not there and not _OF_CHANGE.search(_PATH.sub(" ", content))
         reason = "partial_missing_file_anchor" if there else "missing_file_anchor"
         return Verdict(
             status=STALE if is_stale else NEEDS_REVIEW,

@@ -53,6 +53,7 @@ FILES = "src/a.ts and src/b.ts"
         (FILES, {"src/a.ts"}, None, ("needs_review", "medium", "partial_missing_file_anchor")),
         (FILES, set(), None, ("stale_candidate", "low", "missing_file_anchor")),
         ("we deleted src/x.ts", set(), None, ("needs_review", "medium", "missing_file_anchor")),
+        ("src/old/gone/removed.ts is slow", set(), None, ("stale_candidate", "low", "missing_file_anchor")),
         ("src/x.ts was renamed", set(), None, ("needs_review", "medium", "missing_file_anchor")),
         ("`foo`", set(), {"foo"}, ("active", "medium", "symbol_anchor_match")),
         ("`foo`", set(), set(), ("needs_review", "low", "missing_symbol_anchor")),
