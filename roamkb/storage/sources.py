@@ -23,6 +23,7 @@ from roamkb.storage.disk import disk_error
 from roamkb.storage.disk import read_file
 from roamkb.storage.places import classify_folder
 from roamkb.storage.places import lies_within
+from roamkb.storage.repositories import is_marked
 
 #: What names the file, the first that is set: ours, and Oro's.
 VARIABLES: Final = ("ROAMKB_KNOWLEDGE_FILE", "ORO_KNOWLEDGE_FILE")
@@ -96,14 +97,15 @@ def belongs_to(path: Path, rule: Rule | BadRule, place: Project) -> Project:
 
 
 def shares_tree(path: Path, source: Project, place: Project, rule: Rule | BadRule) -> bool:
-    """Say whether `path`, by its real name, lies in the tree of `place`, or its project's tree holds that."""
-    if place.root is None:
-        return False
+    """Say whether `path`, by its real name, lies in the tree of `place`, or in a project that holds that."""
+    if place.root is None or source is place:
+        return source is place
     real = Path(os.path.realpath(path))
+    if lies_within(real, place.root):
+        return True
     top = classify_folder(real, rule).root
-    return (
-        source is place or lies_within(real, place.root) or (top is not None and lies_within(place.root, top))
-    )
+    # what lies beside several projects is none's
+    return top is not None and is_marked(str(top)) and lies_within(place.root, top)
 
 
 def source_lines(path: Path) -> Iterator[tuple[int, bytes | BadLine]]:

@@ -450,6 +450,17 @@ def test_a_work_project_takes_its_own_in(world: World) -> None:
         log.ingest(file=str(put(other, [line(SAYINGS[0])])))
 
 
+def test_a_part_of_a_work_project_takes_in_what_the_whole_says(world: World) -> None:
+    """What lies beside several projects is none's; a repository around them is theirs."""
+    source = put(world.work.parent, [line("Acme pays by invoice")])
+    log = world.open(world.work).log
+    log.init()
+    with pytest.raises(Refused):
+        log.ingest(file=str(source))
+    (world.work.parent / ".git").mkdir()
+    assert 1 == log.ingest(file=str(source)).new
+
+
 def test_what_an_unknown_project_said_stays_unknown(world: World) -> None:
     """It can't be promoted later; nor can what was learned at work."""
     source = put(world.unknown, [line(SAYINGS[0]), line(SAYINGS[1], kind="work")])
