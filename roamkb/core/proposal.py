@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from collections.abc import Sequence
 from typing import Final
 
+from roamkb.core.ids import is_id
+
 #: Characters of a digest that name it well enough.
 SHORTEST: Final = 12
 #: Characters that a human types to say yes.
@@ -41,15 +43,8 @@ def event_id(digest: str, number: int, *, after: str) -> str:
     that propose different things after the same event don't make the same ids.
     """
     told = hashlib.sha256(f"{digest}\0{number}".encode()).digest()
-    time = ((_value(after) >> (_ID_BITS - _TIME_BITS)) + 1) % (1 << _TIME_BITS)
+    last = int(after.replace("-", ""), 16) if is_id(after) else 0
+    time = (last >> (_ID_BITS - _TIME_BITS)) + 1
     value = time << _NUMBER_BITS | number % (1 << _NUMBER_BITS)
     text = f"{value << 64 | int.from_bytes(told[:8], 'big'):032x}"
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
-
-
-def _value(id: str) -> int:
-    """Return the number that an id in UUID form is; 0 for another tool's."""
-    try:
-        return int(id.replace("-", ""), 16) % (1 << _ID_BITS)
-    except ValueError:
-        return 0
