@@ -75,9 +75,9 @@ class ProjectSharing(ProjectLog):
             )
         if action == "show":
             return bundling.open_bundle(path)
-        kind = self._require_source(path)
+        self._require_source(path)
         log = self._log(f"what {path} says")
-        return bundling.import_bundle(log, path, self._hand(), kind=kind, yes=yes)
+        return bundling.import_bundle(log, path, self._hand(), yes=yes)
 
     def template(
         self,

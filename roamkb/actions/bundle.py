@@ -162,10 +162,10 @@ def open_bundle(path: Path) -> Opened:
     return Opened(path=path, bundle=bundle)
 
 
-def import_bundle(log: Log, path: Path, hand: Hand, *, kind: Kind, yes: bool = False) -> Imported:
+def import_bundle(log: Log, path: Path, hand: Hand, *, yes: bool = False) -> Imported:
     """Take in what the bundle at `path` says, unverified; without `yes`, say what that would do.
 
-    `kind` is what the file itself is by where it lies. Importing it again changes nothing.
+    Importing it again changes nothing.
 
     Raises:
         NotFound, DiskError, Busy: nothing more was taken in.
@@ -173,8 +173,6 @@ def import_bundle(log: Log, path: Path, hand: Hand, *, kind: Kind, yes: bool = F
     """
     opened = open_bundle(path)
     header = opened.bundle.header
-    # a file that lies nowhere in particular is what it says of itself; one at work is work
-    kinds = (header.kind, kind) if kind is Kind.WORK else (header.kind,)
     # however many of its lines say the same, a bundle is one voice
     voice = replace(hand, session=hand.session or f"bundle:{header.sha256[:12]}")
     done = ingest(
@@ -182,7 +180,7 @@ def import_bundle(log: Log, path: Path, hand: Hand, *, kind: Kind, yes: bool = F
         [*_own_ids(log, opened.bundle.said), *opened.bundle.invalid],
         voice,
         file=path,
-        kind=min(kinds, key=list(Kind).index),
+        kind=header.kind,
         dry_run=not yes,
         preview=not yes,
     )

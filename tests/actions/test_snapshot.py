@@ -85,6 +85,15 @@ def test_it_keeps_the_log_beside_it_and_agents_notes_in_the_state_folder(kept: W
     assert b"agent's node" not in inside(log)
 
 
+def test_a_note_that_a_human_wrote_a_node_into_is_not_kept(kept: World) -> None:
+    """It isn't an agent's alone any more."""
+    (path,) = kept.kb.glob("2*printer*.org")
+    path.write_text(path.read_text() + "\n* Mine\n:PROPERTIES:\n:ID: h-3\n:END:\nmy own words\n")
+    (kb,) = (one for one in take(kept).made if one.what == "kb")
+    assert 1 == kb.files
+    assert b"my own words" not in inside(kb.path)
+
+
 @pytest.mark.parametrize("place", ["work", "unknown"])
 def test_elsewhere_it_keeps_the_log_alone(kept: World, place: str) -> None:
     """No note goes into a work tree, and no work log out of it."""
@@ -313,6 +322,20 @@ def test_an_archive_of_a_humans_note_brings_none(kept: World) -> None:
         restore(kept)
     assert before == kept.files()
     assert not (kept.home / "outside.org").exists()
+
+
+def test_a_folder_that_became_a_link_leads_no_note_out(kept: World) -> None:
+    """It was a folder of the knowledge base when the snapshot was made."""
+    (kept.kb / "sub").mkdir()
+    (path,) = kept.kb.glob("2*printer*.org")
+    path.rename(kept.kb / "sub" / path.name)
+    take(kept)
+    (kept.kb / "sub" / path.name).unlink()
+    (kept.kb / "sub").rmdir()
+    (kept.kb / "sub").symlink_to(kept.work)
+    with pytest.raises(DiskError, match="no place of a note"):
+        restore(kept)
+    assert [] == list(kept.work.iterdir())
 
 
 def test_no_link_in_a_repository_leads_a_snapshot_out_of_it(kept: World) -> None:

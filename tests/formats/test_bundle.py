@@ -126,6 +126,13 @@ def test_what_was_touched_is_refused(what: str, tamper: Callable[[bytes], bytes]
     assert reason in found.reason
 
 
+def test_a_last_line_without_its_end_is_none() -> None:
+    """Although the digest is that of what is there, and the count that of the lines before it."""
+    body = line() + b"\n" + line()
+    told = {"bundle": "roamkb", "schema": 1, "count": 1, "sha256": hashlib.sha256(body).hexdigest()}
+    assert isinstance(parse_bundle(json.dumps(told).encode() + b"\n" + body), NoBundle)
+
+
 @pytest.mark.parametrize("position", range(0, len(GOOD), 7))
 def test_no_flipped_bit_of_the_lines_goes_unseen(position: int) -> None:
     """What is still read after a flip in the header says the same learnings."""
