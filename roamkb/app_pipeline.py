@@ -7,6 +7,7 @@ from roamkb.app_curation import CuratedLog
 from roamkb.app_log import texts_of as _texts
 from roamkb.app_sharing import ProjectSharing
 from roamkb.app_tasks import ProjectTasks
+from roamkb.core.errors import Refused
 from roamkb.core.errors import UsageError
 from roamkb.core.text import shown
 
@@ -247,8 +248,12 @@ class ProjectPipeline(CuratedLog, ProjectSharing, ProjectTasks):
             found = tuple(promoting.candidates(state))
             return promoting.Promoted(candidates=found, asks=ask, consulted=consulted)
         wanted = promoting.candidates(state) if all else [called(log, state, key) for key in _texts(keys)]
-        for standing in wanted[:1]:
-            self._kb.require_leave(standing.learning.content)
+        try:
+            for standing in wanted[:1]:
+                self._kb.require_leave(standing.learning.content)
+        except Refused as refusal:
+            # it stays where it is
+            raise Refused(refusal.project, refusal.fact, written_to=log.knowledge) from refusal
         return promoting.promote(log, self._desk(), wanted, hand, dry_run=dry_run)
 
     def _desk(self) -> "Desk":
