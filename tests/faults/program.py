@@ -9,6 +9,7 @@ import contextlib
 import ctypes
 import os
 import sys
+import tempfile
 import time
 import traceback
 from collections.abc import Callable
@@ -17,8 +18,21 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from roamkb.actions import learn as learning
+from roamkb.actions.init import init
 from roamkb.core.errors import RoamkbError
+from roamkb.core.ids import new_id
+from roamkb.core.learning import Learning
+from roamkb.core.ledger import State as Replayed
+from roamkb.core.model import Kind
+from roamkb.core.saying import Hand
+from roamkb.core.saying import Saying
+from roamkb.formats.events import learning_line
 from roamkb.storage import disk
+from roamkb.storage.log import ROTATE_AT
+from roamkb.storage.log import ROTATED
+from roamkb.storage.log import Log
+from roamkb.storage.log_index import LogIndex
 from roamkb.storage.state import State
 from roamkb.storage.state import lock
 from roamkb.storage.trash import Trash
@@ -28,6 +42,9 @@ BODY = b":PROPERTIES:\n:ID: 1\n:END:\n#+title: old\n" * 200 + b"the end\n"
 NEW_BODY = BODY.replace(b"old", b"new")
 TAKEN = b"#+title: somebody else's\n"
 NOTE = "20260610142900-note.org"
+#: What the log says already, and what it doesn't.
+KNOWN = "Zebras are striped"
+NEW = "Lions sleep for most of the day"
 OTHER = "20260610142900-note-0001.org"
 
 _WHEN = datetime(2026, 6, 10, 14, 29)
@@ -120,9 +137,94 @@ def bad_deaf(folder: Path) -> str:
     return OTHER
 
 
+def log_of(folder: Path) -> Log:
+    """Return the log of the project in `folder`."""
+    return Log(folder / "state" / "site").require()
+
+
+def _learn(folder: Path, text: str, *, supersedes: str | None = None) -> str:
+    log = log_of(folder)
+    hand = Hand(
+        agent="me",
+        session="",
+        machine="m",
+        kind=Kind.PERSONAL,
+        now=_WHEN,
+        new_id=lambda: new_id(_WHEN),
+    )
+
+    def finder(state: Replayed) -> LogIndex:
+        # no index can be kept there, so that it is made in memory
+        return LogIndex(Path("/dev/null/index"), {id: one.learning for id, one in state.standings.items()})
+
+    return learning.learn(log, finder, Saying(content=text), hand, supersedes=supersedes).learning.id
+
+
+def learn(folder: Path) -> str:
+    """Learn something new."""
+    return _learn(folder, NEW)
+
+
+def learn_again(folder: Path) -> str:
+    """Learn what the log says."""
+    return _learn(folder, KNOWN)
+
+
+def learn_instead(folder: Path) -> str:
+    """Learn something in place of what the log says: a line in each file."""
+    return _learn(folder, NEW, supersedes="L0")
+
+
+def rotate(folder: Path) -> str:
+    """Add the line that is one too many."""
+    log = log_of(folder)
+    with log.locked():
+        log.append([fact(ROTATE_AT)])
+    return f"L{ROTATE_AT}"
+
+
+def fact(n: int) -> Learning:
+    """Return one of many learnings."""
+    return Learning(id=f"L{n}", key=f"k{n}", type="learned", content=f"{KNOWN} {n}" if n else KNOWN, ts=n)
+
+
+def bad_append(folder: Path) -> str:
+    """Add a line as most programs do: nothing is synced, a torn line before it is glued to it."""
+    with log_of(folder).knowledge.open("ab") as file:
+        file.write(learning_line(Learning(id="N", key="k", type="learned", content=NEW)) + b"\n")
+    return "N"
+
+
+def bad_rotate(folder: Path) -> str:
+    """Shorten the log first, and fill the archive then."""
+    log = log_of(folder)
+    lines = [*log.knowledge.read_bytes().splitlines(), learning_line(fact(ROTATE_AT))]
+    beside = log.folder / f"{disk.TEMPORARY}x.tmp"
+    beside.write_bytes(b"\n".join(lines[ROTATED:]) + b"\n")
+    beside.replace(log.knowledge)
+    log.archive.write_bytes(b"\n".join(lines[:ROTATED]) + b"\n")
+    return f"L{ROTATE_AT}"
+
+
 TASKS: dict[str, Callable[[Path], str]] = {
     task.__name__: task
-    for task in (create, create_named, swap, trash, restore, bad_in_place, bad_replace, bad_rename, bad_deaf)
+    for task in (
+        create,
+        create_named,
+        swap,
+        trash,
+        restore,
+        bad_in_place,
+        bad_replace,
+        bad_rename,
+        bad_deaf,
+        learn,
+        learn_again,
+        learn_instead,
+        rotate,
+        bad_append,
+        bad_rotate,
+    )
 }
 
 
@@ -161,8 +263,20 @@ def _child(name: str, folder: Path) -> None:
     os._exit(_run(TASKS[name], folder, said))
 
 
+def _import_all() -> None:
+    """Learn something once: what is imported only then would meet the faults as well."""
+    with tempfile.TemporaryDirectory() as top:
+        folder = Path(top)
+        root = folder / "state" / "site"
+        root.mkdir(parents=True)
+        init(root, home=folder, kb=None)
+        learn(folder)
+        learn_again(folder)
+
+
 def main() -> None:
     """Serve until standard input ends."""
+    _import_all()
     for line in sys.stdin:
         name, folder = line.rstrip("\n").split(" ", 1)
         pid = os.fork()

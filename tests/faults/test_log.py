@@ -1,0 +1,170 @@
+"""Killed or failed at any system call, a log loses no line, and what is said about it is so."""
+
+import signal
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from roamkb.actions.init import init
+from roamkb.formats.events import learning_line
+from roamkb.storage import disk
+from roamkb.storage.log import ROTATE_AT
+from tests.faults import program
+from tests.faults.promises import wrong_manners
+from tests.faults.sweep import Run
+from tests.faults.sweep import Sweep
+
+pytestmark = pytest.mark.usefixtures("strace")
+
+TORN = b'{"id":"T","content":"never fini'
+FULL = [learning_line(program.fact(n)) for n in range(ROTATE_AT)]
+LAST = learning_line(program.fact(ROTATE_AT))
+
+
+def known(folder: Path) -> None:
+    """Lay out a log that says one thing and has a torn tail, as a ledger has."""
+    empty(folder)
+    log = program.log_of(folder)
+    log.knowledge.write_bytes(FULL[0] + b"\n" + TORN)
+    log.ledger.write_bytes(TORN)
+
+
+def full(folder: Path) -> None:
+    """Lay out a log that the next line makes too long."""
+    empty(folder)
+    program.log_of(folder).knowledge.write_bytes(b"\n".join(FULL) + b"\n")
+
+
+def empty(folder: Path) -> None:
+    """Lay out a log."""
+    (folder / "kb").mkdir()
+    root = folder / "state" / "site"
+    root.mkdir(parents=True)
+    init(root, home=folder, kb=None)
+    # so that a run doesn't make it
+    with program.log_of(folder).locked():
+        pass
+
+
+def learned(run: Run) -> str:
+    """Check a new learning: all that was there is, and the new one is there if and only if that is said."""
+    log = program.log_of(run.folder)
+    if not log.knowledge.read_bytes().startswith(FULL[0] + b"\n" + TORN):
+        return "what was there isn't"
+    state = log.read().state()
+    said = [one for one in state.standings.values() if one.learning.content == program.NEW]
+    wrong = told_otherwise(run, is_there=bool(said)) or wrong_manners(run)
+    if wrong:
+        return wrong
+    # what went wrong once doesn't stand in the way, and doubles nothing
+    program.learn(run.folder)
+    contents = log.read()
+    again = [one for one in contents.learnings if one.content == program.NEW]
+    if len(again) != 1 or program.KNOWN not in {one.content for one in contents.learnings}:
+        return f"after the next, it is there {len(again)} times"
+    return "" if len(contents.faults) <= 3 else "more than one torn line is left"
+
+
+def replaced(run: Run) -> str:
+    """Check one that replaces another: as `learned`, and the other is marked if it was acknowledged."""
+    state = program.log_of(run.folder).read().state()
+    if run.acknowledged and state.standings["L0"].status != "superseded":
+        return "acknowledged, and the other one isn't marked"
+    return learned(run)
+
+
+def repeated(run: Run) -> str:
+    """Check a repetition: it is counted if and only if that is said."""
+    log = program.log_of(run.folder)
+    if log.knowledge.read_bytes() != FULL[0] + b"\n" + TORN:
+        return "the log has changed"
+    if not log.ledger.read_bytes().startswith(TORN):
+        return "what was there isn't"
+    count = log.read().state().standings["L0"].occurrences
+    wrong = told_otherwise(run, is_there=count == 2) or wrong_manners(run)
+    if wrong:
+        return wrong
+    program.learn_again(run.folder)
+    return "" if log.read().state().standings["L0"].occurrences == count + 1 else "the next isn't counted"
+
+
+def told_otherwise(run: Run, *, is_there: bool) -> str:
+    """Name a difference between what is there and what was said of it."""
+    if run.status in (0, 5) and not is_there:
+        return "said to be written, not there"
+    if run.status in (2, 4, 75) and is_there:
+        return "said not to be written, there"
+    return ""
+
+
+def rotated(run: Run) -> str:
+    """Check a rotation: no line is in neither file, and no line is torn."""
+    there = lines(run)
+    if missing := set(FULL) - set(there):
+        return f"{len(missing)} lines are in neither file"
+    if set(there) - {*FULL, LAST} and run.status != -signal.SIGKILL:
+        return "a line is torn"
+    wrong = told_otherwise(run, is_there=LAST in there) or manners_of_rotation(run)
+    if wrong:
+        return wrong
+    program.rotate(run.folder)
+    log = program.log_of(run.folder)
+    if {*FULL, LAST} - set(lines(run)):
+        return "after the next, a line is missing"
+    archived = log.archive.read_bytes().splitlines()
+    if len(set(archived)) < len(archived):
+        return "a line is archived twice"
+    return "" if log.knowledge.read_bytes().count(b"\n") <= ROTATE_AT else "the next didn't rotate"
+
+
+def lines(run: Run) -> list[bytes]:
+    """Return what stands in the log and its archive."""
+    log = program.log_of(run.folder)
+    archived = log.archive.read_bytes() if log.archive.exists() else b""
+    return log.knowledge.read_bytes().splitlines() + archived.splitlines()
+
+
+def manners_of_rotation(run: Run) -> str:
+    """As any run's; but what is safe without the rotation is acknowledged whatever becomes of it."""
+    hit = run.fault is not None and (run.fault.error == "KILL" or run.fault.call.startswith("unlink"))
+    left = [path.name for path in program.log_of(run.folder).folder.glob(f"{disk.TEMPORARY}*")]
+    if left and not hit:
+        return f"left {left} behind"
+    if run.fault is not None and run.fault.call == "fsync" and run.fault.nth > 1:
+        run = replace(run, fault=None)
+    return wrong_manners(run)
+
+
+SWEEPS = [
+    Sweep(task="learn", set_up=known, check=learned),
+    Sweep(task="learn_again", set_up=known, check=repeated),
+    Sweep(task="learn_instead", set_up=known, check=replaced),
+    Sweep(task="rotate", set_up=full, check=rotated),
+]
+
+
+@pytest.mark.parametrize(
+    "sweep",
+    [
+        Sweep(task="bad_append", set_up=known, check=learned),
+        Sweep(task="bad_rotate", set_up=full, check=rotated),
+    ],
+    ids=lambda sweep: sweep.task,
+)
+def test_the_sweep_catches_a_known_bad_logger(sweep: Sweep, tmp_path: Path) -> None:
+    """A sweep that finds nothing in a writer known to be wrong proves nothing elsewhere."""
+    assert sweep.run(tmp_path, most=3).broken
+
+
+@pytest.mark.parametrize("sweep", SWEEPS, ids=lambda sweep: sweep.task)
+def test_no_fault_breaks_the_logs_promise(
+    sweep: Sweep, tmp_path: Path, record_property: Callable[[str, object], None]
+) -> None:
+    """Each call, killed, failed once and failed from then on: 0 broken, 0 duds."""
+    result = sweep.run(tmp_path)
+    record_property("sweep", str(result).splitlines()[0])
+    print(f"{sweep.task}: {result}")
+    assert result.points >= 7
+    assert not result.broken + result.duds, str(result)
