@@ -158,7 +158,7 @@ class ProjectSharing(ProjectLog):
                 hint="snapshot [--daily], snapshot list, or snapshot restore [ID] [--yes]",
             )
         kb = self._kb.kb_side(f"snapshot {action or ''}".strip())
-        log = self._log_or_none()
+        log = self._log_or_none(writing=action != "list")
         if log is None and kb is None:
             raise NoLog(self._root)
         if action == "list":
@@ -167,9 +167,9 @@ class ProjectSharing(ProjectLog):
             return snapping.restore_snapshot(log, kb, name, yes=yes)
         return snapping.take_snapshot(log, kb, now=self._around.now(), daily=daily)
 
-    def _log_or_none(self) -> "Log | None":
+    def _log_or_none(self, *, writing: bool) -> "Log | None":
         try:
-            return self._log("")
+            return self._log("a snapshot") if writing else self._log_to_read()
         except NoLog:
             return None
 

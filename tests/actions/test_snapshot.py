@@ -107,6 +107,18 @@ def test_elsewhere_it_keeps_the_log_alone(kept: World, place: str) -> None:
     assert new.is_relative_to(folder)
 
 
+def test_a_stricter_session_only_looks(kept: World) -> None:
+    """At a personal log's; of the notes it sees none."""
+    take(kept)
+    there = ("--project", str(kept.personal))
+    assert (3, 3) == (
+        kept.run("snapshot", *there, cwd=kept.work).status,
+        kept.run("snapshot", "restore", *there, cwd=kept.work).status,
+    )
+    listed = kept.run("snapshot", "list", *there, cwd=kept.work)
+    assert (0, 1) == (listed.status, len(listed.out.splitlines()))
+
+
 def test_a_state_folder_at_work_gets_no_notes(kept: World) -> None:
     """Whoever put it there."""
     (kept.work / "state").mkdir()

@@ -112,10 +112,12 @@ def test_nothing_of_ours_lies_in_the_knowledge_base(tmp_path: Path, way: str) ->
     (tmp_path / "link").symlink_to("kb")
     state = State(state=tmp_path / way, cache=tmp_path / way)
     assert state.cache_folder(kb) is None
+    assert state.snapshot_folder(kb) is None
     with pytest.raises(DiskError, match="may not lie in the knowledge base"):
         state.lock_file(kb)
     beside = State(state=tmp_path / "kb-state", cache=tmp_path / "kb-cache")
     assert beside.cache_folder(kb)
+    assert beside.snapshot_folder(kb)
     assert beside.lock_file(kb)
 
 
