@@ -133,7 +133,8 @@ def audit(log: Log, contents: Contents, grounds: Grounds) -> Audit:
     }
     path = log.local / AUDIT
     summary = Action(name="summary", fields=counts)
-    put_paper(path, b"".join(json_line(action.told()) + b"\n" for action in (*actions, summary)))
+    with log.locked():
+        put_paper(path, b"".join(json_line(action.told()) + b"\n" for action in (*actions, summary)))
     return Audit(actions=actions, counts=counts, path=path)
 
 

@@ -39,6 +39,7 @@ from roamkb.storage.log import Log
 #: What the question at the terminal tells of a proposal; the dry run has all of it.
 _SHOWN = 15
 _WIDTH = 160
+_OTHER = "the proposal isn't that one any more, by what it is built from now"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +57,8 @@ class Curation:
     """A proposal: clusters, the events that they stand for, and the digest that names all of it."""
 
     digest: str
+    #: The digests of the log's files that it was built from.
+    files: tuple[str, ...]
     clusters: tuple[Cluster, ...]
     #: In the order of the clusters, as they would be appended now.
     events: tuple[Event, ...]
@@ -66,7 +69,7 @@ class Curation:
 def propose(log: Log, grounds: Grounds, signature: Signature) -> Curation:
     """Return what a review of `log` could settle, as it is now."""
     # the files first: what is added meanwhile makes a digest that no longer fits, never one that does
-    files = [digest(read_bytes(path)) for path in (log.knowledge, log.archive, log.ledger)]
+    files = _files(log)
     contents = log.read()
     state = contents.state()
     found = tuple(clusters(state, _missing(state, grounds), never_merged=NEVER_MERGED))
@@ -78,7 +81,7 @@ def propose(log: Log, grounds: Grounds, signature: Signature) -> Curation:
         _event(change, signature, digest=name, id=event_id(name, number, after=contents.last_event))
         for number, change in enumerate(changes, start=1)
     )
-    return Curation(digest=name, clusters=found, events=events)
+    return Curation(digest=name, files=files, clusters=found, events=events)
 
 
 def apply(
@@ -113,10 +116,13 @@ def apply(
         ),
         word=proposal.digest[:TYPED],
     )
+    # the human may have thought for long; what takes long is done before the lock is held
+    now = propose(log, Grounds(log.root), signature)
+    _require_same(log, now, proposal.digest)
+    now = _chosen(now, only)
     with log.locked():
-        now = propose(log, Grounds(log.root), signature)
-        _require_same(log, now, proposal.digest)
-        now = _chosen(now, only)
+        if _files(log) != now.files:
+            raise ChangedOnDisk(log.folder, _OTHER)
         log.append(events=now.events)
     return replace(now, is_applied=True)
 
@@ -138,7 +144,11 @@ def check_reason(reason: str) -> None:
 
 def _require_same(log: Log, proposal: Curation, name: str) -> None:
     if not is_named(proposal.digest, name):
-        raise ChangedOnDisk(log.folder, "the proposal isn't that one any more, by what it is built from now")
+        raise ChangedOnDisk(log.folder, _OTHER)
+
+
+def _files(log: Log) -> tuple[str, ...]:
+    return tuple(digest(read_bytes(path)) for path in (log.knowledge, log.archive, log.ledger))
 
 
 def _chosen(proposal: Curation, only: Collection[int] | None) -> Curation:

@@ -131,12 +131,13 @@ def _kept(state: State, standings: Sequence[Standing], same: Mapping[str, Set[st
         successor = _successor(state, old) if old.status == SUPERSEDED else None
         if successor and not {old.id, old.learning.key} & {*successor.merged_from, *successor.supersedes}:
             replaced.setdefault(successor.id, []).append(old)
+    by_id = {one.id: one for one in standings}
     taken: set[str] = set()
     for keeper in sorted(standings, key=_worth, reverse=True):
         if keeper.id in taken:
             continue
-        alike = same.get(keeper.id, frozenset())
-        others = [one for one in standings if one.id in alike and one.id not in taken]
+        alike = same.get(keeper.id, frozenset()) & by_id.keys()
+        others = sorted((by_id[id] for id in alike - taken), key=_age)
         before = replaced.get(keeper.id, [])
         taken |= {keeper.id, *(one.id for one in others)}
         if others or before:
