@@ -28,13 +28,17 @@ def at_a_terminal(
     cwd: Path | None = None,
     extra: dict[str, str] | None = None,
     in_background: bool = False,
+    early: str = "",
 ) -> tuple[Ran, str]:
     """Run `roamkb` under a terminal on which `answer` is typed; return the run and what the terminal showed.
+
+    `early` is typed before the program begins.
 
     Standard input, output and error are pipes: only the device is the human's.
     """
     master, slave = os.openpty()
     folder = cwd or world.personal
+    os.write(master, early.encode())
 
     def take_over() -> None:
         os.setsid()
