@@ -55,6 +55,9 @@ _WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 ROTATE_AT = 5000
 ROTATED = 2500
 
+#: Seconds to wait for the others: each reads the whole log, and a dozen agents may learn at once.
+_PATIENCE = 60.0
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
@@ -138,7 +141,7 @@ class Log:
 
     def locked(self) -> contextlib.AbstractContextManager[None]:
         """Hold the leave to append; every append and rotation takes it."""
-        return lock(self.local / "log.lock")
+        return lock(self.local / "log.lock", wait=_PATIENCE)
 
     def read(self) -> Contents:
         """Return all that the files say."""

@@ -8,7 +8,6 @@ import contextlib
 import fcntl
 import hashlib
 import os
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,8 +19,6 @@ from roamkb.storage.disk import make_folder
 
 #: A write holds the lock for some milliseconds; whoever holds it for seconds is stuck.
 WAIT = 5.0
-
-_PAUSE = 0.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,19 +104,42 @@ def lock(path: Path, *, wait: float = WAIT) -> Iterator[None]:
 
 
 def _wait_for(fd: int, path: Path, wait: float) -> None:
-    # the monotonic clock: the other one goes back
-    deadline = time.monotonic() + wait
-    while True:
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        if wait <= 0:
+            raise Busy(path) from error
+    except OSError as error:
+        raise disk_error(path, error) from error
+    else:
+        return
+    _queue_for(fd, path, wait)
+
+
+def _queue_for(fd: int, path: Path, wait: float) -> None:
+    """Wait in the system's own queue: who only asks now and then is passed by all who ask just then."""
+    import threading  # most locks are free
+
+    own = os.dup(fd)
+    ended = threading.Event()
+    failed: list[OSError] = []
+
+    def queue() -> None:
         try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            if time.monotonic() >= deadline:
-                raise Busy(path) from error
+            fcntl.flock(own, fcntl.LOCK_EX)
         except OSError as error:
-            raise disk_error(path, error) from error
-        else:
-            return
-        time.sleep(_PAUSE)
+            failed.append(error)
+        ended.set()
+        # the lock ends with the last of its descriptors: with this one where nobody waits any more
+        with contextlib.suppress(OSError):
+            os.close(own)
+
+    # a daemon, since nothing can call it back from the queue
+    threading.Thread(target=queue, daemon=True).start()
+    if not ended.wait(wait):
+        raise Busy(path)
+    if failed:
+        raise disk_error(path, failed[0]) from failed[0]
 
 
 def _key(kb: Path) -> str:

@@ -306,3 +306,12 @@ def test_no_log_makes_any_command_fail_with_a_traceback(world: World, log: Proje
     ):
         done = world.run(*words)
         assert (0, False) == (done.status, "Traceback" in done.err), done.err
+
+
+def test_half_a_character_is_shown_as_json_says_it(world: World, log: ProjectLog) -> None:
+    """What was said is what a program gets; a terminal gets what can be shown."""
+    say(world, {"id": "a", "content": "zebra \ud800 half", "tags": ["\udfff"], "key": "\udc00"})
+    done = world.run("recall", "zebra", "--json")
+    assert "zebra \ud800 half" == done.json["learnings"][0]["content"]  # type: ignore[index]
+    for how in ([], ["--raw"], ["--framed"], ["--stats"]):
+        assert 0 == world.run("recall", *([] if how == ["--stats"] else ["zebra"]), *how).status

@@ -309,3 +309,13 @@ def test_our_own_confidence_of_one_hundredth_stays_that() -> None:
 def test_a_time_is_shown_in_utc(ts: float, text: str) -> None:
     """To the millisecond; what is no time is the first one."""
     assert text == iso(ts)
+
+
+def test_a_line_of_a_megabyte_is_a_line() -> None:
+    """Said in full, torn, or glued to the next; what stands beside it is found."""
+    long = learning_line(Learning(id="i", key="k", type="t", content='{"' * 500_000))
+    short = b'{"content":"x"}'
+    assert [1_000_000, 1] == [len(one.content) for one in learnings(long, short)]
+    assert [1] == [len(one.content) for one in learnings(long[:-9], short)]
+    assert [1] == [len(one.content) for one in learnings(b"[" * 1_000_000, b"{" * 1_000_000, short)]
+    assert [1_000_000, 1] == [len(one.content) for one in learnings(long + short)]

@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import threading
 import time
 from pathlib import Path
 
@@ -19,7 +20,43 @@ def test_a_lock_is_held_by_one(tmp_path: Path) -> None:
     path = tmp_path / "state" / "kb.lock"
     with lock(path), pytest.raises(Busy, match="held by another roamkb"), lock(path, wait=0.2):
         pytest.fail("held twice")
-    with lock(path, wait=0):
+    # who gave up may still stand in the queue for a moment
+    with lock(path):
+        pass
+
+
+def test_who_waits_gets_his_turn(tmp_path: Path) -> None:
+    """However soon the holder wants it again."""
+    path = tmp_path / "kb.lock"
+    turns = 0
+    is_served = threading.Event()
+
+    def take_again_and_again() -> None:
+        nonlocal turns
+        while turns < 1000 and not is_served.is_set():
+            with lock(path):
+                turns += 1
+                time.sleep(0.002)
+
+    greedy = threading.Thread(target=take_again_and_again)
+    greedy.start()
+    try:
+        for _ in range(20):
+            with lock(path, wait=60):
+                assert turns < 1000
+    finally:
+        is_served.set()
+        greedy.join()
+
+
+def test_who_gave_up_waiting_doesnt_hold_it_later(tmp_path: Path) -> None:
+    """Whoever comes after the holder finds it free."""
+    path = tmp_path / "kb.lock"
+    with lock(path):
+        for _ in range(5):
+            with pytest.raises(Busy), lock(path, wait=0.05):
+                pytest.fail("held twice")
+    with lock(path, wait=60):
         pass
 
 
