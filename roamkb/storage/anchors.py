@@ -12,6 +12,8 @@ import time
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -55,7 +57,7 @@ class Grounds:
 
     def has_file(self, path: str) -> bool:
         """Say whether `path`, relative and normal, is there, at the root or below some folder of it."""
-        return self._is_at(path) or not self._tree.is_whole or path in self._endings
+        return self._is_at(path) or not self._tree.is_whole or self._is_ending(path)
 
     def symbols_among(self, wanted: Iterable[str]) -> frozenset[str] | None:
         """Return those of the dotted names `wanted` that the project's texts have; None if time ran out."""
@@ -75,6 +77,10 @@ class Grounds:
         if missing and not self._tree.is_whole:
             return None
         return frozenset(symbol for name in by_name.keys() - missing for symbol in by_name[name])
+
+    def _is_ending(self, path: str) -> bool:
+        namesakes = self._by_name.get(path.rpartition("/")[2], ())
+        return any(file.endswith(f"/{path}") for file in namesakes)
 
     def _is_at(self, path: str) -> bool:
         place = self._root / path
@@ -97,9 +103,11 @@ class Grounds:
         return _Tree(files=tuple(found), is_whole=True)
 
     @cached_property
-    def _endings(self) -> frozenset[str]:
-        """Every end of every path that has a folder in it."""
-        return frozenset(ending for file in self._tree.files for ending in _endings_of(file))
+    def _by_name(self) -> Mapping[str, Sequence[str]]:
+        found: dict[str, list[str]] = {}
+        for file in self._tree.files:
+            found.setdefault(file.rpartition("/")[2], []).append(file)
+        return found
 
     def _tracked(self) -> Iterator[str]:
         """Yield the files that the ignore files of the root and the folders on the way let through."""
@@ -117,10 +125,3 @@ class Grounds:
                 if not base or file.startswith(base + "/")
             ):
                 yield file
-
-
-def _endings_of(file: str) -> Iterator[str]:
-    start = 0
-    while "/" in file[start:]:
-        yield file[start:]
-        start = file.index("/", start) + 1
