@@ -182,7 +182,9 @@ class ProjectLog:
 
         log = self._log_to_read()
         hand = self._hand(agent=agent, session=session)
-        state = log.read().state(as_of=self._moment("--as-of", as_of))
+        contents = log.read()
+        at = self._moment("--as-of", as_of)
+        state = contents.state(as_of=at)
         if stats:
             return recalling.figures(state)
         if id is not None:
@@ -190,7 +192,8 @@ class ProjectLog:
         else:
             found = recalling.recall(
                 state,
-                self._finder(log, state),
+                # a look back takes nothing out of the index
+                self._finder(log, state if at is None else contents.state()),
                 parse_query(words if isinstance(words, str) else " ".join(words), today=hand.now.date()),
                 Wanted(
                     type=canonical_type(type) if type else "",

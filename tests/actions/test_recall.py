@@ -186,7 +186,11 @@ def test_time_travel_shows_what_was_known_then(world: World, log: ProjectLog) ->
         {"id": "b", "content": "zebra late", "ts": 10 * day},
     )
     happen(world, {"event": "superseded", "of": "a", "ts": "1970-01-08T00:00:00Z"})
+    assert ["zebra late", "zebra early"] == shown(log, "zebra")
+    index = world.personal / ".roamkb" / "local" / "index" / "index.db"
+    before = index.read_bytes()
     found = log.recall("zebra", as_of="1970-01-05")
+    assert before == index.read_bytes()
     assert isinstance(found, Recall)
     assert [("zebra early", "active")] == [
         (one.standing.learning.content, one.standing.status) for one in found.learnings
