@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from roamkb.app_brief import ProjectBrief
 from roamkb.app_curation import CuratedLog
 from roamkb.app_log import texts_of as _texts
 from roamkb.app_sharing import ProjectSharing
-from roamkb.app_tasks import ProjectTasks
 from roamkb.core.errors import Refused
 from roamkb.core.errors import UsageError
 from roamkb.core.text import shown
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from roamkb.storage.log import Log
 
 
-class ProjectPipeline(CuratedLog, ProjectSharing, ProjectTasks):
+class ProjectPipeline(CuratedLog, ProjectSharing, ProjectBrief):
     """The project's log, and the stages that its learnings pass."""
 
     def observe(
@@ -254,7 +254,7 @@ class ProjectPipeline(CuratedLog, ProjectSharing, ProjectTasks):
         except Refused as refusal:
             # it stays where it is
             raise Refused(refusal.project, refusal.fact, written_to=log.knowledge) from refusal
-        return promoting.promote(log, self._desk(), wanted, hand, dry_run=dry_run)
+        return promoting.promote(log, self._desk(), wanted, hand, dry_run=dry_run, careful=all)
 
     def _desk(self) -> "Desk":
         from roamkb.actions.promote import Desk

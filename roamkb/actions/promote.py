@@ -112,8 +112,11 @@ def promote(
     hand: Hand,
     *,
     dry_run: bool = False,
+    careful: bool = False,
 ) -> Promoted:
     """Write each learning that may go as a node, and remember it.
+
+    Where `careful`, since nobody named them, one that may contradict a node is left.
 
     Raises:
         Refused: the session may not write; everything stays. NotDurable: see there.
@@ -130,7 +133,14 @@ def promote(
             left.append(Left(standing=standing, reason=reason))
             continue
         try:
-            written = desk.write(_fact(standing, desk, hand), node_id(standing), dry_run)
+            fact = _fact(standing, desk, hand)
+            written = desk.write(fact, node_id(standing), dry_run or careful)
+            if careful and written.rivals:
+                reason = "a node may say otherwise; promote it by its key to have both"
+                left.append(Left(standing=standing, reason=reason, known=written.rivals))
+                continue
+            if careful and not dry_run:
+                written = desk.write(fact, node_id(standing), False)
         except NearDuplicate as error:
             left.append(Left(standing=standing, reason="a node says so already", known=error.candidates))
             continue
@@ -164,12 +174,12 @@ def _fact(standing: Standing, desk: Desk, hand: Hand) -> Fact:
 
 
 def _provenance(standing: Standing) -> Iterator[str]:
-    """Yield where the learning comes from, in one line for its reader."""
-    said = f"said {standing.occurrences} times" if standing.occurrences > 1 else "said once"
-    about = [f"{standing.learning.canonical_type}, {said}", f"confidence {standing.confidence / 100:.2f}"]
-    if standing.learning.files:
-        about.append("about " + ", ".join(standing.learning.files))
-    yield f"Promoted from the project's log: {'; '.join(about)}."
+    """Yield where the learning comes from, in one line for its reader.
+
+    By its own key and without figures: what all nodes shared would make them near duplicates of each other.
+    """
+    about = f", about {', '.join(standing.learning.files)}" if standing.learning.files else ""
+    yield f"From the project's log: {standing.learning.key}{about}."
 
 
 def _tags(standing: Standing) -> Iterator[str]:

@@ -12,6 +12,7 @@ from typing import Any
 from roamkb.core.confidence import as_fraction
 from roamkb.core.consolidation import ALIKE
 from roamkb.core.consolidation import category
+from roamkb.core.covering import Covering
 from roamkb.core.joins import Near
 from roamkb.core.ledger import NEEDS_REVIEW
 from roamkb.core.ledger import SUPERSEDED
@@ -83,22 +84,27 @@ class Bench:
 
 
 class Gate:
-    """All that a log knows, prepared for checking many learnings."""
+    """All that a log knows, prepared for checking many learnings.
+
+    What is verified is compared whatever its type: a fact may repeat, or deny, what a pattern says.
+    """
 
     def __init__(self, state: State, bench: Bench) -> None:
         self._state = state
         self._bench = bench
-        self._boot = _Texts(bench.boot)
+        self._boot = Covering((line, shape(line)) for line in bench.boot)
         self._shapes: dict[str, Shape] = {}
-        self._verified: dict[str, Near[str]] = {}
+        self._verified: Near[str] = Near()
+        self._covering: Covering[str] = Covering()
         for standing in state.standings.values():
             if standing.verdict == VERIFIED and standing.status != SUPERSEDED:
                 self._add(standing)
 
     def _add(self, standing: Standing) -> None:
-        self._shapes[standing.id] = shape(standing.learning.content)
-        near = self._verified.setdefault(standing.learning.canonical_type, Near())
-        near.add(standing.id, self._shapes[standing.id])
+        if standing.id not in self._shapes:
+            self._shapes[standing.id] = one = shape(standing.learning.content)
+            self._verified.add(standing.id, one)
+            self._covering.add(standing.id, one)
 
     def judge(self, standing: Standing) -> Judged:
         """Return what checks and judge say of a learning; a verified one counts for the next."""
@@ -128,7 +134,7 @@ class Gate:
         return Evidence(
             repeats=repeats.learning.key if repeats else "",
             contradicts=rivals[0].learning.key if rivals else "",
-            restates_boot_file=self._boot.say(own),
+            restates_boot_file=any(self._boot.of(own)),
             is_only_recalled=standing.occurrences == 1 and self._was_shown(standing, own, shown),
             has_source=bool(learning.provenance or learning.origin)
             and bool(learning.agent or learning.session or learning.origin or learning.source),
@@ -137,11 +143,10 @@ class Gate:
 
     def _near(self, standing: Standing, own: Shape) -> tuple[Standing | None, list[Standing]]:
         """Return a verified learning that says the same, and those that may say otherwise."""
-        near = self._verified.get(standing.learning.canonical_type)
         named = self._state.standings.get(standing.flags.get("may_contradict", ""))
         rivals = [named] if named and named.status != SUPERSEDED else []
         twin = None
-        for id in near.candidates(own, ALIKE) if near else ():
+        for id in self._verified.candidates(own, ALIKE):
             if id == standing.id:
                 continue
             how = likeness(own, self._shapes[id], limit=ALIKE)
@@ -149,31 +154,17 @@ class Gate:
                 rivals.append(self._state.standings[id])
             elif how is not Likeness.DIFFERENT:
                 twin = self._state.standings[id]
+        if twin is None:
+            known = (*self._covering.of(own), *self._covering.within(own))
+            others = (self._state.standings[id] for id in known if id != standing.id)
+            # what is surer isn't kept out by what is less so
+            twin = next((other for other in others if _rank(other) <= _rank(standing)), None)
         return twin, rivals
 
     def _was_shown(self, standing: Standing, own: Shape, shown: Sequence[str]) -> bool:
         others = (self._state.standings.get(id) for id in shown if id != standing.id)
-        return any(
-            likeness(own, shape(other.learning.content), limit=ALIKE) in (Likeness.SAME, Likeness.SIMILAR)
-            for other in others
-            if other
-        )
-
-
-class _Texts:
-    """Texts, and whether one of them says the same as another."""
-
-    def __init__(self, texts: Iterable[str]) -> None:
-        self._shapes = [one for text in texts if (one := shape(text)).normal]
-        self._near: Near[int] = Near()
-        for number, one in enumerate(self._shapes):
-            self._near.add(number, one)
-
-    def say(self, one: Shape) -> bool:
-        return any(
-            likeness(one, self._shapes[number], limit=ALIKE) in (Likeness.SAME, Likeness.SIMILAR)
-            for number in self._near.candidates(one, ALIKE)
-        )
+        told = Covering((other.id, shape(other.learning.content)) for other in others if other)
+        return any(told.of(own))
 
 
 def _is_hopeless(found: Iterable[Check]) -> bool:
@@ -185,6 +176,10 @@ _BATCH = 100
 _SECONDS = 1.0
 
 
+def _rank(standing: Standing) -> tuple[int, int, int, str]:
+    return -standing.confidence, -standing.occurrences, -len(standing.learning.content), standing.id
+
+
 def verify(
     log: Log,
     gate: Gate,
@@ -194,6 +189,8 @@ def verify(
     progress: Callable[[int, int], None] | None = None,
 ) -> Iterator[Judged]:
     """Judge learnings one by one, and record what came of it every now and then."""
+    # of several that say the same the surest is to pass, and of those the fullest
+    standings = sorted(standings, key=_rank)
     waiting: list[Judged] = []
     written = time.monotonic()
     try:

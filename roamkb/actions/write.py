@@ -85,6 +85,8 @@ class Written:
     #: The file's text.
     text: str
     dry_run: bool
+    #: Nodes of nearly the same words that may say otherwise.
+    rivals: tuple[Candidate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,6 +190,7 @@ def plan_write(
         warnings=tuple(warnings),
         text=text,
         dry_run=True,
+        rivals=tuple(one for one, how in near if how is Likeness.MAY_CONTRADICT),
     )
     return Planned(node=node, names=tuple(names))
 

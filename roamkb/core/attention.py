@@ -11,7 +11,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from roamkb.core.learning import canonical_type
+from roamkb.core.moments import is_vague
+from roamkb.core.moments import of_the_moment
 from roamkb.core.secrets import SECRET_MARK
+from roamkb.core.secrets import names_a_secret
+from roamkb.core.stem import stem
 from roamkb.core.text import folded
 from roamkb.core.tokens import words
 
@@ -55,6 +59,8 @@ class Attention:
     type: str = ""
     #: Its category; empty where the words have to say.
     category: str = ""
+    #: Its category where the words don't say either.
+    otherwise: str = ""
 
 
 _NOTHING = Attention(filter="")
@@ -67,12 +73,12 @@ ATTENTION: Final[Mapping[str, Attention]] = {
     "summary": _NOTHING,
     "insight": Attention(filter=INSIGHT, type="learned"),
     "learned": Attention(filter=INSIGHT, type="learned"),
-    "gotcha": Attention(filter=INSIGHT, type="gotcha"),
-    "must-check": Attention(filter=INSIGHT, type="must-check"),
+    "gotcha": Attention(filter=INSIGHT, type="gotcha", otherwise="bug_fix"),
+    "must-check": Attention(filter=INSIGHT, type="must-check", otherwise="pattern"),
     "pattern": Attention(filter=INSIGHT, type="pattern", category="pattern"),
     "preference": Attention(filter=INSIGHT, type="pattern", category="pattern"),
     "decision": Attention(filter=DECISION, type="decision", category="decision"),
-    "deviation": Attention(filter=DECISION, type="deviation"),
+    "deviation": Attention(filter=DECISION, type="deviation", otherwise="decision"),
     "discovery": Attention(filter=DISCOVERY, type="fact"),
     "fact": Attention(filter=DISCOVERY, type="fact"),
     "investigation": Attention(filter=DISCOVERY, type="investigation", category="bug_fix"),
@@ -90,36 +96,40 @@ def attention_to(type: str) -> Attention:
     return known or Attention(filter=INSIGHT, type=word or "learned")
 
 
-#: By whole words, the first that has most of them; "prefix" fixes nothing, and an author is no auth.
+#: By the stems of whole words, the first that has most; "prefix" fixes nothing, and an author is no auth.
 _CATEGORIES: Final[Mapping[str, frozenset[str]]] = {
-    line.partition(": ")[0]: frozenset(line.partition(": ")[2].split())
+    line.partition(": ")[0]: frozenset(map(stem, line.partition(": ")[2].split()))
     for line in (
-        "security: security secure vulnerability vulnerabilities auth oauth authentication authorization"
-        " permission permissions xss csrf injection cve encryption encrypted credential credentials"
-        " password passwords token tokens tls certificate certificates secret secrets sandbox",
-        "performance: performance slow slower slowly fast faster speed latency throughput cache cached"
-        " caching memory cpu profiling timeout timeouts quadratic batch batching index indexes",
-        "bug_fix: bug bugs fix fixed fixes fixing error errors fail fails failed failing failure crash"
-        " crashes crashed broken breaks regression exception exceptions workaround hang hangs deadlock"
-        " deadlocks race corrupt corrupts wrong silently",
-        "architecture: architecture architectural design designed structure module modules layer layers"
-        " service services schema interface interfaces boundary boundaries component components monolith"
-        " microservice queue database storage protocol",
+        "security: security secure vulnerability auth oauth authentication authorization permission privilege"
+        " xss csrf injection cve encryption encrypted decrypt credential password token tls ssl certificate"
+        " secret sandbox jwt cors csp nonce signature signed escape sanitize session cookie pii",
+        "performance: performance slow slower slowly fast faster speed latency throughput cache caching memory"
+        " cpu profiling timeout deadline quadratic batch index concurrent concurrency pool rate limit quota"
+        " throttle compression compressed buffer lazy bottleneck expensive",
+        "bug_fix: bug fix error fail failure crash broken break regression exception workaround hang deadlock"
+        " race corrupt wrong wrongly silently stale lose lost leak flaky mismatch missing duplicate drop"
+        " reject refuse unless otherwise instead overwrite truncate",
+        "architecture: architecture architectural design structure module layer service schema interface"
+        " boundary component monolith microservice queue database storage protocol endpoint table migration"
+        " deploy deployment container replica environment staging dependency trigger worker handler api",
         "decision: decided decision chose choose chosen adopt adopted rejected prefer preferred",
-        "pattern: pattern patterns convention conventions always never instead idiom every must should",
+        "pattern: pattern convention always never every each must should idiom only require need",
     )
 }
 
 
 def category_of(text: str, type: str) -> str:
-    """Return what `text` is about, by its words; `insight` where they don't say."""
-    known = attention_to(type).category
-    if known:
-        return known
-    said = {folded(word) for word in words(text)}
+    """Return what `text` is about: by its type, by its words, or as such statements are for the most part.
+
+    `insight` where nothing says.
+    """
+    known = attention_to(type)
+    if known.category:
+        return known.category
+    said = {stem(folded(word)) for word in words(text)}
     counts = {category: len(said & about) for category, about in _CATEGORIES.items()}
     best = max(counts, key=lambda category: counts[category])
-    return best if counts[best] else INSIGHT
+    return best if counts[best] else known.otherwise or INSIGHT
 
 
 #: Fewer words say nothing that another session could use.
@@ -137,6 +147,12 @@ def neglected(text: str) -> str:
         return "it says too little"
     if len(text) > _MOST_CHARACTERS:
         return "it is no statement but a document"
+    if names_a_secret(text):
+        return "it names a secret"
+    if reason := of_the_moment(text):
+        return reason
+    if is_vague(text):
+        return "it could be said of any project"
     if len(_LETTERS.findall(text)) * 2 < len(text.replace(" ", "")):
         return "it is no prose"
     return ""

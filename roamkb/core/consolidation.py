@@ -19,6 +19,7 @@ from roamkb.core.attention import Observation
 from roamkb.core.attention import attention_to
 from roamkb.core.attention import category_of
 from roamkb.core.attention import neglected
+from roamkb.core.covering import Covering
 from roamkb.core.joins import Near
 from roamkb.core.joins import pairs
 from roamkb.core.learning import identity
@@ -84,8 +85,8 @@ def plan_session(
     """
     plan = SessionPlan()
     known = _known(state)
-    told = _texts(_shown_texts(shown, state))
-    restated = _texts(boot)
+    told = Covering(_shapes(_shown_texts(shown, state)))
+    restated = Covering(_shapes(boot))
     seen: dict[str, Near[int]] = {}
     said: list[Noticed] = []
     for observation in observations:
@@ -103,9 +104,9 @@ def plan_session(
             category=category_of(observation.text, observation.type),
             shape=shape(observation.text),
         )
-        if _is_among(noticed.shape, restated):
+        if any(restated.of(noticed.shape)):
             plan.drop("a boot file says so")
-        elif _is_among(noticed.shape, told):
+        elif any(told.of(noticed.shape)):
             plan.drop("this session was shown it")
         elif _is_said(noticed, seen.setdefault(noticed.type, Near()), said):
             plan.drop("this session said so before")
@@ -138,6 +139,7 @@ class _Known:
 
     state: State
     by_type: Mapping[str, Near[str]]
+    covering: Mapping[str, Covering[str]]
     shapes: Mapping[str, Shape]
     sources: frozenset[str]
 
@@ -154,21 +156,29 @@ class _Known:
                 rivals.append(self.state.standings[id])
             elif how is Likeness.SAME or (how is Likeness.SIMILAR and noticed.type not in NEVER_MERGED):
                 return self.state.standings[id], []
+        covering = self.covering.get(noticed.type)
+        if covering and noticed.type not in NEVER_MERGED:
+            # whoever says a part of what is known repeats it
+            for id in covering.of(noticed.shape):
+                return self.state.standings[id], []
         return None, rivals
 
 
 def _known(state: State) -> _Known:
     by_type: dict[str, Near[str]] = {}
+    covering: dict[str, Covering[str]] = {}
     shapes: dict[str, Shape] = {}
     for standing in state.standings.values():
         if standing.status != SUPERSEDED:
             shapes[standing.id] = shape(standing.learning.content)
-            by_type.setdefault(standing.learning.canonical_type, Near()).add(standing.id, shapes[standing.id])
+            type = standing.learning.canonical_type
+            by_type.setdefault(type, Near()).add(standing.id, shapes[standing.id])
+            covering.setdefault(type, Covering()).add(standing.id, shapes[standing.id])
     sources = {standing.learning.origin for standing in state.standings.values()}
     for event in state.events:
         if event.event == "repeated":
             sources.update(event.texts("source"))
-    return _Known(state=state, by_type=by_type, shapes=shapes, sources=frozenset(sources))
+    return _Known(state=state, by_type=by_type, covering=covering, shapes=shapes, sources=frozenset(sources))
 
 
 def _shown_texts(shown: Iterable[str], state: State) -> Iterator[str]:
@@ -177,21 +187,9 @@ def _shown_texts(shown: Iterable[str], state: State) -> Iterator[str]:
         yield standing.learning.content if standing else one
 
 
-def _texts(texts: Iterable[str]) -> tuple[Near[int], Sequence[Shape]]:
-    shapes = [one for text in texts if (one := shape(text)).normal]
-    near: Near[int] = Near()
-    for number, one in enumerate(shapes):
-        near.add(number, one)
-    return near, shapes
-
-
-def _is_among(one: Shape, texts: tuple[Near[int], Sequence[Shape]]) -> bool:
-    """Say whether one of the texts says the same, or nearly so and nothing else."""
-    near, shapes = texts
-    return any(
-        likeness(one, shapes[number], limit=ALIKE) in (Likeness.SAME, Likeness.SIMILAR)
-        for number in near.candidates(one, ALIKE)
-    )
+def _shapes(texts: Iterable[str]) -> Iterator[tuple[str, Shape]]:
+    for text in texts:
+        yield text, shape(text)
 
 
 def _is_said(noticed: Noticed, near: Near[int], said: Sequence[Noticed]) -> bool:

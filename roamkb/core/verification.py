@@ -16,6 +16,8 @@ from typing import Final
 
 from roamkb.core.attention import DURABLE_CATEGORIES
 from roamkb.core.ledger import UNVERIFIED
+from roamkb.core.moments import is_vague
+from roamkb.core.moments import passing
 from roamkb.core.secrets import SECRET_MARK
 from roamkb.core.secrets import find_secret
 from roamkb.core.text import cleaned
@@ -35,12 +37,28 @@ _SENTENCE = re.compile(r"[.!?](?:\s|\Z)")
 _SEVERAL = re.compile(
     r"^(?:LEARNED|DECISION|FACT|PATTERN|INVESTIGATION|DEVIATION|GOTCHA|MUST-CHECK):", re.MULTILINE
 )
-_NOW = re.compile(
-    r"\b(?:now|currently|at present|at the moment|as of today|today|these days|recently)\b", re.IGNORECASE
-)
-#: Not of time: "from now on", "now and then", "until now" says when it was not.
+_NOW = re.compile(r"\b(?:now|currently|at present|as of today|today|these days|recently)\b", re.IGNORECASE)
+#: Not of time: "from now on", "now and then" says when it was not.
 _NOT_NOW = re.compile(r"\b(?:from now on|now and then|right now it is)\b", re.I)
 _DATE = re.compile(r"\b(?:19|20)\d\d\b|\bv?\d+\.\d+")
+
+#: What makes a project less safe is a human's to decide, true or not.
+_WEAKENS: Final = re.compile(
+    r"\b(?:disabl(?:e|ed|es|ing)|(?:turn|switch)(?:ed|s|es|ing)? off|skip(?:s|ped|ping)?"
+    r"|bypass(?:es|ed|ing)?|circumvent(?:s|ed|ing)?|suppress(?:es|ed|ing)?|ignor(?:e|ed|es|ing)"
+    r"|remov(?:e|ed|es|ing)|weaken(?:s|ed|ing)?)\s+(?:\w+\s+){0,2}?"
+    r"(?:tls|ssl|https|certificates?|signatures?|sandbox(?:ing)?|firewalls?|auth(?:entication|orization)?"
+    r"|permissions?|security|csrf|cors|encryption|malware|antivirus|selinux|two-factor|2fa|mfa|reviews?"
+    r"|approvals?|safety|guardrails?)\b"
+    r"|\b(?:chmod\s+(?:-R\s+)?0?777|verify\s*=\s*False|NODE_TLS_REJECT_UNAUTHORIZED)"
+    r"|--(?:no-verify|insecure)\b",
+    re.IGNORECASE,
+)
+_NEGATED: Final = re.compile(
+    r"\b(?:never|not|don['’]?t|no one|nobody|without|avoid|must ?n['’]?t|refuse to|instead of)"
+    r"(?:\s+\w+){0,3}\s*\Z",
+    re.IGNORECASE,
+)
 
 #: What tells an agent to do something, beyond how this project is built. None of it is knowledge.
 _INSTRUCTIONS: Final = re.compile(
@@ -102,7 +120,7 @@ class Scores:
 class Evidence:
     """What is known about a statement beside its text; empty texts and False mean that nothing is wrong."""
 
-    #: What it nearly repeats: a verified learning.
+    #: What it nearly repeats, or says in part or with an addition: a verified learning.
     repeats: str = ""
     #: What it may contradict: a verified learning, or one that the ledger names.
     contradicts: str = ""
@@ -125,6 +143,7 @@ def checks(content: str, evidence: Evidence) -> tuple[Check, ...]:
             ("one_statement", _several(content)),
             ("no_secret", _secret(content)),
             ("no_instruction", _instruction(content)),
+            ("safe", _unsafe(content)),
             ("dated", _undated(content)),
             ("not_in_boot_file", restates),
             ("not_repeated", f"{evidence.repeats} says so and is verified" if evidence.repeats else ""),
@@ -182,6 +201,8 @@ def heuristic(content: str, *, confidence: int, category: str) -> Scores:
 
 def _too_little(content: str) -> str:
     count = sum(1 for _ in words(content))
+    if is_vague(content):
+        return "it could be said of any project"
     # one run of Chinese or Thai is a sentence to its reader
     return "" if count >= _LEAST_WORDS or len(content.strip()) >= 3 * _LEAST_WORDS else "it is too short"
 
@@ -211,9 +232,19 @@ def _instruction(content: str) -> str:
     return f"it tells an agent what to do: “{found.group()[:60]}”" if found else ""
 
 
+def _unsafe(content: str) -> str:
+    text = " ".join(cleaned(content).split())
+    for found in _WEAKENS.finditer(text):
+        if not _NEGATED.search(text[: found.start()]):
+            return f"it makes something less safe: “{found.group()[:60]}”"
+    return ""
+
+
 def _undated(content: str) -> str:
-    said = _NOW.search(_NOT_NOW.sub("", content))
-    return f"it says “{said.group()}” and no date or version" if said and not _DATE.search(content) else ""
+    if said := passing(content):
+        return f"it says “{said}”, which nobody can read later"
+    found = _NOW.search(_NOT_NOW.sub("", content))
+    return f"it says “{found.group()}” and no date or version" if found and not _DATE.search(content) else ""
 
 
 def _unanchored(missing: tuple[str, ...]) -> str:

@@ -106,8 +106,8 @@ UNITS = {name: group.split()[0] for group in _UNITS.split("|") for name in map(f
 
 #: Words that say the same in a note, whatever the context; a word is in one group at most.
 _SAME = (
-    "use utilize utilise employ|show display|list enumerate|find locate found|delete remove erase|create "
-    "make made "
+    "use utilize utilise employ|show display|list enumerate|find locate found|delete remove erase drop|"
+    "reject refuse|create make made "
     "generate|build built|directory folder dir|fast quick rapid|begin start began begun commence|"
     "error fault|check verify ensure|fix repair fixed|buy purchase bought|big large huge|help assist aid|"
     "require demand|obtain acquire retrieve fetch|enjoy like love|job work occupation|kid child children|"

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from roamkb.core.secrets import withheld
 from roamkb.core.text import clipped
 from roamkb.formats.commands import captured_from_command
 from roamkb.formats.events import seconds
@@ -16,6 +17,8 @@ from roamkb.formats.statements import statements_of_human
 
 #: Of a tool's output; what matters of it the agent says.
 _LONGEST = 400
+#: Of a command or an output, before it is cut.
+_READ = 20_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,13 +55,14 @@ def happenings_of_transcript(lines: Iterable[bytes]) -> Iterator[Happening]:
         except (ValueError, RecursionError):
             continue
         message = told.get("message") if isinstance(told, dict) else None
-        if not isinstance(message, dict) or told.get("isMeta"):
+        # what a harness adds, sums up, or asks of a subagent was said by no human
+        if not isinstance(message, dict) or told.get("isMeta") or told.get("isCompactSummary"):
             continue
         ts = seconds(told.get("timestamp"))
         spoken = _spoken(message.get("content"))
         if told.get("type") == "assistant":
             found = statements_of_agent(spoken)
-        elif told.get("type") == "user":
+        elif told.get("type") == "user" and not told.get("isSidechain"):
             found = statements_of_human(spoken)
         else:
             continue
@@ -80,10 +84,13 @@ def _tool_use(payload: Mapping[str, Any], *, failed: bool) -> Iterator[Happening
         yield Happening(type=one.said or one.type, text=one.text, tool=tool, task=one.bead, tags=one.tags)
     said = command or _text(asked.get("file_path")) or _text(asked.get("pattern")) or _text(asked.get("url"))
     outcome = "failure" if failed or _has_failed(payload.get("tool_response")) else "success"
-    text = clipped(f"{tool} {said}".strip(), _LONGEST)
+    text = f"{tool} {said}".strip()[:_READ]
+    error = ""
     if outcome == "failure":
-        error = _text(payload.get("error")) or _printed(payload.get("tool_response"))
-        text = f"{text}\n{clipped(error, _LONGEST)}".strip()
+        error = (_text(payload.get("error")) or _printed(payload.get("tool_response")))[:_READ]
+    # before they are cut: of half a credential nobody sees what it is, and what names one stands beside it
+    text, _, error = withheld(f"{text}\0{error}").partition("\0")
+    text = f"{clipped(text, _LONGEST)}\n{clipped(error, _LONGEST)}".strip()
     yield Happening(
         type="error" if outcome == "failure" else "tool_use", text=text, tool=tool, outcome=outcome
     )

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from roamkb.core.moments import of_the_moment
+from roamkb.core.moments import passing
 from roamkb.formats.commands import captured_from_message
 
 
@@ -26,33 +28,83 @@ class Statement:
 #: How a sentence of an agent's begins that says what was found out; the rest is the statement.
 _IS = r"(?: (?:is|was)(?: (?:to|that))?|:)"
 _CUES: Final = (
-    ("discovery", rf"(?:the )?(?:real |actual |underlying )?root cause{_IS}"),
+    ("investigation", rf"(?:the )?(?:real |actual |underlying )?(?:root )?cause{_IS}"),
     ("insight", r"(?:it )?(?:turns|turned) out(?: that|:)?"),
-    ("insight", r"i (?:have )?(?:just )?(?:learned|learnt|realised|realized)(?: that|:)"),
-    ("insight", rf"(?:key |main |important )?(?:lesson|insight|takeaway|learning)(?: learned)?{_IS}"),
-    ("gotcha", rf"(?:a )?(?:gotcha|pitfall|caveat|trap)(?: here)?{_IS}"),
-    ("discovery", r"(?:i |we )?(?:discovered|found out|found)(?: that|:)"),
-    ("bug_fix", r"(?:the )?(?:actual |real )?(?:fix|solution) (?:is|was)(?: to)?"),
+    ("insight", r"(?:i|we)(?:'ve| have)? (?:just )?(?:learned|learnt|realised|realized)(?: that|:)"),
+    ("insight", rf"(?:key |main |important )?(?:lesson|insight|takeaway|learning)(?: learned| learnt)?{_IS}"),
+    ("gotcha", rf"(?:a |one |the )?(?:gotcha|pitfall|caveat|trap|footgun)(?: here)?{_IS}"),
+    ("discovery", r"(?:i |we )?(?:discovered|found out|found|noticed)(?: that|:)"),
+    ("bug_fix", r"(?:the )?(?:actual |real )?(?:fix|solution|workaround) (?:is|was)(?: to)?"),
     ("decision", rf"(?:the )?decision{_IS}"),
-    ("decision", r"(?:i|we)(?:'ve| have)? (?:decided|chose|agreed|settled)(?: (?:to|on|that))?"),
+    (
+        "decision",
+        r"(?:i|we)(?:'ve| have)?"
+        r" (?:decided (?:to|on|that|against)|chose (?:to )?|agreed (?:to|on|that)|settled on)",
+    ),
     ("pattern", rf"(?:the )?(?:convention|pattern|rule)(?: here| in this (?:project|repo|codebase))?{_IS}"),
+    ("pattern", r"for future (?:reference|sessions|work)[,:]"),
 )
-_CUE = re.compile("|".join(f"(?P<c{n}>{cue})" for n, (_, cue) in enumerate(_CUES)), re.IGNORECASE)
+_CUE = re.compile("|".join(f"(?P<c{n}>(?:{cue})(?!\\w))" for n, (_, cue) in enumerate(_CUES)), re.IGNORECASE)
+#: What an agent decides on for the next minutes.
+_NEXT_STEP: Final = re.compile(
+    r"(?i)(?:start|begin|wait|continue|go on|proceed|carry on|hold off|try|stop here|the approach|ask"
+    r"|leave it)\b|.*\b(?:first|now|next|again|instead)[.!]?\Z|.*\bI(?:'ll| will|'m)\b"
+)
 #: How a human's sentence begins that is meant for more than this task.
 _ASKED: Final = re.compile(
-    r"(?:please )?(?:remember|note|keep in mind)(?: that|:)|from now on,?|for the record[,:]"
-    r"|(?=(?:we|in this (?:project|repo|codebase)|our [\w-]+(?: [\w-]+)?)[ ,]"
-    r".*\b(?:always|never|must|only|not)\b)"
-    r"|(?=(?:always|never) \w+)",
+    r"(?:please )?(?:(?:do )?(?:remember|note|keep in mind|bear in mind)(?: that|:)|from now on,?"
+    r"|for the record[,:]|in (?:the )?future,)"
+    r"|(?=(?:please )?(?:remember to )?(?:always|never) \w+)"
+    r"|(?=(?:here,? |in general,? |as a rule,? )?we"
+    r" (?:always|never|must|only|don't|do not|should (?:always|never))\b)"
+    r"|(?=in this (?:project|repo|repository|codebase)\b)"
+    r"|(?=our [\w-]+(?: [\w-]+)? (?:must|always|never|should (?:always|never))\b)",
     re.IGNORECASE,
 )
+_PLEASE: Final = re.compile(r"(?:please )?(?:remember to (?=always|never))?", re.IGNORECASE)
+#: "Never mind", "always happy to help": no rule.
+_PHRASES: Final = re.compile(
+    r"(?:always|never) (?:mind|ever|happy|glad|nice|good|great|fun|again|thought|knew|seen|heard|said|asked"
+    r"|wanted|liked|been|was|had|worked|a|an|the|my|your|worry|fear|know|sure|funny|wondered)\b",
+    re.IGNORECASE,
+)
+#: What was, what one does once, and what is still in the air.
+_ONCE: Final = re.compile(
+    r"\b(?:yet|ago|happened|forget to|got|went|did|today|currently|now|there (?:was|were)"
+    r"|you (?:can|may|should|could)|I)\b|\b(?:failed|broke|crashed)\b(?! (?:tests?|builds?|jobs?))"
+    r"|\b(?:this|that) (?:ticket|issue|pr|pull request|branch|bug|one|commit|change|file|function|test)\b"
+    r"|\b(?:the|a) (?:prototype|demo|bug)\b",
+    re.IGNORECASE,
+)
+#: A line that hands on somebody else's words.
+_SOURCE = (
+    r"(?:pages?|issues?|comments?|files?|read ?me|outputs?|logs?|texts?|messages?|articles?|docs?"
+    r"|documentation|e-?mails?|tickets?|prompts?|authors?|reporters?|posts?|reports?|reviews?|answers?"
+    r"|snippets?|errors?|traces?|tracebacks?|websites?|repl(?:y|ies)|threads?|chats?|customers?|bots?)"
+)
+_AGENT_HANDS_ON = re.compile(
+    rf"(?im)^[^\n]*\b{_SOURCE}\b[^\n:]{{0,60}}\b(?:says?|said|was|were|reads?|contain(?:s|ed)?|stat(?:es|ed)"
+    r"|wrote|writes|tells?|told|asks?|asked|claim(?:s|ed)|includ(?:es|ed)|show(?:s|ed)|suggest(?:s|ed)"
+    r"|recommend(?:s|ed)|instructs?)[^\n:]{0,20}:[ \t]*\n\s*(?:[^\n]+(?:\n|\Z))*"
+)
+_HUMAN_HANDS_ON = re.compile(
+    rf"(?ims)^[^\n]*\b(?:{_SOURCE}|got|get|says?|said|wrote|found|below|following)\b[^\n:]{{0,80}}:"
+    r"[ \t]*(?:\n|\Z).*"
+)
+#: A block that a harness or a program wrote.
+_TAGGED = re.compile(r"^[ \t]*<(?P<tag>[A-Za-z][\w-]*)\b[^<>]*>.*?</(?P=tag)\s*>", re.MULTILINE | re.DOTALL)
+#: A closing message that goes on is a document.
+_LONGEST_MESSAGE = 40_000
+#: Nobody types so much: it was pasted.
+_LONGEST_PROMPT = 4000
 #: Where a sentence ends; an abbreviation or a file name doesn't end one.
 _END = re.compile(
     r"(?<=[.!?])[\"')\]*_]*\s+(?=[\"'(\[*_`]*[A-Z0-9`])|\n\s*\n|\n(?=\s*(?:[-*+•]|\d{1,2}[.)]|#{1,6})\s)"
 )
 _BULLET = re.compile(r"\s*(?:(?:[-*+•>]|\d{1,2}[.)]|#{1,6})\s+)*")
 _FENCED = re.compile(r"^[ \t]*(?P<mark>```|~~~).*?(?:^[ \t]*(?P=mark)[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
-_FRAMED = re.compile(r"<untrusted-knowledge\b.*?(?:</untrusted-knowledge[^>]*>|\Z)", re.DOTALL)
+#: To the last closing tag: one that stands within was said by what the frame holds.
+_FRAMED = re.compile(r"<untrusted-knowledge\b.*(?:</untrusted-knowledge[^>]*>|\Z)", re.DOTALL)
 _QUOTED = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
 _BOLD = re.compile(r"(\*\*|__)(.+?)\1")
 #: What an agent says that it will do, or did, isn't knowledge.
@@ -66,6 +118,7 @@ _LONGEST = 600
 
 def statements_of_agent(message: str) -> Iterator[Statement]:
     """Yield what an agent's message states: `TYPE:` lines, and sentences that announce a finding."""
+    message = _AGENT_HANDS_ON.sub("\n\n", _own(message[:_LONGEST_MESSAGE]))
     marked = captured_from_message(message)
     for one in marked:
         yield Statement(type=one.said or one.type, text=one.text, tags=one.tags)
@@ -75,24 +128,41 @@ def statements_of_agent(message: str) -> Iterator[Statement]:
         if not cue or _OF_THE_MOMENT.match(sentence):
             continue
         text = _capitalised(sentence[cue.end() :].lstrip(" ,:–—-"))
+        type = _CUES[int((cue.lastgroup or "c0")[1:])][0]
+        if type == "decision" and _NEXT_STEP.match(text):
+            continue
+        if "against" in cue.group().lower():
+            text = _capitalised(sentence[cue.end() - len("against") :])
         if _SHORTEST <= len(text) <= _LONGEST and text not in taken:
-            yield Statement(type=_CUES[int((cue.lastgroup or "c0")[1:])][0], text=text)
+            yield Statement(type=type, text=text)
 
 
 def statements_of_human(prompt: str) -> Iterator[Statement]:
-    """Yield what a human's words state for good, beyond the task at hand."""
-    for sentence in _sentences(prompt):
+    """Yield what a human's words state for good, beyond the task at hand and not handed on from elsewhere."""
+    if len(prompt) > _LONGEST_PROMPT:
+        return
+    for sentence in _sentences(_HUMAN_HANDS_ON.sub("\n\n", _own(prompt))):
         cue = _ASKED.match(sentence)
-        if not cue or sentence.endswith("?"):
+        if not cue or sentence.endswith("?") or _PHRASES.search(sentence):
             continue
-        text = _capitalised(sentence[cue.end() :].lstrip(" ,:–—-"))
+        said = sentence[cue.end() :].lstrip(" ,:–—-")
+        text = _capitalised(_PLEASE.sub("", said, count=1))
+        if of_the_moment(text) or passing(text) or _ONCE.search(text):
+            continue
         if _SHORTEST <= len(text) <= _LONGEST:
             yield Statement(type="preference", text=text, provenance="user-stated")
 
 
+def _own(text: str) -> str:
+    """Return `text` without the blocks that others wrote: frames, and what harnesses put between tags."""
+    for pattern in (_FRAMED, _TAGGED):
+        text = pattern.sub("\n\n", text)
+    return text
+
+
 def _sentences(text: str) -> Iterator[str]:
     """Yield the sentences of prose in Markdown; code, quotations and what roamkb showed are left out."""
-    for pattern in (_FRAMED, _FENCED, _QUOTED):
+    for pattern in (_FENCED, _QUOTED):
         text = pattern.sub("\n\n", text)
     for piece in _END.split(text):
         sentence = _BOLD.sub(r"\2", " ".join(_BULLET.sub("", piece, count=1).split()))

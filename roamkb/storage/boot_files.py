@@ -28,11 +28,11 @@ _MEMORY = ".claude/projects/{project}/memory/*.md"
 _LIMIT = 256 * 1024
 _MOST_FILES = 200
 _BULLET = re.compile(r"\s*(?:(?:[-*+>]|\d{1,2}[.)]|#{1,6})\s+)*")
-_END = re.compile(r"(?<=[.!?])\s+")
+_END = re.compile(r"(?<=[.!?;])\s+")
 
 
 def boot_lines(root: Path, home: Path) -> Iterator[str]:
-    """Yield what the boot files of the project at `root` say, by line and by sentence."""
+    """Yield what the boot files of the project at `root` say, by line, by sentence and by clause."""
     memory = _MEMORY.format(project=re.sub(r"[^A-Za-z0-9]", "-", str(root)))
     patterns = [(root, name) for name in _IN_PROJECT] + [(home, name) for name in (*_IN_HOME, memory)]
     files = [path for folder, name in patterns for path in sorted(folder.glob(name))]
@@ -49,4 +49,5 @@ def _sentences(text: str) -> Iterator[str]:
         joined = " ".join(lines)
         if len(lines) > 1:
             yield joined
-        yield from (sentence for sentence in _END.split(joined) if sentence)
+        for line in (*lines, joined) if len(lines) > 1 else lines:
+            yield from (sentence for sentence in _END.split(line) if sentence and sentence != line)

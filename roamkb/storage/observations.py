@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from roamkb.core.attention import Observation
-from roamkb.core.secrets import masked
+from roamkb.core.secrets import withheld
 from roamkb.core.text import clipped
 from roamkb.storage.disk import disk_error
 from roamkb.storage.lines import read_lines
@@ -43,7 +43,7 @@ def keep_observation(local: Path, observation: Observation) -> Path:
     path = _file(local, observation.session)
     private_folder(path.parent)
     told = {key: value for key, value in asdict(observation).items() if value not in ("", None)}
-    told["text"] = clipped(masked(observation.text), _LONGEST)
+    told["text"] = clipped(withheld(observation.text), _LONGEST)
     line = json.dumps(told).encode() + b"\n"
     try:
         fd = os.open(path, _FLAGS, 0o600)

@@ -1,0 +1,89 @@
+"""What is said of the moment: deeds, plans, results of a run, and words that only the conversation explains.
+
+True when it was said, and of no use to the next session. By how sentences are made, not by their subject.
+"""
+
+import re
+from typing import Final
+
+from roamkb.core.similarity import shape
+from roamkb.core.wording import canonical
+
+_PASS = (
+    r"(?:pass(?:es|ed|ing)?|succeed(?:s|ed)?"
+    r"|(?:is|are|was|were)\s+(?:all\s+|now\s+)?(?:green|red|happy|passing|clean))"
+)
+_RUNS = r"(?:tests?|checks?|suites?|builds?|ci|pipelines?|linters?|lint|type ?checker|mypy|ruff)"
+#: (why, how it sounds)
+_OF_THE_MOMENT: Final = (
+    (
+        "it tells what somebody did",
+        r"^(?:I|my|I['’]\w+)\b(?!/)|^(?:looked|looking)\s+(?:in|at|for)"
+        r"|^(?:will|going to|let['’]?s|let me)\s",
+    ),
+    (
+        "only the conversation says what it means",
+        r"^(?:it|they|he|she|this|that|these|those)(?:['’]s|\s+(?:is|was|are|were|will|has|have|had|does|did"
+        r"|can|could|should|must|needs?|works?|worked|seems?|looks?|fails?|failed|means|happens|happened|went"
+        r"|took|makes|made))\b|^see\s|^the\s+(?:above|below|following)\b"
+        r"|\byou(?:['’]ve|\s+have)?\s+(?:meant|asked|mentioned|said|wanted|added|wrote|made|did|sent|told)\b"
+        r"|\byour\s+(?:answer|reply|review|input|last|message|question|go-ahead|confirmation)\b"
+        r"|\b(?:from|mentioned|described|listed)\s+above\b|\bin\s+my\s+last\b",
+    ),
+    (
+        "it is the result of a run",
+        rf"\b{_RUNS}\b(?:\s+\w+){{0,2}}?\s+(?:(?:now|all|still|again)\s+)?{_PASS}(?!\w)"
+        r"(?!,?\s+(?:only|when|if|unless|with|without|because|locally|but|even|although|while|on|in|under)\b)"
+        r"|\b\d+\s+(?:failing|failed|passing|passed|skipped|broken)\s+(?:\w+\s+)?(?:tests?|checks?)\b"
+        r"|\b(?:nothing|no\s+\w+)\s+found\s+(?:so\s+far|yet)\b",
+    ),
+)
+_MOMENTS: Final = tuple((why, re.compile(how, re.IGNORECASE)) for why, how in _OF_THE_MOMENT)
+
+#: When it was true, as far as anybody else can tell.
+_DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+_PASSING = re.compile(
+    r"\b(?:yesterday|tomorrow|tonight|temporarily|meanwhile|(?:in|for) the meantime|for now|for the moment"
+    r"|at the moment|just now|a (?:moment|minute|while) ago|so far|(?:is|are) (?:still )?down\b"
+    r"|(?:is|are) still (?:broken|failing|red|open|missing)"
+    r"|this (?:time|morning|afternoon|evening|week|month|sprint|session|branch|pr|pull request|ticket|commit"
+    r"|task|step|run|once)"
+    r"|(?:last|latest|previous|next) (?:run|time|build|session|step|edit|week|month|sprint)"
+    rf"|(?:on|by|until|till|before|this|next|last) {_DAY}(?!s)|step \d+"
+    r"|before (?:I|you|we) (?:go|stop|leave|finish|continue)|before \d{1,2} ?[ap]m)\b",
+    re.IGNORECASE,
+)
+
+#: Words that are in every advice and tell one piece of it from no other.
+_GENERIC: Final = frozenset(
+    map(
+        canonical,
+        (
+            "thing stuff code work good bad better best well careful complicated complex tricky hard "
+            "easy simple everything something anything someone always never important sure right "
+            "wrong correctly properly correct fine okay test write make do done get one way lot many "
+            "much more double check verify really very fix bug issue problem change file case task "
+            "result time need project practice quality clean great nice interesting try attention "
+            "first next again now be see look pay remember note mind keep learn lesson understand "
+            "know"
+        ).split(),
+    )
+)
+_LEAST_PARTICULAR: Final = 2
+
+
+def of_the_moment(text: str) -> str:
+    """Return why `text` is of no use to another session; empty where it may be."""
+    said = text.strip()
+    return next((why for why, how in _MOMENTS if how.search(said)), "")
+
+
+def passing(text: str) -> str:
+    """Return the words that say that `text` was true for some days; empty where none do."""
+    found = _PASSING.search(text)
+    return found.group() if found else ""
+
+
+def is_vague(text: str) -> bool:
+    """Say whether all that `text` says could be said of any project."""
+    return len(shape(text).content - _GENERIC) < _LEAST_PARTICULAR
