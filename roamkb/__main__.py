@@ -5,6 +5,11 @@ import sys
 
 def main() -> int:
     """Run the command line; return its exit status."""
+    if sys.argv[1:2] == ["hook"]:
+        # it runs at every step of an agent's, and the command line's table takes time
+        from roamkb.interfaces.hooks import run as run_hook
+
+        return run_hook(sys.argv[2:])
     from roamkb.interfaces.cli import run
 
     return run(sys.argv[1:])

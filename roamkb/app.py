@@ -6,6 +6,7 @@ is the same here, on the command line and, later, through MCP and HTTP.
 
 import os
 from collections.abc import Callable
+from collections.abc import Collection
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from roamkb.core.checkup import Checkup
     from roamkb.core.consent import Human
     from roamkb.core.installation import InstallReport
+    from roamkb.core.model import Hit
     from roamkb.storage.index import Index
     from roamkb.storage.places import Session
     from roamkb.storage.state import State
@@ -237,6 +239,20 @@ class KnowledgeBase:
             limit=limit,
             budget=budget,
         )
+
+    def glance(self) -> tuple[int, int]:
+        """Return how many notes a search would have to read first, and how many conflict copies there are."""
+        notes = self._notes()
+        return self._index(notes).waiting(), len(notes.walk.conflict_copies)
+
+    def offered(
+        self, text: str, *, limit: int, besides: Collection[str] = (), loose: bool = False
+    ) -> "tuple[Hit, ...]":
+        """Return the nodes that `text`, in which nothing is a filter, makes worth showing unasked."""
+        from roamkb.actions.offer import offered_nodes
+
+        notes = self._notes()
+        return offered_nodes(self._index(notes), notes, text, limit=limit, besides=besides, loose=loose)
 
     def _related(self, name: str, text: str, *, limit: int | None, budget: int | None) -> "SearchResult":
         from dataclasses import replace

@@ -18,7 +18,6 @@ from roamkb.core.text import shown
 if TYPE_CHECKING:
     from roamkb.actions.ingest import Ingested
     from roamkb.actions.init import Initialised
-    from roamkb.actions.known import Finder
     from roamkb.actions.learn import Learned
     from roamkb.actions.recall import LogFigures
     from roamkb.actions.recall import Recall
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from roamkb.core.saying import Hand
     from roamkb.core.saying import Saying
     from roamkb.storage.log import Log
+    from roamkb.storage.log_index import LogIndex
 
 
 class ProjectLog:
@@ -374,7 +374,7 @@ class ProjectLog:
         require_as_strict(self._session(), self._place, fact)
         return log
 
-    def _finder(self, log: "Log", state: "State") -> "Finder":
+    def _finder(self, log: "Log", state: "State") -> "LogIndex":
         from roamkb import __version__
         from roamkb.storage.log_index import LogIndex
 

@@ -546,6 +546,26 @@ OPERATIONS: tuple[Operation, ...] = (
         panel="Looking after it",
     ),
     Operation(
+        name="brief",
+        summary="Say what a session should know at its start; with --task, what helps with that.",
+        example="roamkb brief --task bd-12",
+        parameters=(
+            _option("--task", "What helps with this task, from a confidence of 0.70.", metavar="ID"),
+            _switch("--subagent", "What helps a subagent: patterns alone."),
+            *_WHO,
+        ),
+        panel=_LOG,
+        is_of_log=True,
+    ),
+    Operation(
+        name="inject",
+        summary="Turn off, or on again, what hooks put into prompts here; they go on recording.",
+        example="roamkb inject off",
+        parameters=(_argument("action", "on or off (without it: which it is).", required=False, metavar="on|off"),),
+        panel=_LOG,
+        is_of_log=True,
+    ),
+    Operation(
         name="index",
         summary="Look at the search index; it is kept by itself and never needed for an answer.",
         example="roamkb index --check",

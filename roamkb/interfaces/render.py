@@ -480,6 +480,8 @@ _ROOMS = {
     "log_reports": ("init", "learn", "observe", "consolidate", "recall", "ingest"),
     "gate_reports": ("verify", "promote"),
     "task_reports": ("task", "relevant", "used", "stats"),
+    "remedy_reports": ("remedy",),
+    "brief_reports": ("brief", "inject"),
     "curation_reports": ("audit", "refine", "curate", "review", "explain", "pin", "override", "export"),
 }
 _RENDERERS: dict[str, Callable[..., Printed]] = {

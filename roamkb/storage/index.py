@@ -15,6 +15,7 @@ from typing import TypeVar
 
 from roamkb.core.answers import Answers
 from roamkb.core.errors import RoamkbError
+from roamkb.core.floor import Weights
 from roamkb.core.query import Query
 from roamkb.storage.index_file import A_MOMENT
 from roamkb.storage.index_file import PATIENCE
@@ -68,6 +69,24 @@ class Index:
             NoKnowledgeBase: there is nothing to search.
         """
         return self._ask(lambda db, changes: self._answers(db, changes, query, limit))
+
+    def weigh(self, query: Query) -> Weights:
+        """Return what each term of `query` weighs among the notes as they are now."""
+        return self._ask(lambda db, _: Question(db, query).weigh())
+
+    def waiting(self) -> int:
+        """Return how many notes the next question would read first: all, where no index is there."""
+        files = self._notes.walk.files
+        if self._file is None:
+            return len(files)
+        try:
+            db = self._believed(self._file)
+        except (OSError, sqlite3.Error):
+            return len(files)
+        if db is None:
+            return len(files)
+        with contextlib.closing(db):
+            return len(find_changes(db, self._notes, clock=self._clock, seal=self._file.state()).to_read)
 
     def view(self, look: Callable[[sqlite3.Connection], _T]) -> _T:
         """Return what `look` sees in the index, brought up to date."""

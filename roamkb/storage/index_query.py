@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from roamkb.core.answers import Answer
+from roamkb.core.floor import Weights
 from roamkb.core.language import balance
 from roamkb.core.language import letter_groups
 from roamkb.core.language import unspaced_groups
@@ -107,6 +108,10 @@ class Question:
             for key in self._beside(order, gained)[: max(0, limit - len(order))]:
                 points, source = gained[key]
                 yield self._answer(key, min(points, least) / best, source=source)
+
+    def weigh(self) -> Weights:
+        """Return what each term that the words stand for tells, by how few texts hold it."""
+        return Weights(terms=self._weights, rarest=weight(1, self._sums["entries"]))
 
     def rarest(self, count: int) -> list[str]:
         """Return the words of the query that are rare and yet elsewhere, too, the rarest first."""

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from roamkb.core.answers import Answer
 from roamkb.core.errors import RoamkbError
+from roamkb.core.floor import Weights
 from roamkb.core.learning import Learning
 from roamkb.core.model import Node
 from roamkb.core.model import Note
@@ -57,6 +58,11 @@ class LogIndex:
         """Return the best `limit` answers to `query`; the `file` of each is the learning's id."""
         with contextlib.closing(self._opened()) as db:
             return tuple(Question(db, query).answers(limit))
+
+    def weigh(self, query: Query) -> Weights:
+        """Return what each term of `query` weighs among the learnings."""
+        with contextlib.closing(self._opened()) as db:
+            return Question(db, query).weigh()
 
     def _opened(self) -> sqlite3.Connection:
         try:

@@ -1,0 +1,79 @@
+"""`brief`: what a session should know at its start, by what it is about to work on."""
+
+from collections.abc import Sequence
+
+from roamkb.actions.known import Finder
+from roamkb.actions.offer import counts
+from roamkb.core import brief as told
+from roamkb.core.ledger import Standing
+from roamkb.core.ledger import State
+from roamkb.core.query import parse_words
+from roamkb.core.relevance import Relevant
+from roamkb.core.relevance import ordered
+from roamkb.core.relevance import relevance
+from roamkb.core.tasks import STARTED
+from roamkb.core.tasks import Task
+from roamkb.core.tasks import similar
+from roamkb.core.tasks import tasks_of
+from roamkb.storage.branch import Branch
+
+#: What a session is shown of each; more is read by nobody.
+MOST = 12
+#: Answers to the words of the work at hand.
+_BY_WORDS = 100
+#: Days that a task is open before it is taken for forgotten.
+_OPEN = 14
+
+
+def at_hand(state: State | None, branch: Branch, *, task: str, now: float) -> Task:
+    """Return what is worked on, as far as the branch and the open tasks tell."""
+    known = tasks_of(state.events) if state else {}
+    if task and task in known:
+        return known[task]
+    recent = [one for one in known.values() if one.outcome == STARTED and now - one.started < _OPEN * 86400]
+    titles = [one.title for one in recent[-3:]]
+    files = dict.fromkeys([*branch.changed, *(file for one in recent[-3:] for file in one.files)])
+    words = " ".join(filter(None, (branch.words, *titles, *branch.titles)))
+    return Task(id=task or (recent[-1].id if recent else ""), title=words, files=tuple(files))
+
+
+def fitting(
+    state: State, finder: Finder, task: Task, *, least_confidence: int, now: float
+) -> Sequence[Relevant]:
+    """Return the learnings that fit the work at hand, the best first; where nothing tells, the surest."""
+    query = parse_words(task.title)
+    answers = finder.find(query, limit=_BY_WORDS) if query.terms else ()
+    words = {answer.file: answer.score for answer in answers}
+    seen = {other.id: how for other, how in similar(task, tasks_of(state.events))} | {task.id: 1.0}
+    seen.pop("", None)
+    current = [one for one in state.standings.values() if counts(one) and one.confidence >= least_confidence]
+    found = [
+        fits
+        for one in current
+        if (fits := relevance(one, task, actions=(), words=words.get(one.id, 0.0), seen=seen))
+    ]
+    return ordered(found, now) if found or task.title else [_sure(one) for one in _surest(current, now)]
+
+
+def _surest(current: Sequence[Standing], now: float) -> list[Standing]:
+    return sorted(
+        current,
+        key=lambda one: (one.rank_confidence(now), one.occurrences, one.learning.ts, one.id),
+        reverse=True,
+    )
+
+
+def _sure(standing: Standing) -> Relevant:
+    return Relevant(standing=standing, relevance=0.0, why=("surest",))
+
+
+def learned(
+    state: State, finder: Finder, task: Task, *, is_for_subagent: bool, now: float
+) -> tuple[tuple[Standing, ...], int, tuple[Standing, ...]]:
+    """Return the learnings to show, how many more fit, and the approved must-checks."""
+    least = told.WORTHY if is_for_subagent else 0
+    found = [one.standing for one in fitting(state, finder, task, least_confidence=least, now=now)]
+    approved = () if is_for_subagent else told.checklist(state)
+    listed = {one.id for one in approved}
+    rest = [one for one in found if one.id not in listed]
+    return tuple(rest[:MOST]), max(len(rest) - MOST, 0), approved[:MOST]

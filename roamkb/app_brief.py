@@ -1,0 +1,199 @@
+"""What a project's sessions are told: the brief at their start, what fits a prompt, a file, or nothing."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from roamkb.app_tasks import ProjectTasks
+from roamkb.core.errors import BadRule
+from roamkb.core.errors import NoLog
+from roamkb.core.errors import RoamkbError
+from roamkb.core.errors import UsageError
+from roamkb.core.text import shown
+
+if TYPE_CHECKING:
+    from roamkb.core.brief import Brief
+    from roamkb.core.ledger import Standing
+    from roamkb.core.model import Hit
+    from roamkb.core.saying import Hand
+    from roamkb.storage.log import Log
+
+#: A knowledge base of so many notes that aren't indexed yet is read in a moment; of more, later.
+_SOON = 300
+#: Nodes in a brief, and items at a prompt.
+_NODES = 8
+_AT_A_PROMPT = 3
+
+
+class ProjectBrief(ProjectTasks):
+    """The project's log, asked on behalf of somebody who doesn't know what it holds."""
+
+    def brief(
+        self,
+        *,
+        task: str | None = None,
+        subagent: bool = False,
+        agent: str | None = None,
+        session: str | None = None,
+    ) -> "Brief":
+        """Return what a session should know at its start; with `task` or `subagent`, what helps with that.
+
+        Raises:
+            DiskError: the log can't be read.
+        """
+        return self.briefed(task=task, subagent=subagent, agent=agent, session=session)
+
+    def briefed(
+        self,
+        *,
+        task: str | None = None,
+        subagent: bool = False,
+        agent: str | None = None,
+        session: str | None = None,
+        by: str = "brief",
+        keeps: bool = True,
+    ) -> "Brief":
+        """Return the brief, and keep a receipt that says it was shown `by` what."""
+        from roamkb.actions import brief as briefing
+        from roamkb.core.brief import Brief
+        from roamkb.core.brief import told
+        from roamkb.core.brief import wants
+        from roamkb.storage.branch import branch_of
+        from roamkb.storage.injections import troubles
+
+        project = self._session()
+        hand = self._hand(agent=agent, session=session)
+        log = self.log_or_none()
+        state = log.read().state() if log else None
+        at_hand = briefing.at_hand(state, branch_of(self._root), task=task or "", now=hand.ts)
+        is_narrow = subagent or task is not None
+        learnings: tuple[Standing, ...] = ()
+        checklist: tuple[Standing, ...] = ()
+        more = to_review = contradicting = 0
+        if log and state:
+            learnings, more, checklist = briefing.learned(
+                state, self._finder(log, state), at_hand, is_for_subagent=is_narrow, now=hand.ts
+            )
+            to_review, contradicting = (0, 0) if is_narrow else wants(state)
+        nodes, copies, trouble = self._nodes_about(at_hand.title)
+        wrong = () if is_narrow else (troubles(log.local, now=hand.ts) if log else ())
+        _, found = told(
+            Brief(
+                project=project,
+                kb=self._kb_folder(),
+                log=log.knowledge if log else None,
+                nodes=nodes,
+                learnings=learnings,
+                more=more,
+                checklist=checklist,
+                task=task or "",
+                is_for_subagent=subagent,
+                to_review=to_review,
+                contradicting=contradicting,
+                conflict_copies=0 if is_narrow else copies,
+                troubles=(*wrong, *filter(None, [trouble])),
+            ),
+            nonce="0" * 8,
+        )
+        if log and keeps:
+            self.keep_shown(log, hand, found.shown, by=by, task=task or "")
+        return found
+
+    def offered(
+        self, text: str, *, besides: "frozenset[str]"
+    ) -> "tuple[tuple[Standing, ...], tuple[Hit, ...]]":
+        """Return the few learnings and nodes that `text` makes worth an interruption; usually none."""
+        from roamkb.actions.offer import offered_learnings
+
+        learnings: tuple[Standing, ...] = ()
+        if log := self.log_or_none():
+            state = log.read().state()
+            finder = self._finder(log, state)
+            learnings = offered_learnings(finder, state, text, limit=_AT_A_PROMPT, besides=besides)
+        nodes: tuple[Hit, ...] = ()
+        try:
+            if self._kb.glance()[0] <= _SOON:
+                promoted = {one.node for one in learnings if one.node}
+                nodes = self._kb.offered(
+                    text, limit=_AT_A_PROMPT - len(learnings), besides=besides | promoted
+                )
+        except RoamkbError:
+            # the start of the session said what is wrong with it
+            nodes = ()
+        return learnings, nodes
+
+    def about_file(self, file: Path, *, besides: "frozenset[str]") -> "tuple[Standing, ...]":
+        """Return the gotchas and must-checks that name `file` of the project, the surest first."""
+        from roamkb.actions.offer import counts
+        from roamkb.core.relevance import met
+
+        log = self.log_or_none()
+        if log is None or not file.is_relative_to(log.root):
+            return ()
+        name = file.relative_to(log.root).as_posix()
+        found = [
+            one
+            for one in log.read().state().standings.values()
+            if one.learning.canonical_type in ("gotcha", "must-check")
+            and one.id not in besides
+            and counts(one)
+            and met(one.learning.files, (name,))
+        ]
+        return tuple(
+            sorted(found, key=lambda one: (-one.confidence, -one.learning.ts, one.id))[:_AT_A_PROMPT]
+        )
+
+    def inject(self, action: str | None = None) -> bool:
+        """Return whether hooks put anything into prompts of this project; `on` or `off` turns it.
+
+        What happens is recorded either way.
+
+        Raises:
+            NoLog: the project has none. Refused. UsageError: neither on nor off.
+        """
+        from roamkb.storage.injections import is_off
+        from roamkb.storage.injections import turn
+
+        if action is None:
+            return not is_off(self._log_to_read().local)
+        if action not in ("on", "off"):
+            raise UsageError(f"inject {shown(action)}?", hint="roamkb inject on|off")
+        log = self._log("")
+        turn(log.local, on=action == "on")
+        return action == "on"
+
+    def log_or_none(self) -> "Log | None":
+        """Return the log that is there to be read."""
+        try:
+            return self._log_to_read()
+        except NoLog:
+            return None
+
+    def keep_shown(self, log: "Log", hand: "Hand", ids: Sequence[str], *, by: str, task: str = "") -> None:
+        """Record what was shown to the session; where that may not be, it is shown all the same (D11)."""
+        from contextlib import suppress
+
+        from roamkb.core.boundary import require_as_strict
+        from roamkb.storage.injections import AFRESH
+        from roamkb.storage.receipts import keep_receipt
+
+        if ids or by == AFRESH:
+            with suppress(RoamkbError):
+                require_as_strict(self._session(), self._place, "")
+                keep_receipt(log.local, hand, ids, by=by, task=task)
+
+    def _kb_folder(self) -> Path | None:
+        from roamkb.storage.places import find_rule
+
+        rule = find_rule(self._around.home, account_home=self._around.account_home)
+        return None if isinstance(rule, BadRule) else rule.kb
+
+    def _nodes_about(self, text: str) -> "tuple[tuple[Hit, ...], int, str]":
+        """Return the nodes whose names share a rare word with `text`, the conflict copies, and trouble."""
+        try:
+            waiting, copies = self._kb.glance()
+            if waiting > _SOON:
+                return (), copies, f"{waiting} notes aren't indexed yet; `roamkb index` reads them"
+            return self._kb.offered(text, limit=_NODES, loose=True), copies, ""
+        except RoamkbError as error:
+            return (), 0, error.message

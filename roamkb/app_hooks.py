@@ -1,0 +1,267 @@
+"""What a harness's hooks ask of one session: wired here, decided below, answered by `interfaces/hooks`.
+
+Every method does one event's work and returns what there is to say. Only the refusal before a tool is meant
+to stop anybody; for everything else, whatever goes wrong is the caller's to swallow.
+"""
+
+import os
+import time
+from collections.abc import Mapping
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+from typing import Any
+from typing import Final
+
+from roamkb.app import KnowledgeBase
+from roamkb.app import Surroundings
+from roamkb.core.errors import NoLog
+from roamkb.core.errors import RoamkbError
+from roamkb.core.model import Kind
+
+if TYPE_CHECKING:
+    from roamkb.actions.promote import Promoted
+    from roamkb.app_pipeline import ProjectPipeline
+    from roamkb.core.brief import Brief
+    from roamkb.core.ledger import Standing
+    from roamkb.core.model import Hit
+    from roamkb.formats.payloads import Happening
+    from roamkb.storage.log import Log
+    from roamkb.storage.places import Session
+
+#: Seconds of a session's start that are for chores; what is left is for the next start.
+_BUDGET: Final = 0.8
+#: Of a prompt, what is asked for; a pasted document says it at its beginning.
+_PROMPT: Final = 4_000
+_WRAP_UP: Final = "wrap-up"
+
+
+class _HookedBase(KnowledgeBase):
+    """The knowledge base, seen from a session that a harness tells of: where it says it works counts, too."""
+
+    def __init__(self, around: Surroundings, *, project: str | None, told_cwd: str | None) -> None:
+        super().__init__(around, project=project)
+        self._told_cwd = told_cwd
+
+    @property
+    def _session(self) -> "Session":
+        found = super()._session
+        if self._told_cwd is None:
+            return found
+        return replace(found, harness={**found.harness, "cwd": self._told_cwd})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """A few learnings and nodes that fit; most often none."""
+
+    learnings: "Sequence[Standing]" = ()
+    nodes: "Sequence[Hit]" = ()
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of all of it."""
+        return (*(one.id for one in self.learnings), *(hit.id for hit in self.nodes if hit.id))
+
+
+class HookedSession:
+    """One session, as a hook's payload tells of it."""
+
+    def __init__(self, payload: Mapping[str, Any], around: Surroundings | None = None) -> None:
+        """Take the payload, and what is around this process."""
+        self._payload = payload
+        around = around or Surroundings.gathered()
+        self._around = replace(around, environment=_with_agent(around.environment, payload))
+        self.session = self.text("session_id")
+        cwd = self.text("cwd")
+        self._kb = _HookedBase(
+            self._around,
+            project=around.environment.get("CLAUDE_PROJECT_DIR") or cwd or None,
+            told_cwd=cwd or None,
+        )
+        self._began = time.monotonic()
+
+    def text(self, name: str) -> str:
+        """Return a field of the payload, empty where it is no text."""
+        value = self._payload.get(name)
+        return value if isinstance(value, str) else ""
+
+    @property
+    def _door(self) -> "ProjectPipeline":
+        return self._kb.log
+
+    @cached_property
+    def log(self) -> "Log | None":
+        """The log of the project, if this session may write to it; None where it has none."""
+        from roamkb.core.errors import Refused
+
+        try:
+            return self._door._log("")
+        except (NoLog, Refused):
+            return None
+
+    @property
+    def may_inject(self) -> bool:
+        """Whether the project's people want to be told anything."""
+        from roamkb.storage.injections import is_off
+
+        log = self._door.log_or_none()
+        return log is None or not is_off(log.local)
+
+    # What happens
+
+    def start(self) -> "Brief | None":
+        """Return the brief, and look after what earlier sessions left, as long as the time allows."""
+        from roamkb.storage.injections import AFRESH
+
+        afresh = self.text("source") in ("clear", "compact")
+        brief = None
+        if self.may_inject:
+            is_subagent = bool(self.text("agent_type"))
+            by = AFRESH if afresh else "brief"
+            brief = self._door.briefed(session=self.session, subagent=is_subagent, by=by)
+        self._chores()
+        return brief
+
+    def start_subagent(self) -> "Brief | None":
+        """Return what helps a subagent; None where nothing does."""
+        if not self.may_inject:
+            return None
+        brief = self._door.briefed(session=self.session, subagent=True, by="subagent")
+        return brief if brief.learnings or brief.nodes else None
+
+    def prompted(self) -> Offer:
+        """Record what a human said for good, and return what fits the prompt and wasn't shown yet."""
+        from roamkb.storage.injections import shown_to
+
+        prompt = self.text("prompt")
+        self.record()
+        log = self._door.log_or_none()
+        if log is None or not prompt.strip() or not self.may_inject:
+            # without a log nobody remembers what was shown
+            return Offer()
+        besides = shown_to(log.local, self.session)
+        learnings, nodes = self._door.offered(prompt[:_PROMPT], besides=besides)
+        return self._shown(log, Offer(learnings=learnings, nodes=nodes), by="prompt")
+
+    def before_change(self, file: str) -> Offer:
+        """Return what is known to go wrong with a file of the project that is about to be changed."""
+        from roamkb.storage.injections import shown_to
+
+        log = self._door.log_or_none()
+        if log is None or not self.may_inject:
+            return Offer()
+        path = Path(os.path.realpath(Path(self.text("cwd") or "/", file)))
+        besides = shown_to(log.local, self.session)
+        return self._shown(log, Offer(learnings=self._door.about_file(path, besides=besides)), by="file")
+
+    def _shown(self, log: "Log", offer: Offer, *, by: str) -> Offer:
+        self._door.keep_shown(log, self._door._hand(session=self.session), offer.ids, by=by)
+        return offer
+
+    def record(self) -> None:
+        """Record what the payload tells; what was said to be kept in so many words is learned at once."""
+        from roamkb.actions.observe import record
+        from roamkb.formats.payloads import happenings_of_payload
+
+        if self.log is None:
+            return
+        happened = list(happenings_of_payload(self._payload))
+        if self.text("tool_name") and any(one.type not in ("tool_use", "error") for one in happened):
+            # a comment on a task that begins with a type: said by the agent, on purpose, and not twice
+            happened = self._without_comments(happened)
+        record(self.log, happened, self._door._hand(session=self.session))
+
+    def _without_comments(self, happened: "Sequence[Happening]") -> "list[Happening]":
+        done = [one for one in happened if one.type in ("tool_use", "error")]
+        if all(one.outcome != "failure" for one in done):
+            given = self._payload.get("tool_input")
+            command = given.get("command") if isinstance(given, Mapping) else None
+            if isinstance(command, str):
+                self._door.observe(command, from_command=True, session=self.session)
+        return done
+
+    def stop(self) -> "Promoted | None":
+        """Return what could be promoted, once a session and only if there is something; else None."""
+        from roamkb.storage.injections import shown_to
+
+        if self._payload.get("stop_hook_active") is True or self.log is None or not self.may_inject:
+            return None
+        if not self.session or _WRAP_UP in shown_to(self.log.local, self.session):
+            return None
+        if self._kb.classify().kind is not Kind.PERSONAL:
+            return None
+        found = self._door.promote(ask=True, session=self.session)
+        if not found.candidates:
+            return None
+        self._door.keep_shown(self.log, self._door._hand(session=self.session), [_WRAP_UP], by=_WRAP_UP)
+        return found
+
+    # What a session may do
+
+    def may(self) -> dict[str, object]:
+        """Return what is remembered of this session for hooks that run at every step."""
+        project = self._kb.classify()
+        kb = self._door._kb_folder()
+        return {
+            "kind": project.kind.value,
+            "kb": str(kb) if kb else "",
+            "keeps": self.log is not None,
+            "agent": self._around.agent,
+        }
+
+    # Chores
+
+    def _chores(self) -> None:
+        """Do what earlier sessions left to do: the shortest first, and nothing once the time is up."""
+        if self.log is None:
+            return
+        for chore in (self._sweep, self._take_in, self._keep_safe):
+            if self._time_is_up:
+                return
+            # a log that is busy, or a disk that is full: the next start tries again
+            with suppress(RoamkbError, OSError):
+                chore(self.log)
+
+    @property
+    def _time_is_up(self) -> bool:
+        return time.monotonic() - self._began > _BUDGET
+
+    def _sweep(self, log: "Log") -> None:
+        """Consolidate the sessions that nobody ended."""
+        from roamkb.storage.observations import open_sessions
+
+        for session in open_sessions(log.local):
+            if self._time_is_up:
+                return
+            if session != self.session:
+                self._door.consolidate("session", session)
+
+    def _take_in(self, log: "Log") -> None:
+        """Import what another tool keeps for the project, where that changed."""
+        from roamkb.storage.lines import changed
+
+        source = self._door._source(None)
+        mark = log.local / "imported"
+        seen = repr((str(source), changed(source))) if source else ""
+        if not source or (mark.is_file() and mark.read_text() == seen):
+            return
+        self._door.ingest()
+        mark.write_text(seen)
+
+    def _keep_safe(self, _: "Log") -> None:
+        self._door.snapshot(daily=True)
+
+
+def _with_agent(environment: Mapping[str, str], payload: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return the environment as the harness itself would set it for what it runs."""
+    if environment.get("CLAUDE_PROJECT_DIR") and not environment.get("CLAUDECODE"):
+        return {**environment, "CLAUDECODE": "1"}
+    path = payload.get("transcript_path")
+    if "turn_id" in payload or (isinstance(path, str) and "/.codex/" in path):
+        return {**environment, "CODEX_THREAD_ID": str(payload.get("session_id"))}
+    return environment

@@ -1,0 +1,75 @@
+"""What sessions are told: the brief, and what hooks put into prompts, as text and as JSON."""
+
+import secrets
+from typing import TYPE_CHECKING
+
+from roamkb.core.brief import learning_line
+from roamkb.core.brief import node_line
+from roamkb.core.brief import told
+from roamkb.core.framing import framed
+from roamkb.interfaces.log_reports import standing_json
+from roamkb.interfaces.render import SCHEMA
+from roamkb.interfaces.render import Printed
+
+if TYPE_CHECKING:
+    from roamkb.actions.promote import Promoted
+    from roamkb.app_hooks import Offer
+    from roamkb.core.brief import Brief
+
+
+def _nonce() -> str:
+    return secrets.token_hex(4)
+
+
+def brief_text(brief: "Brief") -> str:
+    """Return the brief for a prompt."""
+    return told(brief, nonce=_nonce())[0]
+
+
+def offer_text(offer: "Offer", *, source: str) -> str:
+    """Return what fits, for a prompt; nothing where nothing does."""
+    items = [
+        *map(learning_line, offer.learnings),
+        *(f"[node] {node_line(hit)}" for hit in offer.nodes),
+    ]
+    return framed(items, source=source, nonce=_nonce()) if items else ""
+
+
+def question_text(found: "Promoted") -> str:
+    """Return the question of the wrap-up, with what could be promoted as data."""
+    few = found.candidates[:5]
+    items = framed(map(learning_line, few), source="roamkb promote", nonce=_nonce())
+    more = f" ({len(found.candidates) - len(few)} more: `roamkb promote`)" if found.candidates[5:] else ""
+    return (
+        f"roamkb: {len(found.candidates)} verified learnings of this project could be promoted to the "
+        f"human's knowledge base{more}. Is any of them worth it? `roamkb promote KEY` promotes one; none is a good "
+        f"answer, too. This is asked once a session.\n{items}"
+    )
+
+
+def brief(result: "Brief") -> Printed:
+    """Say what a session is told at its start."""
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "project": {"kind": result.project.kind.value, "root": str(result.project.root)},
+            "nodes": [{"id": hit.id, "title": hit.title, "path": str(hit.path)} for hit in result.nodes],
+            "learnings": [standing_json(one) for one in result.learnings],
+            "checklist": [standing_json(one) for one in result.checklist],
+            "to_review": result.to_review,
+            "contradicting": result.contradicting,
+            "conflict_copies": result.conflict_copies,
+            "troubles": list(result.troubles),
+            "left_out": result.left_out + result.more,
+            "text": brief_text(result),
+        },
+        text=lambda _: brief_text(result),
+    )
+
+
+def inject(result: bool) -> Printed:
+    """Say whether hooks put anything into prompts here."""
+    return Printed(
+        json={"schema": SCHEMA, "injection": "on" if result else "off"},
+        text=lambda _: f"injection is {'on' if result else 'off'} in this project",
+    )

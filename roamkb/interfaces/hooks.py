@@ -1,0 +1,268 @@
+"""`roamkb hook EVENT`: a harness's payload on standard input, one JSON object on standard output, status 0.
+
+Whatever goes wrong, the agent goes on (fail open), and one line in the log's local folder says so. Only
+before a tool it is the other way round: where the call names the knowledge base and we don't know, it is
+denied. A hook runs at every step, so that this door imports next to nothing, and the rest where it's needed.
+"""
+
+# pathlib alone takes as long to import as Python to start
+# ruff: noqa: PTH109, PTH117, PTH118, PTH119
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING
+from typing import Any
+
+from roamkb.storage.passes import find_local
+from roamkb.storage.passes import find_pass
+from roamkb.storage.passes import keep_pass
+
+if TYPE_CHECKING:
+    from roamkb.app_hooks import HookedSession
+
+Payload = dict[str, Any]
+Answer = dict[str, object]
+
+#: A harness gives a tool's whole output; more than this is none that we look at.
+_MOST_BYTES = 32 * 1024 * 1024
+#: Tools that change no file, and run nothing that could.
+_READERS = frozenset(
+    "Read Grep Glob LS NotebookRead WebFetch WebSearch TodoWrite TodoRead Task Agent ToolSearch Skill "
+    "AskUserQuestion EnterPlanMode ExitPlanMode TaskOutput read_file list_dir grep_files update_plan".split()
+)
+_EDITORS = frozenset("Write Edit MultiEdit NotebookEdit".split())
+_RULE = os.path.join(".claude", "rules", "knowledge-base.md")
+
+
+def run(words: list[str]) -> int:
+    """Answer one event; the status is 0 whatever happens."""
+    out, sys.stdout = sys.stdout, sys.stderr
+    event = words[0] if words else ""
+    answer: Answer = {}
+    data = b""
+    try:
+        data = _read()
+        payload = _parsed(data)
+        event = event or _dashed(str(payload.get("hook_event_name", "")))
+        answer = _answer(event, payload)
+    except Exception as error:  # noqa: BLE001 - a bug of ours is no reason to stop somebody's work
+        answer = _failed(event, data, error)
+    text = json.dumps(answer)
+    try:
+        print(text, file=out, flush=True)
+    except (OSError, ValueError, AttributeError):
+        # nobody listens; Python would complain again when it closes the stream
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    return 0
+
+
+def _read() -> bytes:
+    data = sys.stdin.buffer.read(_MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        while sys.stdin.buffer.read(1024 * 1024):
+            # the harness waits until all of it is taken
+            pass
+        raise ValueError("the payload is too large")
+    return data
+
+
+def _parsed(data: bytes) -> Payload:
+    """Return the payload; of what is none, nothing."""
+    try:
+        payload = json.loads(data)
+    except (ValueError, RecursionError):
+        return {}
+    return payload if isinstance(payload, dict) else {}
+
+
+def _dashed(name: str) -> str:
+    """Return an event's name as the command line has it: `PreToolUse` is `pre-tool-use`."""
+    return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in name).lstrip("-")
+
+
+def _answer(event: str, payload: Payload) -> Answer:
+    if not payload and event != "pre-tool-use":
+        return {}
+    match event:
+        case "pre-tool-use":
+            return _before_tool(payload)
+        case "post-tool-use":
+            return _after_tool(payload)
+        case "post-tool-use-failure":
+            return _after_failure(payload)
+        case "pre-compact" | "post-compact" | "session-end":
+            return _mark(event, payload)
+        case "session-start":
+            return _start(payload)
+        case "subagent-start":
+            return _start_subagent(payload)
+        case "user-prompt-submit":
+            return _prompted(payload)
+        case "stop" | "subagent-stop":
+            return _stopped(event, payload)
+    return {}
+
+
+def _context(event: str, text: str) -> Answer:
+    """Return the answer that puts `text` beside what the agent reads."""
+    if not text:
+        return {}
+    return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
+
+
+def _session(payload: Payload) -> "HookedSession":
+    from roamkb.app_hooks import HookedSession
+
+    return HookedSession(payload)
+
+
+# Once a session, or at a prompt
+
+
+def _start(payload: Payload) -> Answer:
+    session = _session(payload)
+    _remember(payload, session)
+    brief = session.start()
+    if brief is None:
+        return {}
+    from roamkb.interfaces.brief_reports import brief_text
+
+    return _context("SessionStart", brief_text(brief))
+
+
+def _start_subagent(payload: Payload) -> Answer:
+    brief = _session(payload).start_subagent()
+    if brief is None:
+        return {}
+    from roamkb.interfaces.brief_reports import brief_text
+
+    return _context("SubagentStart", brief_text(brief))
+
+
+def _prompted(payload: Payload) -> Answer:
+    offer = _session(payload).prompted()
+    if not offer.ids:
+        return {}
+    from roamkb.interfaces.brief_reports import offer_text
+
+    return _context("UserPromptSubmit", offer_text(offer, source="what roamkb knows about this"))
+
+
+def _stopped(event: str, payload: Payload) -> Answer:
+    session = _session(payload)
+    session.record()
+    found = session.stop() if event == "stop" else None
+    if found is None:
+        return {}
+    from roamkb.interfaces.brief_reports import question_text
+
+    return {"decision": "block", "reason": question_text(found)}
+
+
+# At every step
+
+
+def _after_tool(payload: Payload) -> Answer:
+    known = _pass(payload)
+    given = payload.get("tool_input")
+    command = given.get("command") if isinstance(given, dict) else ""
+    is_plain = not (isinstance(command, str) and "bd" in command)
+    if known is None or not is_plain:
+        if known is None and find_local(_folder(payload)) is None:
+            return {}
+        session = _session(payload)
+        _remember(payload, session)
+        session.record()
+    elif known.get("keeps") is True:
+        from roamkb.formats.payloads import happenings_of_payload
+
+        for one in happenings_of_payload(payload):
+            _capture(payload, known, type=one.type, text=one.text, tool=one.tool, outcome=one.outcome)
+    return {}
+
+
+def _after_failure(payload: Payload) -> Answer:
+    return _after_tool(payload)
+
+
+def _mark(event: str, payload: Payload) -> Answer:
+    """Record that it happened, and nothing else: there is no time."""
+    known = _pass(payload)
+    if known is not None and known.get("keeps") is True:
+        why = payload.get("reason") or payload.get("trigger") or ""
+        _capture(payload, known, type="message", text=f"{event} {why}".strip()[:200])
+    return {}
+
+
+def _capture(payload: Payload, known: "dict[str, Any]", **told: str) -> None:
+    from roamkb.storage.captures import capture
+
+    told = {**told, "session": str(payload["session_id"]), "agent": str(known.get("agent", ""))}
+    capture(str(known["local"]), {**told, "provenance": "observed"})
+
+
+def _before_tool(payload: Payload) -> Answer:
+    tool = str(payload.get("tool_name", ""))
+    if tool in _READERS:
+        return {}
+    return {}
+
+
+# What is known of the session
+
+
+def _folder(payload: Payload) -> str:
+    folder = os.environ.get("CLAUDE_PROJECT_DIR") or payload.get("cwd")
+    return folder if isinstance(folder, str) and os.path.isabs(folder) else os.getcwd()
+
+
+def _evidence(payload: Payload) -> list[str | None]:
+    """Return all that says where the session works; one more word, and somebody has to look again."""
+    told = payload.get("cwd")
+    harness = sorted(f"{name}={value}" for name, value in os.environ.items() if name.endswith("_PROJECT_DIR"))
+    return [os.getcwd(), os.environ.get("PWD"), told if isinstance(told, str) else None, *harness]
+
+
+def _rules() -> list[str]:
+    import pwd
+
+    homes = dict.fromkeys((os.environ.get("HOME") or "/", pwd.getpwuid(os.getuid()).pw_dir))
+    return [os.path.join(home, _RULE) for home in homes]
+
+
+def _pass(payload: Payload) -> "dict[str, Any] | None":
+    session = payload.get("session_id")
+    if not isinstance(session, str):
+        return None
+    found = find_pass(session, _folder(payload), evidence=_evidence(payload), rules=_rules())
+    return dict(found) if found else None
+
+
+def _remember(payload: Payload, session: "HookedSession") -> None:
+    if session.session and session.log is not None:
+        local = str(session.log.local)
+        keep_pass(local, session.session, session.may(), evidence=_evidence(payload), rules=_rules())
+
+
+# When something goes wrong
+
+
+def _failed(event: str, data: bytes, error: Exception) -> Answer:
+    """Return the answer of an event that couldn't be looked after, and leave a line about it."""
+    from roamkb.storage.troubles import keep_trouble
+
+    at = error.__traceback__
+    place = ""
+    while at is not None:
+        file = at.tb_frame.f_code.co_filename
+        if "roamkb" in file:
+            place = f"{os.path.basename(file)}:{at.tb_lineno}"
+        at = at.tb_next
+    try:
+        local = find_local(_folder(_parsed(data)))
+    except (OSError, ValueError):
+        local = None
+    if local is not None:
+        keep_trouble(local, event, f"{type(error).__name__} at {place}")
+    return {}

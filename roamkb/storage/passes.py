@@ -1,0 +1,126 @@
+"""What a session may do in its project, remembered for some minutes, for hooks that run at every step.
+
+To classify a session takes several times as long as Python takes to start. So what was found is kept in the
+project's own local folder, and counts while the same session says the same of where it works and the rule's
+files are the same; a session's start always looks again. This imports nothing that takes time, and where it
+knows no answer somebody else finds one.
+"""
+
+# pathlib alone takes as long to import as Python to start
+# ruff: noqa: PTH103, PTH105, PTH108, PTH116, PTH118, PTH120, PTH123
+
+import json
+import os
+import stat
+import time
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+
+#: Seconds after which somebody looks again.
+_FRESH = 600
+_FOLDER = "passes"
+_LIMIT = 64 * 1024
+_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+#: Folders up to the root; no project is nested so deep.
+_DEEPEST = 64
+
+Evidence = Sequence[str | None]
+Pass = Mapping[str, object]
+
+
+def find_pass(session: str, folder: str, *, evidence: Evidence, rules: Sequence[str]) -> Pass | None:
+    """Return what the session may do in the project of `folder`, if that was found out lately."""
+    if not _is_plain(session):
+        return None
+    for local in _locals(folder):
+        path = os.path.join(local, _FOLDER, f"{session}.json")
+        try:
+            seen = os.lstat(path)
+            if (
+                not stat.S_ISREG(seen.st_mode)
+                or seen.st_size > _LIMIT
+                or abs(time.time() - seen.st_mtime) > _FRESH
+            ):
+                return None
+            with open(path, encoding="utf-8") as file:
+                found = json.load(file)
+        except (OSError, ValueError, RecursionError):
+            return None
+        is_same = isinstance(found, dict) and found.get("known by") == _known_by(session, evidence, rules)
+        return found if is_same and found.get("local") == local else None
+    return None
+
+
+def keep_pass(
+    local: str, session: str, told: Mapping[str, object], *, evidence: Evidence, rules: Sequence[str]
+) -> None:
+    """Remember in `local`, which is there, what the session may do; where that can't be, nothing is lost."""
+    if not _is_plain(session):
+        return
+    folder = os.path.join(local, _FOLDER)
+    path = os.path.join(folder, f"{session}.json")
+    told = {**told, "local": local, "known by": _known_by(session, evidence, rules)}
+    beside = f"{path}.{os.getpid()}"
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        _sweep(folder)
+        fd = os.open(beside, _FLAGS, 0o600)
+        with os.fdopen(fd, "w", encoding="utf-8") as file:
+            json.dump(told, file)
+        os.replace(beside, path)
+    except OSError:
+        return
+
+
+def find_local(folder: str) -> str | None:
+    """Return the local folder of the log that `folder` lies in, by names alone; None where there is none."""
+    return next(_locals(folder), None)
+
+
+def _locals(folder: str) -> Iterator[str]:
+    """Yield the local folder of the nearest `.roamkb` upwards, if none of it is a link."""
+    for _ in range(_DEEPEST):
+        log = os.path.join(folder, ".roamkb")
+        local = os.path.join(log, "local")
+        if _is_folder(log):
+            if _is_folder(local):
+                yield local
+            return
+        top = os.path.dirname(folder)
+        if top == folder:
+            return
+        folder = top
+
+
+def _is_folder(path: str) -> bool:
+    try:
+        return stat.S_ISDIR(os.lstat(path).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def _is_plain(session: str) -> bool:
+    """Say whether a session's name is a file's: what harnesses give is a UUID."""
+    return 0 < len(session) <= 100 and session.isascii() and session.replace("-", "").isalnum()
+
+
+def _known_by(session: str, evidence: Evidence, rules: Sequence[str]) -> list[object]:
+    return [session, list(evidence), [[rule, *_seen(rule)] for rule in rules]]
+
+
+def _seen(path: str) -> list[int]:
+    """Return what is different once a file, or what a link leads to, was written to or replaced."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return []
+    return [status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns]
+
+
+def _sweep(folder: str) -> None:
+    """Remove what sessions left that are long over."""
+    with os.scandir(folder) as found:
+        old = [one.path for one in found if time.time() - one.stat(follow_symlinks=False).st_mtime > 86400]
+    for path in old:
+        os.unlink(path)
