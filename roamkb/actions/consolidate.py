@@ -96,7 +96,7 @@ def _learning(noticed: Noticed, hand: Hand, state: State) -> Learning:
     signed = replace(hand, agent=said.agent or hand.agent, session=said.session or hand.session)
     return replace(
         drafted(saying, signed, state),
-        id=derived_id(noticed.source),
+        id=noticed.id,
         origin=noticed.source,
         ts=int(said.ts) or int(hand.ts),
     )
@@ -109,8 +109,7 @@ def _events(plan: SessionPlan, state: State, stamps: Stamps) -> list[Event]:
         fields = difference(state.standings[id].learning, said.text)
         event = stamps.event("repeated", id, task=said.task, source=noticed.source, **fields)
         events.append(replace(event, agent=said.agent or event.agent, session=said.session))
-    for source, rival in plan.rivals:
-        own = derived_id(source)
+    for own, rival in plan.rivals:
         events.append(stamps.event("flagged", own, reason="may_contradict", evidence=rival))
         events.append(stamps.event("flagged", rival, reason="may_contradict", evidence=own))
     return events
@@ -144,18 +143,16 @@ def consolidate_agent(log: Log, agent: str, hand: Hand) -> Consolidated:
             if one.scope == "session"
         ]
         summary = _summary(agent, kept, hand, state)
-        old = [
-            one
-            for one in state.standings.values()
-            if one.learning.canonical_type == SUMMARY
-            and one.learning.agent == agent
-            and one.status != SUPERSEDED
-        ]
         new = [summary] if summary and summary.id not in state.standings else []
-        if new:
+        # also where the summary is there and whoever wrote it was killed before this
+        if summary and (new or state.standings[summary.id].status != SUPERSEDED):
             events += [
-                stamps.event("superseded", one.id, by_which=new[0].id, reason="a newer summary")
-                for one in old
+                stamps.event("superseded", one.id, by_which=summary.id, reason="a newer summary")
+                for one in state.standings.values()
+                if one.learning.canonical_type == SUMMARY
+                and one.learning.agent == agent
+                and one.status != SUPERSEDED
+                and one.id != summary.id
             ]
         log.append(new, [*events, *raised])
     return Consolidated(

@@ -7,7 +7,6 @@ confirms himself.
 
 from collections.abc import Iterable
 from collections.abc import Iterator
-from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
@@ -20,6 +19,7 @@ from roamkb.core.attention import attention_to
 from roamkb.core.attention import category_of
 from roamkb.core.attention import neglected
 from roamkb.core.covering import Covering
+from roamkb.core.ids import derived_id
 from roamkb.core.joins import Near
 from roamkb.core.joins import pairs
 from roamkb.core.learning import identity
@@ -52,6 +52,11 @@ class Noticed:
         said = self.shape.normal or self.observation.text.strip()
         return "observation:" + identity(self.type, f"{self.observation.session}\0{said}")[:32]
 
+    @property
+    def id(self) -> str:
+        """The id of the learning that it becomes."""
+        return derived_id(self.source)
+
 
 @dataclass(slots=True, kw_only=True)
 class SessionPlan:
@@ -63,7 +68,7 @@ class SessionPlan:
     repeated: list[tuple[Noticed, str]] = field(default_factory=list)
     #: Reasons, and how often each.
     dropped: dict[str, int] = field(default_factory=dict)
-    #: What is new and nearly says what a known learning says: its source, and the learning's id.
+    #: Ids of two learnings that nearly say the same and may claim otherwise, the new one first.
     rivals: list[tuple[str, str]] = field(default_factory=list)
 
     def drop(self, reason: str) -> None:
@@ -84,7 +89,7 @@ def plan_session(
     the files that every session starts with.
     """
     plan = SessionPlan()
-    known = _known(state)
+    known = _Known(state)
     told = Covering(_shapes(_shown_texts(shown, state)))
     restated = Covering(_shapes(boot))
     seen: dict[str, Near[int]] = {}
@@ -119,66 +124,77 @@ def plan_session(
 
 def _place(noticed: Noticed, known: "_Known", plan: SessionPlan) -> None:
     """Put what was noticed where it belongs: beside a learning that says so, or on its own."""
-    observation = noticed.observation
-    if known.remembers(noticed.source):
+    source, id, session = noticed.source, noticed.id, noticed.observation.session
+    if source in known.sources and id not in known.shapes:
         plan.drop("consolidated before")
         return
     twin, rivals = known.near(noticed)
-    if twin is None:
+    if id in known.shapes:
+        # whoever was killed between a learning and what follows from it says the rest now
+        plan.drop("consolidated before")
+        plan.rivals += [(id, rival) for rival in rivals if not known.is_flagged(id, rival)]
+    elif not twin:
         plan.created.append(noticed)
-        plan.rivals += [(noticed.source, rival.id) for rival in rivals]
-    elif observation.session and twin.learning.session == observation.session:
+        plan.rivals += [(id, rival) for rival in rivals]
+        known.add(id, session, noticed.type, noticed.shape)
+    elif session and session == known.sessions[twin]:
         plan.drop("this session said so before")
     else:
-        plan.repeated.append((noticed, twin.id))
+        plan.repeated.append((noticed, twin))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class _Known:
     """The learnings that count, by type, to find what is like another."""
 
-    state: State
-    by_type: Mapping[str, Near[str]]
-    covering: Mapping[str, Covering[str]]
-    shapes: Mapping[str, Shape]
-    sources: frozenset[str]
+    def __init__(self, state: State) -> None:
+        self._by_type: dict[str, Near[str]] = {}
+        self._covering: dict[str, Covering[str]] = {}
+        self.shapes: dict[str, Shape] = {}
+        #: Where each was said first.
+        self.sessions: dict[str, str] = {}
+        #: What was consolidated before.
+        self.sources: set[str] = {standing.learning.origin for standing in state.standings.values()}
+        self._flagged: set[tuple[str, str]] = set()
+        for standing in state.standings.values():
+            if standing.status != SUPERSEDED:
+                said = standing.learning
+                self.add(standing.id, said.session, said.canonical_type, shape(said.content))
+        for event in state.events:
+            if event.event == "repeated":
+                self.sources.update(event.texts("source"))
+            elif event.event == "flagged":
+                self._flagged.add((event.of, event.text("evidence")))
 
-    def remembers(self, source: str) -> bool:
-        return source in self.sources
+    def add(self, id: str, session: str, type: str, one: Shape) -> None:
+        """Let a learning count for those that follow."""
+        self.shapes[id] = one
+        self.sessions[id] = session
+        self._by_type.setdefault(type, Near()).add(id, one)
+        self._covering.setdefault(type, Covering()).add(id, one)
 
-    def near(self, noticed: Noticed) -> tuple[Standing | None, list[Standing]]:
-        """Return the learning that says the same, and those that nearly do and may claim otherwise."""
+    def is_flagged(self, one: str, other: str) -> bool:
+        """Say whether the ledger ever said of two learnings that they may contradict each other."""
+        return (one, other) in self._flagged or (other, one) in self._flagged
+
+    def near(self, noticed: Noticed) -> tuple[str, list[str]]:
+        """Return the learning that says the same, if any, and those that nearly do and may deny it."""
+        near, covering = self._by_type.get(noticed.type), self._covering.get(noticed.type)
+        if near is None or covering is None:
+            return "", []
         rivals = []
-        near = self.by_type.get(noticed.type)
-        for id in near.candidates(noticed.shape, ALIKE) if near else ():
+        is_decision = noticed.type in NEVER_MERGED
+        for id in near.candidates(noticed.shape, ALIKE):
             how = likeness(noticed.shape, self.shapes[id], limit=ALIKE)
+            if id == noticed.id:
+                continue
             if how is Likeness.MAY_CONTRADICT:
-                rivals.append(self.state.standings[id])
-            elif how is Likeness.SAME or (how is Likeness.SIMILAR and noticed.type not in NEVER_MERGED):
-                return self.state.standings[id], []
-        covering = self.covering.get(noticed.type)
-        if covering and noticed.type not in NEVER_MERGED:
-            # whoever says a part of what is known repeats it
-            for id in covering.of(noticed.shape):
-                return self.state.standings[id], []
-        return None, rivals
-
-
-def _known(state: State) -> _Known:
-    by_type: dict[str, Near[str]] = {}
-    covering: dict[str, Covering[str]] = {}
-    shapes: dict[str, Shape] = {}
-    for standing in state.standings.values():
-        if standing.status != SUPERSEDED:
-            shapes[standing.id] = shape(standing.learning.content)
-            type = standing.learning.canonical_type
-            by_type.setdefault(type, Near()).add(standing.id, shapes[standing.id])
-            covering.setdefault(type, Covering()).add(standing.id, shapes[standing.id])
-    sources = {standing.learning.origin for standing in state.standings.values()}
-    for event in state.events:
-        if event.event == "repeated":
-            sources.update(event.texts("source"))
-    return _Known(state=state, by_type=by_type, covering=covering, shapes=shapes, sources=frozenset(sources))
+                rivals.append(id)
+            elif how is Likeness.SAME or (how is Likeness.SIMILAR and not is_decision):
+                return id, []
+        # whoever says a part of what is known repeats it
+        covered = (id for id in covering.of(noticed.shape) if id != noticed.id)
+        twin = "" if is_decision or rivals else next(covered, "")
+        return twin, rivals
 
 
 def _shown_texts(shown: Iterable[str], state: State) -> Iterator[str]:
