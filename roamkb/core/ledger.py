@@ -175,6 +175,9 @@ def _distinct(lines: Iterable[tuple[Learning, bool]]) -> Iterable[tuple[Learning
     Of two lines that say the same, the fuller one counts. Where lines of one id say different
     things, somebody edited one: the first in time keeps the id, the others go by what they say.
     """
+    lines = list(lines)
+    if len({learning.id for learning, _ in lines}) == len(lines):
+        return lines
     by_id: dict[str, dict[tuple[str, str], tuple[Learning, bool]]] = {}
     for learning, is_archived in lines:
         _add(by_id.setdefault(learning.id, {}), learning, is_archived)
@@ -234,7 +237,6 @@ def _begun(learning: Learning, *, is_archived: bool) -> Standing:
         merged_from=_several(extra.get("merged_from")),
         review_reason=_one(extra.get("review_reason")),
         last_used=learning.ts,
-        heard={("learn", *source_of(learning.agent, learning.session, learning.task))},
         is_archived=is_archived,
     )
 
@@ -261,7 +263,7 @@ def source_of(agent: str, session: str, task: str, otherwise: str = "") -> tuple
 def _move(standing: Standing, event: Event, by: int, *, once: str) -> None:
     """Move the confidence, but only once for each source."""
     source = (once, *source_of(event.agent, event.session, event.task, event.id))
-    if source in standing.heard:
+    if source in standing.heard or source == ("learn", *_first_source(standing.learning)):
         return
     standing.heard.add(source)
     if not standing.is_overridden:
@@ -285,6 +287,11 @@ def _reused(standing: Standing, event: Event) -> None:
     standing.last_used = max(standing.last_used, event.ts)
     if by := _OUTCOMES.get(outcome):
         _move(standing, event, by, once=outcome)
+
+
+def _first_source(learning: Learning) -> tuple[str, ...]:
+    """Return who said it first."""
+    return source_of(learning.agent, learning.session, learning.task)
 
 
 def _validated(standing: Standing, event: Event) -> None:
@@ -347,6 +354,10 @@ def _promoted(standing: Standing, event: Event) -> None:
     standing.node = event.text("node") or standing.node
 
 
+def _noted(standing: Standing, event: Event) -> None:
+    """Leave it at the history; `core.rule_proposals` tells what it means."""
+
+
 _FOLDS: Final[Mapping[str, Callable[[Standing, Event], None]]] = {
     "repeated": _repeated,
     "reused": _reused,
@@ -359,4 +370,5 @@ _FOLDS: Final[Mapping[str, Callable[[Standing, Event], None]]] = {
     "pinned": _pinned,
     "overridden": _overridden,
     "promoted": _promoted,
+    **dict.fromkeys(("proposed", "approved", "rejected", "applied", "rolled_back"), _noted),
 }

@@ -6,11 +6,16 @@ itself, then fsync; never truncated, never rewritten but by rotation (design sec
 """
 
 import contextlib
+import gc
 import stat
 from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NoLog
@@ -34,6 +39,7 @@ from roamkb.storage.disk import swap
 from roamkb.storage.lines import append_lines
 from roamkb.storage.lines import changed
 from roamkb.storage.lines import opened
+from roamkb.storage.lines import read_bytes
 from roamkb.storage.lines import read_lines
 from roamkb.storage.state import lock
 
@@ -68,7 +74,7 @@ class Fault:
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Contents:
     """What the log's files say, line by line."""
 
@@ -79,7 +85,14 @@ class Contents:
 
     def state(self, *, as_of: float | None = None) -> State:
         """Return what the lines amount to, today or at a time in seconds since 1970."""
+        if as_of is None:
+            return self._today
         return replay(self.learnings, self.events, archived=self.archived, as_of=as_of)
+
+    @cached_property
+    def _today(self) -> State:
+        with uncollected():
+            return replay(self.learnings, self.events, archived=self.archived)
 
     def plus(self, learnings: Iterable[Learning] = (), events: Iterable[Event] = ()) -> "Contents":
         """Return the contents with what was added since."""
@@ -144,29 +157,15 @@ class Log:
         return lock(self.local / "log.lock", wait=_PATIENCE)
 
     def read(self) -> Contents:
-        """Return all that the files say."""
-        faults: list[Fault] = []
-        knowledge = self._said(self.knowledge, faults)
-        # after what it is filled from: a line that moves meanwhile is seen twice, which replay drops
-        archived = self._said(self.archive, faults)
-        events = []
-        for found in read_events(read_lines(self.ledger)):
-            if isinstance(found, BadLine):
-                faults.append(Fault(path=self.ledger, line=found.line, reason=found.reason))
-            else:
-                events.append(found)
-        return Contents(
-            learnings=tuple(knowledge), archived=tuple(archived), events=tuple(events), faults=tuple(faults)
-        )
-
-    def _said(self, path: Path, faults: list[Fault]) -> list[Learning]:
-        learnings = []
-        for found in read_learnings(read_lines(path)):
-            if isinstance(found, Said):
-                learnings.append(found.learning)
-            else:
-                faults.append(Fault(path=path, line=found.line, reason=found.reason))
-        return learnings
+        """Return all that the files say; what this process read before is not read again."""
+        with uncollected():
+            # the archive after what it is filled from: a line that moves meanwhile is seen twice,
+            # which replay drops
+            pages = tuple(_page(path) for path in (self.knowledge, self.archive, self.ledger))
+        last = _Memory.contents
+        if last is None or last[0] != pages:
+            last = _Memory.contents = pages, _contents(*pages)
+        return last[1]
 
     def stamp(self) -> tuple[object, ...]:
         """Return what is different once anybody has written to the files."""
@@ -222,6 +221,78 @@ class Log:
             # a program that knows no lock of ours may have added to the file that is gone
             if late := file.read().removesuffix(b"\n"):
                 append_lines(self.knowledge, late.split(b"\n"))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Page:
+    """One of the files as it was read: its bytes, and what they say."""
+
+    path: Path
+    data: bytes
+    #: A learning or an event a line, as far as lines are readable.
+    said: tuple[Said | Event | BadLine, ...]
+
+
+class _Memory:
+    """The last log that this process read: an agents' server asks the same one again and again.
+
+    What is kept is only ever replaced as a whole, since several threads may ask.
+    """
+
+    pages: Mapping[Path, _Page] = MappingProxyType({})
+    contents: tuple[tuple[_Page, ...], Contents] | None = None
+
+
+#: Files of one log.
+_MOST_PAGES = 3
+#: A larger file isn't kept in memory beside what it says.
+_MOST_KEPT = 64 * 1024 * 1024
+
+
+def _page(path: Path) -> _Page:
+    """Return what a file says; of one that only grew since it was read, the new lines alone are read."""
+    data = read_bytes(path)
+    known = _Memory.pages.get(path)
+    if known is not None and data == known.data:
+        return known
+    if known is None or not data.startswith(known.data) or not known.data.endswith(b"\n"):
+        known = _Page(path, b"", ())
+    if len(data) > len(known.data):
+        read = read_events if path.name == LEDGER else read_learnings
+        lines = data[len(known.data) :].split(b"\n")
+        first = known.data.count(b"\n") + 1
+        known = _Page(path, data, (*known.said, *read(lines, first=first)))
+    if len(data) <= _MOST_KEPT:
+        others = [page for page in _Memory.pages.values() if page.path != path]
+        _Memory.pages = {page.path: page for page in (*others, known)[-_MOST_PAGES:]}
+    return known
+
+
+def _contents(knowledge: _Page, archive: _Page, ledger: _Page) -> Contents:
+    faults = (
+        Fault(path=page.path, line=found.line, reason=found.reason)
+        for page in (knowledge, archive, ledger)
+        for found in page.said
+        if isinstance(found, BadLine)
+    )
+    return Contents(
+        learnings=tuple(found.learning for found in knowledge.said if isinstance(found, Said)),
+        archived=tuple(found.learning for found in archive.said if isinstance(found, Said)),
+        events=tuple(found for found in ledger.said if isinstance(found, Event)),
+        faults=tuple(faults),
+    )
+
+
+@contextlib.contextmanager
+def uncollected() -> Iterator[None]:
+    """Make many small things that stay without Python looking among them for garbage again and again."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _mode(path: Path) -> int:
