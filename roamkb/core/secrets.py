@@ -7,7 +7,6 @@ entropy alone only warns, since ordinary notes are full of digests (design secti
 import math
 import re
 from collections import Counter
-from dataclasses import dataclass
 from functools import lru_cache
 
 from roamkb.core.text import cleaned
@@ -84,13 +83,16 @@ _MARKS: tuple[tuple[str, ...], ...] = tuple(
 _PLACEHOLDER = re.compile(r":(?:\*+|x{3,}|\.{3,}|<[^>]*>|\$\{?\w+\}?|pass(?:word)?|secret|PASS(?:WORD)?)@")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Secret:
     """Where a credential stands, what it is, and its first four characters."""
 
-    kind: str
-    start: str
-    span: tuple[int, int]
+    # no dataclass, since hooks import this: their module takes as long as Python to start
+    __slots__ = ("kind", "span", "start")
+
+    def __init__(self, *, kind: str, start: str, span: tuple[int, int]) -> None:
+        self.kind = kind
+        self.start = start
+        self.span = span
 
 
 #: What `masked` leaves in place of a credential.
@@ -178,27 +180,28 @@ def _entropy(word: str) -> float:
     return -sum(n / len(word) * math.log2(n / len(word)) for n in counts)
 
 
-#: In this order: each later pattern meets what the earlier ones left.
-_PRIVATE: tuple[tuple[str, re.Pattern[str]], ...] = (
+#: In this order: each later pattern meets what the earlier ones left. Compiled when they are used: a hook that
+#: masks what it records needs none of them.
+_PRIVATE: tuple[tuple[str, str], ...] = (
     (
         r"\1 [secret]",
-        re.compile(
+        (
             r"(?i)(?<![\w/.-])(pass(?:word|wd|phrase|code)?|pin|token|secret|credentials?|api[ _-]?key)\b"
             r"(?:\s+(?:is|was|to|uses?)\b|\s*[:=])*\s*[\"'`]?[^\s\"'`\[\]]+"
         ),
     ),
-    ("[url]", re.compile(r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}:(?://|\\\\)\S+")),
-    ("[address]", re.compile(r"[\w.+%-]{1,64}@[\w-]+(?:\.[\w-]+)*")),
-    ("[address]", re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?![\w.])")),
-    ("[address]", re.compile(r"(?<![\w:])(?:[0-9A-Fa-f]{0,4}:){3,7}[0-9A-Fa-f]{0,4}(?![\w:])")),
+    ("[url]", r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}:(?://|\\\\)\S+"),
+    ("[address]", r"[\w.+%-]{1,64}@[\w-]+(?:\.[\w-]+)*"),
+    ("[address]", r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?![\w.])"),
+    ("[address]", r"(?<![\w:])(?:[0-9A-Fa-f]{0,4}:){3,7}[0-9A-Fa-f]{0,4}(?![\w:])"),
     (
         "[path]",
-        re.compile(r"(?:~|\.{1,2})?(?<![\w])(?:/[^\s/:;,\"'`)\]]+){1,}/?|~[/\\]\S*|[A-Za-z]:\\\S+|\\\\\S+"),
+        r"(?:~|\.{1,2})?(?<![\w])(?:/[^\s/:;,\"'`)\]]+){1,}/?|~[/\\]\S*|[A-Za-z]:\\\S+|\\\\\S+",
     ),
-    ("[path]", re.compile(r"\b[\w.-]+(?:/[\w.@-]+)+/?")),
-    ("[host]", re.compile(r"(?<![\w.-])(?:[A-Za-z0-9-]+\.)+[A-Za-z][A-Za-z0-9-]+(?::\d+)?\b")),
-    ("[host]", re.compile(r"\b(?:localhost|[A-Za-z][\w-]*):\d{2,5}\b|\blocalhost\b")),
-    ("[host]", re.compile(r"\b[A-Za-z]+(?:-[A-Za-z0-9]+)*-\d+[a-z]?\b|\b[A-Za-z]{2,}-[A-Za-z]+\d+\b")),
+    ("[path]", r"\b[\w.-]+(?:/[\w.@-]+)+/?"),
+    ("[host]", r"(?<![\w.-])(?:[A-Za-z0-9-]+\.)+[A-Za-z][A-Za-z0-9-]+(?::\d+)?\b"),
+    ("[host]", r"\b(?:localhost|[A-Za-z][\w-]*):\d{2,5}\b|\blocalhost\b"),
+    ("[host]", r"\b[A-Za-z]+(?:-[A-Za-z0-9]+)*-\d+[a-z]?\b|\b[A-Za-z]{2,}-[A-Za-z]+\d+\b"),
 )
 
 
@@ -207,5 +210,5 @@ def redacted(fact: str) -> str:
     # what is invisible may part a credential, and line ends may
     line = masked(shown(masked(cleaned(fact))))
     for name, pattern in _PRIVATE:
-        line = pattern.sub(name, line)
+        line = re.sub(pattern, name, line)
     return clipped(line, _FACT_WIDTH)

@@ -1,19 +1,23 @@
-"""What harnesses tell about a session, as observations: hook payloads and transcripts (never trusted)."""
+"""What harnesses tell about a session, as observations: hook payloads and transcripts (never trusted).
+
+A hook reads a payload after every tool: what most of them need nothing of is imported where it's needed.
+"""
 
 import json
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
 
 from roamkb.core.secrets import withheld
 from roamkb.core.text import clipped
-from roamkb.formats.commands import captured_from_command
-from roamkb.formats.events import seconds
-from roamkb.formats.statements import Statement
-from roamkb.formats.statements import statements_of_agent
-from roamkb.formats.statements import statements_of_human
+
+#: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from roamkb.formats.statements import Statement
 
 #: Of a tool's output; what matters of it the agent says.
 _LONGEST = 400
@@ -21,27 +25,45 @@ _LONGEST = 400
 _READ = 20_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Happening:
     """One thing that a payload tells of: an observation before it has an id."""
 
-    type: str
-    text: str
-    tool: str = ""
-    outcome: str = ""
-    provenance: str = "observed"
-    task: str = ""
-    tags: tuple[str, ...] = ()
-    #: Seconds since 1970; 0 where the payload doesn't say.
-    ts: float = 0
+    # no dataclass, since hooks import this: their module takes as long as Python to start
+    __slots__ = ("outcome", "provenance", "tags", "task", "text", "tool", "ts", "type")
+
+    def __init__(
+        self,
+        *,
+        type: str,
+        text: str,
+        tool: str = "",
+        outcome: str = "",
+        provenance: str = "observed",
+        task: str = "",
+        tags: tuple[str, ...] = (),
+        ts: float = 0,
+    ) -> None:
+        """Take what is told; `ts` is in seconds since 1970, 0 where the payload doesn't say."""
+        self.type = type
+        self.text = text
+        self.tool = tool
+        self.outcome = outcome
+        self.provenance = provenance
+        self.task = task
+        self.tags = tags
+        self.ts = ts
 
 
-def happenings_of_payload(payload: Mapping[str, Any]) -> Iterator[Happening]:
+def happenings_of_payload(payload: "Mapping[str, Any]") -> Iterator[Happening]:
     """Yield what a hook's payload tells (Claude Code's and Codex's common fields)."""
     event = _text(payload.get("hook_event_name"))
     if event in ("PostToolUse", "PostToolUseFailure"):
         yield from _tool_use(payload, failed=event == "PostToolUseFailure")
-    elif event == "UserPromptSubmit":
+        return
+    from roamkb.formats.statements import statements_of_agent
+    from roamkb.formats.statements import statements_of_human
+
+    if event == "UserPromptSubmit":
         yield from _stated(statements_of_human(_text(payload.get("prompt"))))
     elif event in ("Stop", "SubagentStop"):
         yield from _stated(statements_of_agent(_text(payload.get("last_assistant_message"))))
@@ -49,6 +71,10 @@ def happenings_of_payload(payload: Mapping[str, Any]) -> Iterator[Happening]:
 
 def happenings_of_transcript(lines: Iterable[bytes]) -> Iterator[Happening]:
     """Yield what a transcript tells, line by line; a line that can't be read tells nothing."""
+    from roamkb.formats.events import seconds
+    from roamkb.formats.statements import statements_of_agent
+    from roamkb.formats.statements import statements_of_human
+
     for line in lines:
         try:
             told = json.loads(line)
@@ -70,18 +96,21 @@ def happenings_of_transcript(lines: Iterable[bytes]) -> Iterator[Happening]:
             yield Happening(type=one.type, text=one.text, provenance=one.provenance, tags=one.tags, ts=ts)
 
 
-def _stated(statements: Iterable[Statement]) -> Iterator[Happening]:
+def _stated(statements: "Iterable[Statement]") -> Iterator[Happening]:
     for one in statements:
         yield Happening(type=one.type, text=one.text, provenance=one.provenance, tags=one.tags)
 
 
-def _tool_use(payload: Mapping[str, Any], *, failed: bool) -> Iterator[Happening]:
+def _tool_use(payload: "Mapping[str, Any]", *, failed: bool) -> Iterator[Happening]:
     tool = _text(payload.get("tool_name"))
     given = payload.get("tool_input")
     asked = given if isinstance(given, Mapping) else {}
     command = _text(asked.get("command"))
-    for one in captured_from_command(command) if tool.lower() in ("bash", "shell", "exec_command") else ():
-        yield Happening(type=one.said or one.type, text=one.text, tool=tool, task=one.bead, tags=one.tags)
+    if "bd" in command and tool.lower() in ("bash", "shell", "exec_command"):
+        from roamkb.formats.commands import captured_from_command
+
+        for one in captured_from_command(command):
+            yield Happening(type=one.said or one.type, text=one.text, tool=tool, task=one.bead, tags=one.tags)
     said = command or _text(asked.get("file_path")) or _text(asked.get("pattern")) or _text(asked.get("url"))
     outcome = "failure" if failed or _has_failed(payload.get("tool_response")) else "success"
     text = f"{tool} {said}".strip()[:_READ]

@@ -11,18 +11,21 @@ denied. A hook runs at every step, so that this door imports next to nothing, an
 import json
 import os
 import sys
-from typing import TYPE_CHECKING
-from typing import Any
 
 from roamkb.storage.passes import find_local
 from roamkb.storage.passes import find_pass
 from roamkb.storage.passes import keep_pass
 
+#: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
+TYPE_CHECKING = False
+
 if TYPE_CHECKING:
+    from typing import Any
+
     from roamkb.app_hooks import HookedSession
 
-Payload = dict[str, Any]
-Answer = dict[str, object]
+    Payload = dict[str, Any]
+    Answer = dict[str, object]
 
 #: A harness gives a tool's whole output; more than this is none that we look at.
 _MOST_BYTES = 32 * 1024 * 1024
@@ -67,7 +70,7 @@ def _read() -> bytes:
     return data
 
 
-def _parsed(data: bytes) -> Payload:
+def _parsed(data: bytes) -> "Payload":
     """Return the payload; of what is none, nothing."""
     try:
         payload = json.loads(data)
@@ -81,7 +84,7 @@ def _dashed(name: str) -> str:
     return "".join(f"-{letter.lower()}" if letter.isupper() else letter for letter in name).lstrip("-")
 
 
-def _answer(event: str, payload: Payload) -> Answer:
+def _answer(event: str, payload: "Payload") -> "Answer":
     if not payload and event != "pre-tool-use":
         return {}
     match event:
@@ -104,14 +107,14 @@ def _answer(event: str, payload: Payload) -> Answer:
     return {}
 
 
-def _context(event: str, text: str) -> Answer:
+def _context(event: str, text: str) -> "Answer":
     """Return the answer that puts `text` beside what the agent reads."""
     if not text:
         return {}
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
 
 
-def _session(payload: Payload) -> "HookedSession":
+def _session(payload: "Payload") -> "HookedSession":
     from roamkb.app_hooks import HookedSession
 
     return HookedSession(payload)
@@ -120,7 +123,7 @@ def _session(payload: Payload) -> "HookedSession":
 # Once a session, or at a prompt
 
 
-def _start(payload: Payload) -> Answer:
+def _start(payload: "Payload") -> "Answer":
     session = _session(payload)
     _remember(payload, session)
     brief = session.start()
@@ -131,7 +134,7 @@ def _start(payload: Payload) -> Answer:
     return _context("SessionStart", brief_text(brief))
 
 
-def _start_subagent(payload: Payload) -> Answer:
+def _start_subagent(payload: "Payload") -> "Answer":
     brief = _session(payload).start_subagent()
     if brief is None:
         return {}
@@ -140,7 +143,7 @@ def _start_subagent(payload: Payload) -> Answer:
     return _context("SubagentStart", brief_text(brief))
 
 
-def _prompted(payload: Payload) -> Answer:
+def _prompted(payload: "Payload") -> "Answer":
     offer = _session(payload).prompted()
     if not offer.ids:
         return {}
@@ -149,7 +152,7 @@ def _prompted(payload: Payload) -> Answer:
     return _context("UserPromptSubmit", offer_text(offer, source="what roamkb knows about this"))
 
 
-def _stopped(event: str, payload: Payload) -> Answer:
+def _stopped(event: str, payload: "Payload") -> "Answer":
     session = _session(payload)
     session.record()
     found = session.stop() if event == "stop" else None
@@ -163,7 +166,7 @@ def _stopped(event: str, payload: Payload) -> Answer:
 # At every step
 
 
-def _after_tool(payload: Payload) -> Answer:
+def _after_tool(payload: "Payload") -> "Answer":
     known = _pass(payload)
     given = payload.get("tool_input")
     command = given.get("command") if isinstance(given, dict) else ""
@@ -182,11 +185,11 @@ def _after_tool(payload: Payload) -> Answer:
     return {}
 
 
-def _after_failure(payload: Payload) -> Answer:
+def _after_failure(payload: "Payload") -> "Answer":
     return _after_tool(payload)
 
 
-def _mark(event: str, payload: Payload) -> Answer:
+def _mark(event: str, payload: "Payload") -> "Answer":
     """Record that it happened, and nothing else: there is no time."""
     known = _pass(payload)
     if known is not None and known.get("keeps") is True:
@@ -195,14 +198,14 @@ def _mark(event: str, payload: Payload) -> Answer:
     return {}
 
 
-def _capture(payload: Payload, known: "dict[str, Any]", **told: str) -> None:
+def _capture(payload: "Payload", known: "dict[str, Any]", **told: str) -> None:
     from roamkb.storage.captures import capture
 
     told = {**told, "session": str(payload["session_id"]), "agent": str(known.get("agent", ""))}
     capture(str(known["local"]), {**told, "provenance": "observed"})
 
 
-def _before_tool(payload: Payload) -> Answer:
+def _before_tool(payload: "Payload") -> "Answer":
     tool = str(payload.get("tool_name", ""))
     if tool in _READERS:
         return {}
@@ -212,12 +215,12 @@ def _before_tool(payload: Payload) -> Answer:
 # What is known of the session
 
 
-def _folder(payload: Payload) -> str:
+def _folder(payload: "Payload") -> str:
     folder = os.environ.get("CLAUDE_PROJECT_DIR") or payload.get("cwd")
     return folder if isinstance(folder, str) and os.path.isabs(folder) else os.getcwd()
 
 
-def _evidence(payload: Payload) -> list[str | None]:
+def _evidence(payload: "Payload") -> list[str | None]:
     """Return all that says where the session works; one more word, and somebody has to look again."""
     told = payload.get("cwd")
     harness = sorted(f"{name}={value}" for name, value in os.environ.items() if name.endswith("_PROJECT_DIR"))
@@ -231,7 +234,7 @@ def _rules() -> list[str]:
     return [os.path.join(home, _RULE) for home in homes]
 
 
-def _pass(payload: Payload) -> "dict[str, Any] | None":
+def _pass(payload: "Payload") -> "dict[str, Any] | None":
     session = payload.get("session_id")
     if not isinstance(session, str):
         return None
@@ -239,7 +242,7 @@ def _pass(payload: Payload) -> "dict[str, Any] | None":
     return dict(found) if found else None
 
 
-def _remember(payload: Payload, session: "HookedSession") -> None:
+def _remember(payload: "Payload", session: "HookedSession") -> None:
     if session.session and session.log is not None:
         local = str(session.log.local)
         keep_pass(local, session.session, session.may(), evidence=_evidence(payload), rules=_rules())
@@ -248,7 +251,7 @@ def _remember(payload: Payload, session: "HookedSession") -> None:
 # When something goes wrong
 
 
-def _failed(event: str, data: bytes, error: Exception) -> Answer:
+def _failed(event: str, data: bytes, error: Exception) -> "Answer":
     """Return the answer of an event that couldn't be looked after, and leave a line about it."""
     from roamkb.storage.troubles import keep_trouble
 

@@ -561,7 +561,9 @@ OPERATIONS: tuple[Operation, ...] = (
         name="inject",
         summary="Turn off, or on again, what hooks put into prompts here; they go on recording.",
         example="roamkb inject off",
-        parameters=(_argument("action", "on or off (without it: which it is).", required=False, metavar="on|off"),),
+        parameters=(
+            _argument("action", "on or off (without it: which it is).", required=False, metavar="on|off"),
+        ),
         panel=_LOG,
         is_of_log=True,
     ),
