@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from roamkb.actions.write import Fact
     from roamkb.actions.write import Stamp
     from roamkb.actions.write import Written
-    from roamkb.app_pipeline import ProjectPipeline
+    from roamkb.app_experience import ProjectExperience
     from roamkb.core.boundary import WritePermit
     from roamkb.core.checkup import Checkup
     from roamkb.core.consent import Human
@@ -172,11 +172,11 @@ class KnowledgeBase:
         return cls(Surroundings.gathered(), project=project, ask=ask, progress=progress, human=human)
 
     @property
-    def log(self) -> "ProjectPipeline":
+    def log(self) -> "ProjectExperience":
         """The log of the current project."""
-        from roamkb.app_pipeline import ProjectPipeline
+        from roamkb.app_experience import ProjectExperience
 
-        return ProjectPipeline(
+        return ProjectExperience(
             self._around,
             self,
             folder=self._project_folder,

@@ -146,17 +146,20 @@ def _with_standard_input(kb: "KnowledgeBase", call: Call) -> Arguments:
     arguments = dict(call.arguments)
     if arguments.get("text") == "-":
         arguments["text"] = _standard_input()
+    if arguments.get("error") == "-":
+        # a program's output, in whatever encoding it has
+        arguments["error"] = _standard_input(errors="replace")
     if arguments.get("body") == "-":
         kb.require_place(str(arguments["title"]))
         arguments["body"] = _standard_input()
     return arguments
 
 
-def _standard_input() -> str:
+def _standard_input(*, errors: str = "strict") -> str:
     if sys.stdin is None:
         raise UsageError("standard input is closed", hint="give the text with --body TEXT")
     try:
-        text = sys.stdin.buffer.read().decode()
+        text = sys.stdin.buffer.read().decode(errors=errors)
     except UnicodeDecodeError as error:
         raise UsageError(
             "standard input isn't UTF-8 text", hint="convert it first, e.g. with iconv"

@@ -4,6 +4,7 @@ import re
 import signal
 import threading
 import warnings
+from collections.abc import Callable
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from typing import Protocol
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Note
 from roamkb.core.model import Unreadable
+from roamkb.core.text import shown
 from roamkb.storage.nodes import Notes
 
 #: Seconds that Python's backtracking `re` may take for a whole search; RE2 needs no limit.
@@ -113,7 +115,7 @@ class Grep:
 def _compiled(pattern: str) -> tuple[_Matcher, bool]:
     """Return the compiled pattern, and whether its time is linear in the text."""
     try:
-        import re2  # type: ignore[import-not-found]
+        import re2
     except ImportError:
         pass
     else:
@@ -132,6 +134,28 @@ def _compiled(pattern: str) -> tuple[_Matcher, bool]:
             f"no regular expression here: {error}",
             hint="quote it, search without --regex, or `pip install google-re2`, which knows more",
         ) from error
+
+
+def linear(pattern: str) -> Callable[[str], bool] | None:
+    """Return what says whether a text has a match, in time linear in it; None where RE2 isn't installed.
+
+    Raises:
+        UsageError: RE2 can't read the pattern.
+    """
+    try:
+        import re2
+    except ImportError:
+        return None
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        compiled = re2.compile(pattern, options=options)
+    except re2.error as error:
+        raise UsageError(
+            f"no regular expression of RE2: {shown(pattern)}",
+            hint="it has no look-around and no back references: github.com/google/re2/wiki/Syntax",
+        ) from error
+    return lambda text: compiled.search(text) is not None
 
 
 @contextmanager

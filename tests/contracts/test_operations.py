@@ -6,7 +6,7 @@ import shlex
 import pytest
 
 from roamkb.app import KnowledgeBase
-from roamkb.app_pipeline import ProjectPipeline
+from roamkb.app_experience import ProjectExperience
 from roamkb.interfaces.operations import OPERATIONS
 from roamkb.interfaces.operations import Operation
 from roamkb.interfaces.words import parse_words
@@ -15,7 +15,7 @@ from roamkb.interfaces.words import parse_words
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
 def test_an_operation_is_a_method_with_the_same_parameters(operation: Operation) -> None:
     """Every parameter of the table is a keyword of the library, and the other way round."""
-    door = ProjectPipeline if operation.is_of_log else KnowledgeBase
+    door = ProjectExperience if operation.is_of_log else KnowledgeBase
     signature = inspect.signature(getattr(door, operation.method))
     assert [p.name for p in operation.parameters] == [name for name in signature.parameters if name != "self"]
 

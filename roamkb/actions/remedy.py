@@ -1,0 +1,282 @@
+"""`remedy`: what fixed an error before, by how often it worked (document 004, FR-2)."""
+
+from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from roamkb.core import remedies
+from roamkb.core.errors import NotFound
+from roamkb.core.errors import SecretFound
+from roamkb.core.errors import UsageError
+from roamkb.core.fingerprint import FORM
+from roamkb.core.fingerprint import Fingerprint
+from roamkb.core.fingerprint import fingerprint
+from roamkb.core.ledger import State
+from roamkb.core.outputs import lines
+from roamkb.core.remedies import Attempt
+from roamkb.core.remedies import Remedy
+from roamkb.core.remedies import Trouble
+from roamkb.core.saying import MOST_BYTES
+from roamkb.core.saying import Hand
+from roamkb.core.saying import Stamps
+from roamkb.core.secrets import find_secret
+from roamkb.core.text import shown
+from roamkb.storage.grep import linear
+from roamkb.storage.log import Log
+
+#: How many are offered where nobody says.
+DEFAULT: Final = 5
+#: Letters and digits of a pattern; less would mean any error.
+_LEAST: Final = 4
+#: Characters of a fingerprint that are enough to name it by.
+_BEGINNING: Final = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """An error as the caller gave it, and where it was met."""
+
+    error: str
+    #: Its class, where the text doesn't say it.
+    type: str = ""
+    category: str = ""
+    #: The file that it was met in; only its type is kept.
+    file: str = ""
+
+    def fingerprint(self) -> Fingerprint:
+        """Return the error's identity, or raise where there is none."""
+        if not shown(self.error):
+            raise UsageError("there is no error", hint="roamkb remedy suggest --error \"KeyError: 'id'\"")
+        return fingerprint(self.error, type=self.type)
+
+    def context(self, agent: str) -> dict[str, str]:
+        """Return where it was met, as an attempt keeps it."""
+        said = {
+            "agent": agent,
+            "category": self.category.strip(),
+            "file_type": Path(self.file).suffix.lstrip(".").casefold(),
+        }
+        return {key: value for key, value in said.items() if value}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cure:
+    """What was done about an error, or could be."""
+
+    technique: str
+    steps: tuple[str, ...] = ()
+    #: success, failure, partial, or nothing where it is only proposed.
+    outcome: str = ""
+    task: str = ""
+    #: Errors that it is meant for beside this one: a part of a line or a glob.
+    pattern: str = ""
+    #: The same as a regular expression.
+    regex: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggested:
+    """The techniques for an error, the best first."""
+
+    fingerprint: Fingerprint
+    remedies: tuple[Remedy, ...]
+    #: Failed so often in a row that something else is to be done.
+    withdrawn: tuple[Remedy, ...] = ()
+    #: How many there are beyond those.
+    more: int = 0
+    #: What was recorded just now, if anything was.
+    recorded: Attempt | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """Errors and what was done about each, the one that was met last first."""
+
+    errors: tuple[Suggested, ...]
+    #: Whether all that is known of each is asked for.
+    in_full: bool = False
+    more: int = 0
+
+
+def record(log: Log, told: Told, cure: Cure, hand: Hand) -> Suggested:
+    """Add one attempt, or a proposal, to the ledger, and return how that technique stands now.
+
+    Raises:
+        UsageError, SecretFound, DiskError: nothing was written. NotDurable: it was, perhaps.
+    """
+    identity = told.fingerprint()
+    _check(told, cure)
+    warnings = [] if _means(cure, told) else ["the pattern doesn't match the error that it is recorded with"]
+    with log.locked():
+        contents = log.read()
+        attempt = Attempt(
+            id="",
+            ts=hand.ts,
+            error=identity,
+            technique=cure.technique.strip(),
+            steps=tuple(step.strip() for step in cure.steps if shown(step)),
+            outcome=cure.outcome,
+            context=told.context(hand.agent),
+            pattern=cure.pattern.strip(),
+            regex=cure.regex,
+        )
+        event = Stamps(hand, after=contents.last_event, by="remedy").event(
+            remedies.ATTEMPTED, "", task=cure.task, **remedies.fields_of(attempt)
+        )
+        log.append(events=[event])
+    known = remedies.attempts(contents.plus(events=[event]).state().events)
+    same = [one for one in known if one.error.digest == identity.digest]
+    found = remedies.remedies(same, Trouble(error=identity))
+    mine = [one for one in found if event.id in {made.id for made in one.attempts}]
+    return Suggested(
+        fingerprint=identity,
+        remedies=tuple(mine),
+        withdrawn=tuple(one for one in mine if one.is_withdrawn),
+        recorded=next(one for one in same if one.id == event.id),
+        warnings=tuple(warnings),
+    )
+
+
+def suggest(state: State, told: Told, *, agent: str, limit: int | None = None) -> Suggested:
+    """Return what is known against an error, the same one or one like it."""
+    limit = DEFAULT if limit is None else limit
+    if limit < 1:
+        raise UsageError("--limit takes a number from 1")
+    identity = told.fingerprint()
+    expressions = _Expressions(told.error)
+    found = remedies.remedies(
+        remedies.attempts(state.events),
+        Trouble(
+            error=identity,
+            lines=expressions.lines,
+            context=told.context(agent),
+            matches=expressions.match,
+        ),
+    )
+    offered = [one for one in found if not one.is_withdrawn]
+    return Suggested(
+        fingerprint=identity,
+        remedies=tuple(offered[:limit]),
+        withdrawn=tuple(one for one in found if one.is_withdrawn),
+        more=max(len(offered) - limit, 0),
+        warnings=tuple(expressions.warnings()),
+    )
+
+
+def list_known(state: State, *, limit: int | None = None) -> Known:
+    """Return every error that something was done about."""
+    found = [_all_of(error, known) for error, known in remedies.for_errors(remedies.attempts(state.events))]
+    limit = len(found) if limit is None else limit
+    return Known(errors=tuple(found[:limit]), more=max(len(found) - limit, 0))
+
+
+def show_known(state: State, name: str) -> Known:
+    """Return all that is known of one error, by its fingerprint, or of one technique, by its words.
+
+    Raises:
+        NotFound: neither is called so.
+    """
+    known = remedies.for_errors(remedies.attempts(state.events))
+    digest = name.strip().casefold()
+    errors = [
+        _all_of(error, found)
+        for error, found in known
+        if len(digest) >= _BEGINNING and error.digest.startswith(digest)
+    ]
+    if not errors:
+        for error, found in known:
+            if used := [one for one in found if remedies.same_technique(one.technique, name)]:
+                errors.append(_all_of(error, used))
+    if not errors:
+        is_digest = FORM.fullmatch(digest) is not None
+        raise NotFound(
+            name,
+            what="error with the fingerprint" if is_digest else "technique",
+            hint="`roamkb remedy list` shows both",
+        )
+    return Known(errors=tuple(errors), in_full=True)
+
+
+def _all_of(error: Fingerprint, found: Sequence[Remedy]) -> Suggested:
+    return Suggested(
+        fingerprint=error,
+        remedies=tuple(found),
+        withdrawn=tuple(one for one in found if one.is_withdrawn),
+    )
+
+
+def _check(told: Told, cure: Cure) -> None:
+    """Raise where an attempt can't be kept."""
+    if not shown(cure.technique):
+        raise UsageError(
+            "what was done about it?", hint="say it with --technique TEXT, and --step for each step"
+        )
+    if cure.outcome and cure.outcome not in remedies.OUTCOMES:
+        raise UsageError(
+            f"no outcome {shown(cure.outcome)}",
+            hint=f"one of {', '.join(remedies.OUTCOMES)}, or none where nobody tried it yet",
+        )
+    said = (cure.technique, *cure.steps, cure.task, cure.pattern, cure.regex, told.type, told.category)
+    for text in said:
+        if secret := find_secret(text):
+            raise SecretFound(secret.kind, secret.start)
+    size = sum(len(text.encode("utf-8", "surrogatepass")) for text in said)
+    if size > MOST_BYTES:
+        raise UsageError(
+            f"the technique has {size:,} bytes; it has at most {MOST_BYTES:,}",
+            hint="say what to do, and where the rest is",
+        )
+    _check_pattern(cure)
+
+
+def _check_pattern(cure: Cure) -> None:
+    if cure.pattern and cure.regex:
+        raise UsageError("--pattern or --regex, not both")
+    if cure.pattern and sum(map(str.isalnum, cure.pattern)) < _LEAST:
+        raise UsageError(
+            f"the pattern {shown(cure.pattern)} means nearly every error",
+            hint=f"a part of its line, or a glob such as '*connection pool*full*': {_LEAST} letters at least",
+        )
+    if cure.regex and linear(cure.regex) is None:
+        raise UsageError(
+            "regular expressions of errors need google-re2, whose time is linear",
+            hint="pip install 'roamkb[serve]' or 'roamkb[all]', or give a glob with --pattern",
+        )
+
+
+def _means(cure: Cure, told: Told) -> bool:
+    """Say whether the pattern, if there is one, means the error that it comes with."""
+    expressions = _Expressions(told.error)
+    if cure.regex:
+        return expressions.match(cure.regex)
+    return not cure.pattern or remedies.is_meant(cure.pattern, expressions.lines)
+
+
+class _Expressions:
+    """Regular expressions that others recorded, against one error."""
+
+    def __init__(self, error: str) -> None:
+        self.lines = tuple(lines(error))
+        self._text = "\n".join(self.lines)
+        self._unread = 0
+
+    def match(self, regex: str) -> bool:
+        """Say whether the error matches; what can't be tried here doesn't."""
+        try:
+            search: Callable[[str], bool] | None = linear(regex)
+        except UsageError:
+            return False
+        self._unread += search is None
+        return search is not None and search(self._text)
+
+    def warnings(self) -> list[str]:
+        """Return what couldn't be tried."""
+        if not self._unread:
+            return []
+        return [
+            f"{self._unread} regular expressions of errors weren't tried: "
+            "they need google-re2 (pip install 'roamkb[all]')"
+        ]

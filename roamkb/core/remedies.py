@@ -1,0 +1,334 @@
+"""What fixed an error before: techniques by how often they worked, folded from the ledger.
+
+`attempted`   fingerprint, error_type and error (its class and folded message), line (as it was said,
+              redacted), others (fingerprints of what the same output told beside it), technique, steps,
+              outcome (success, failure, partial; nothing where it is only proposed), context (agent,
+              category, file_type), pattern or regex (further errors that it is meant for).
+
+A technique that failed three times in a row is withdrawn: who goes on should do something else.
+"""
+
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import field
+from enum import IntEnum
+from fnmatch import fnmatchcase
+from functools import cached_property
+from typing import Final
+
+from roamkb.core.fingerprint import Fingerprint
+from roamkb.core.fingerprint import nearness
+from roamkb.core.ledger import Event
+from roamkb.core.similarity import Likeness
+from roamkb.core.similarity import Shape
+from roamkb.core.similarity import likeness
+from roamkb.core.similarity import shape
+from roamkb.core.wilson import lower_bound
+
+ATTEMPTED: Final = "attempted"
+SUCCESS: Final = "success"
+FAILURE: Final = "failure"
+PARTIAL: Final = "partial"
+OUTCOMES: Final = (SUCCESS, FAILURE, PARTIAL)
+#: What an attempt's context may say.
+CONTEXT: Final = ("agent", "category", "file_type")
+#: Failures in a row after which a technique is withdrawn.
+ENOUGH: Final = 3
+#: The least similarity of two techniques that are one, inclusive, if they claim the same.
+_ALIKE: Final = 0.85
+
+
+class Tier(IntEnum):
+    """Why a remedy is for an error, the best reason first."""
+
+    #: It was for the same error.
+    SAME = 0
+    #: Who recorded it said that it is for errors that look so.
+    PATTERN = 1
+    #: The one error was told beside the other, in one output.
+    TOLD = 2
+    #: It was for an error in nearly the same words.
+    SIMILAR = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """Something that was done about an error, or could be."""
+
+    #: The event's id.
+    id: str
+    #: Seconds since 1970.
+    ts: float
+    error: Fingerprint
+    technique: str
+    steps: tuple[str, ...] = ()
+    #: One of `OUTCOMES`; empty where nobody tried it yet.
+    outcome: str = ""
+    context: Mapping[str, str] = field(default_factory=dict)
+    #: A part of a line, or a glob with `*` and `?` over one.
+    pattern: str = ""
+    #: A regular expression of RE2.
+    regex: str = ""
+    agent: str = ""
+    task: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remedy:
+    """A technique and how it did, of attempts that concern one error."""
+
+    #: In the words of the first attempt.
+    technique: str
+    #: The oldest first; at least one.
+    attempts: tuple[Attempt, ...]
+    tier: Tier = Tier.SAME
+    #: How alike the errors are, up to 1.
+    nearness: float = 1.0
+
+    @property
+    def steps(self) -> tuple[str, ...]:
+        """The steps as they were recorded last."""
+        return next((one.steps for one in reversed(self.attempts) if one.steps), ())
+
+    @property
+    def outcomes(self) -> tuple[str, ...]:
+        """How it went, the oldest first, proposals left out."""
+        return tuple(one.outcome for one in self.attempts if one.outcome)
+
+    @property
+    def successes(self) -> int:
+        """How often it worked."""
+        return self.outcomes.count(SUCCESS)
+
+    @property
+    def failures(self) -> int:
+        """How often it didn't."""
+        return self.outcomes.count(FAILURE)
+
+    @property
+    def partial(self) -> int:
+        """How often it worked in part, which counts as neither."""
+        return self.outcomes.count(PARTIAL)
+
+    @property
+    def is_tried(self) -> bool:
+        """Whether anybody tried it."""
+        return bool(self.outcomes)
+
+    @property
+    def rate(self) -> float | None:
+        """The share of successes; None where nothing counts."""
+        trials = self.successes + self.failures
+        return self.successes / trials if trials else None
+
+    @property
+    def lower_bound(self) -> float:
+        """What share of successes it has at least, by Wilson."""
+        return lower_bound(self.successes, self.successes + self.failures)
+
+    @property
+    def failed_in_a_row(self) -> int:
+        """How often it failed since it last worked."""
+        row = [outcome for outcome in self.outcomes if outcome != PARTIAL]
+        return next((n for n, outcome in enumerate(reversed(row)) if outcome != FAILURE), len(row))
+
+    @property
+    def is_withdrawn(self) -> bool:
+        """Whether it failed too often to be offered again."""
+        return self.failed_in_a_row >= ENOUGH
+
+    @property
+    def last_used(self) -> float | None:
+        """When it was tried last, in seconds since 1970; None where nobody did."""
+        return max((one.ts for one in self.attempts if one.outcome), default=None)
+
+    @cached_property
+    def context(self) -> Mapping[str, tuple[str, ...]]:
+        """What the attempts said of where they were made, each thing once."""
+        said = {key: [one.context[key] for one in self.attempts if key in one.context] for key in CONTEXT}
+        return {key: tuple(dict.fromkeys(values)) for key, values in said.items() if values}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trouble:
+    """An error that somebody has now."""
+
+    error: Fingerprint
+    #: Its lines, for patterns.
+    lines: Sequence[str] = ()
+    context: Mapping[str, str] = field(default_factory=dict)
+    #: Says whether the error matches a regular expression; where nothing can, none does.
+    matches: Callable[[str], bool] = lambda _: False
+
+
+def attempts(events: Iterable[Event]) -> list[Attempt]:
+    """Return the attempts that a ledger's `events`, in order, tell of."""
+    return [_attempt(event) for event in events if event.event == ATTEMPTED and _says_enough(event)]
+
+
+def _says_enough(event: Event) -> bool:
+    return bool(event.text("fingerprint") and event.text("technique").strip())
+
+
+def _attempt(event: Event) -> Attempt:
+    told = event.fields.get("context")
+    context = told if isinstance(told, Mapping) else {}
+    outcome = event.text("outcome")
+    return Attempt(
+        id=event.id,
+        ts=event.ts,
+        error=Fingerprint(
+            digest=event.text("fingerprint"),
+            name=event.text("error_type"),
+            form=event.text("error"),
+            line=event.text("line"),
+            others=event.texts("others"),
+        ),
+        technique=event.text("technique"),
+        steps=event.texts("steps"),
+        outcome=outcome if outcome in OUTCOMES else "",
+        context={key: value for key in CONTEXT if isinstance(value := context.get(key), str) and value},
+        pattern=event.text("pattern"),
+        regex=event.text("regex"),
+        agent=event.agent,
+        task=event.task,
+    )
+
+
+def fields_of(attempt: Attempt) -> dict[str, object]:
+    """Return what the event of an attempt holds beside what every event does."""
+    told: dict[str, object] = {
+        "fingerprint": attempt.error.digest,
+        "error_type": attempt.error.name,
+        "error": attempt.error.form,
+        "line": attempt.error.line,
+        "others": list(attempt.error.others),
+        "technique": attempt.technique,
+        "steps": list(attempt.steps),
+        "outcome": attempt.outcome,
+        "context": dict(attempt.context),
+        "pattern": attempt.pattern,
+        "regex": attempt.regex,
+    }
+    return {key: value for key, value in told.items() if value}
+
+
+def remedies(known: Iterable[Attempt], trouble: Trouble) -> list[Remedy]:
+    """Return every technique for the error, the best first; the withdrawn ones are among them."""
+    judged: dict[tuple[str, str, str], float] = {}
+    meant: dict[tuple[str, str], bool] = {}
+    concerned: list[tuple[Attempt, Tier, float]] = []
+    for attempt in known:
+        key = attempt.error.digest, attempt.error.name, attempt.error.form
+        look = attempt.pattern, attempt.regex
+        if look not in meant:
+            meant[look] = _is_meant(attempt, trouble)
+        tier = _tier(attempt, trouble, is_meant=meant[look])
+        if tier is Tier.SIMILAR and key not in judged:
+            judged[key] = nearness(attempt.error, trouble.error)
+        near = judged[key] if tier is Tier.SIMILAR else 1.0
+        if near:
+            concerned.append((attempt, tier, near))
+    found = [_of_technique(group) for group in _by_technique(concerned)]
+    return sorted(found, key=lambda one: _rank(one, trouble))
+
+
+def for_errors(known: Iterable[Attempt]) -> list[tuple[Fingerprint, list[Remedy]]]:
+    """Return each error with its techniques, the error that was met last first."""
+    by_error: dict[str, list[Attempt]] = {}
+    for attempt in known:
+        by_error.setdefault(attempt.error.digest, []).append(attempt)
+    latest = sorted(by_error.values(), key=lambda group: (group[-1].ts, group[-1].id), reverse=True)
+    return [(group[-1].error, remedies(group, Trouble(error=group[-1].error))) for group in latest]
+
+
+def same_technique(one: str, other: str) -> bool:
+    """Say whether two techniques are one in other words."""
+    return _is_same(shape(one), shape(other))
+
+
+def _is_same(one: Shape, other: Shape) -> bool:
+    return likeness(one, other, limit=_ALIKE) in (Likeness.SAME, Likeness.SIMILAR)
+
+
+def is_meant(pattern: str, lines: Iterable[str]) -> bool:
+    """Say whether a pattern means an error: a part of a line, or with `*` or `?` a glob over a whole one.
+
+    Case doesn't count, since messages change theirs from version to version, and brackets are
+    themselves, since errors are full of them.
+    """
+    wanted = pattern.strip().casefold()
+    if "*" not in wanted and "?" not in wanted:
+        return bool(wanted) and any(wanted in line.casefold() for line in lines)
+    glob = wanted.replace("[", "[[]")
+    return any(fnmatchcase(line.strip().casefold(), glob) for line in lines)
+
+
+def _is_meant(attempt: Attempt, trouble: Trouble) -> bool:
+    if attempt.regex:
+        return trouble.matches(attempt.regex)
+    return bool(attempt.pattern) and is_meant(attempt.pattern, trouble.lines)
+
+
+def _tier(attempt: Attempt, trouble: Trouble, *, is_meant: bool) -> Tier:
+    """Return the best reason why an attempt may concern the error; `SIMILAR` is still to be seen."""
+    if attempt.error.digest == trouble.error.digest:
+        return Tier.SAME
+    if is_meant:
+        return Tier.PATTERN
+    if attempt.error.digest in trouble.error.others or trouble.error.digest in attempt.error.others:
+        return Tier.TOLD
+    return Tier.SIMILAR
+
+
+def _by_technique(
+    concerned: Iterable[tuple[Attempt, Tier, float]],
+) -> Iterator[list[tuple[Attempt, Tier, float]]]:
+    """Yield the attempts of each technique; each joins the first that is the same in other words."""
+    groups: list[tuple[Shape, list[tuple[Attempt, Tier, float]]]] = []
+    by_text: dict[str, list[tuple[Attempt, Tier, float]]] = {}
+    for one in concerned:
+        text = one[0].technique
+        if text not in by_text:
+            said = shape(text)
+            group = next((group for first, group in groups if _is_same(first, said)), None)
+            if group is None:
+                group = []
+                groups.append((said, group))
+            by_text[text] = group
+        by_text[text].append(one)
+    yield from (group for _, group in groups)
+
+
+def _of_technique(group: Sequence[tuple[Attempt, Tier, float]]) -> Remedy:
+    """Return what the attempts say that concern the error most; proposals count where nobody tried it."""
+    tried = [one for one in group if one[0].outcome] or group
+    tier = min(tier for _, tier, _ in tried)
+    near = max(near for _, of_tier, near in tried if of_tier is tier)
+    counted = [one for one, of_tier, _ in group if of_tier is tier]
+    return Remedy(technique=group[0][0].technique, attempts=tuple(counted), tier=tier, nearness=near)
+
+
+def _rank(remedy: Remedy, trouble: Trouble) -> tuple[object, ...]:
+    """What worked, what nobody tried, what only failed; then by closeness, effectiveness, recency."""
+    standing = 0 if remedy.successes else 2 if remedy.failures else 1
+    shared = sum(trouble.context.get(key) in values for key, values in remedy.context.items())
+    is_to_the_letter = any(one.error.line == trouble.error.line for one in remedy.attempts)
+    return (
+        remedy.is_withdrawn,
+        standing,
+        remedy.tier,
+        -remedy.nearness,
+        -remedy.lower_bound,
+        remedy.failures,
+        -remedy.partial,
+        # only where both are as good
+        -shared,
+        not is_to_the_letter,
+        -remedy.attempts[-1].ts,
+        remedy.technique,
+    )
