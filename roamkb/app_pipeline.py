@@ -102,6 +102,7 @@ class ProjectPipeline(CuratedLog, ProjectSharing, ProjectBrief):
 
     def _sessions(self, log: "Log", name: str | None, hand: "Hand") -> "Iterator[Consolidated]":
         """Consolidate one session, or each that is open; then sweep what is old."""
+        from roamkb.actions.consolidate import Memory
         from roamkb.actions.consolidate import consolidate_session
         from roamkb.storage.boot_files import boot_lines
         from roamkb.storage.observations import finish
@@ -111,12 +112,12 @@ class ProjectPipeline(CuratedLog, ProjectSharing, ProjectBrief):
         from roamkb.storage.receipts import receipts
 
         sessions = open_sessions(log.local) if name is None else [name]
-        boot = list(boot_lines(log.root, self._around.home)) if sessions else []
+        memory = Memory(boot_lines(log.root, self._around.home) if sessions else ())
         given = receipts(log.local) if sessions else []
         for session in sessions:
             shown = [id for receipt in given if receipt.session == session for id in receipt.shown]
             yield consolidate_session(
-                log, session, observations(log.local, session), hand, shown=shown, boot=boot
+                log, session, observations(log.local, session), hand, shown=shown, memory=memory
             )
             finish(log.local, session)
         sweep(log.local, now=hand.ts)

@@ -15,6 +15,7 @@ from typing import Final
 from roamkb.core.attention import Observation
 from roamkb.core.confidence import CONSOLIDATED
 from roamkb.core.confidence import HUMAN
+from roamkb.core.consolidation import Known
 from roamkb.core.consolidation import Noticed
 from roamkb.core.consolidation import SessionPlan
 from roamkb.core.consolidation import category
@@ -27,6 +28,7 @@ from roamkb.core.ledger import SUPERSEDED
 from roamkb.core.ledger import Event
 from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State
+from roamkb.core.ledger import replay
 from roamkb.core.saying import Hand
 from roamkb.core.saying import Saying
 from roamkb.core.saying import Stamps
@@ -54,6 +56,35 @@ class Consolidated:
     dropped: dict[str, int] = field(default_factory=dict)
 
 
+class Memory:
+    """The log as one call left it, so that not every session reads and folds it anew."""
+
+    def __init__(self, boot: Iterable[str] = ()) -> None:
+        self.known = Known(boot)
+        self._standings: dict[str, Standing] = {}
+        self._events: list[Event] = []
+        self._last = ""
+        self._stamp: tuple[object, ...] | None = None
+
+    def look(self, log: Log) -> tuple[State, str]:
+        """Return the log's state and its last event; the lock is held."""
+        if self._stamp is None or log.stamp() != self._stamp:
+            contents = log.read()
+            state = contents.state()
+            self._standings, self._events = dict(state.standings), list(state.events)
+            self._last = contents.last_event
+            self.known.refresh(state)
+        return State(standings=self._standings, events=self._events), self._last
+
+    def remember(self, log: Log, learnings: Sequence[Learning], events: Sequence[Event]) -> None:
+        """Take in what was added just now; the lock is held still."""
+        # what the events did to them matters to nobody who looks for what is like another
+        self._standings.update(replay(learnings, ()).standings)
+        self._events += events
+        self._last = max((self._last, *(event.id for event in events)))
+        self._stamp = log.stamp()
+
+
 def consolidate_session(
     log: Log,
     session: str,
@@ -61,17 +92,22 @@ def consolidate_session(
     hand: Hand,
     *,
     shown: Iterable[str],
-    boot: Iterable[str],
+    boot: Iterable[str] = (),
+    memory: "Memory | None" = None,
 ) -> Consolidated:
-    """Turn what a session said into learnings of session scope, or repetitions of known ones."""
+    """Turn what a session said into learnings of session scope, or repetitions of known ones.
+
+    The sessions of one call share a `memory`, which holds `boot` as well.
+    """
+    memory = memory or Memory(boot)
     with log.locked():
-        contents = log.read()
-        state = contents.state()
-        plan = plan_session(observations, state, shown=shown, boot=boot)
-        stamps = Stamps(hand, after=contents.last_event, by="consolidate")
+        state, last = memory.look(log)
+        plan = plan_session(observations, state, shown=shown, known=memory.known)
+        stamps = Stamps(hand, after=last, by="consolidate")
         learnings = [_learning(noticed, hand, state) for noticed in plan.created]
         events = _events(plan, state, stamps)
         log.append(learnings, events)
+        memory.remember(log, learnings, events)
     return Consolidated(
         stage="session",
         name=session,

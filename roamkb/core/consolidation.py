@@ -82,16 +82,19 @@ def plan_session(
     *,
     shown: Iterable[str] = (),
     boot: Iterable[str] = (),
+    known: "Known | None" = None,
 ) -> SessionPlan:
     """Return what to do about a session's `observations`.
 
     `shown` holds the ids of learnings, or texts, that the session was shown; `boot` the lines of
-    the files that every session starts with.
+    the files that every session starts with. Many sessions share what is `known`, `boot` with it:
+    what it was refreshed with, and what plans have added to it since.
     """
     plan = SessionPlan()
-    known = _Known(state)
+    if known is None:
+        known = Known(boot)
+        known.refresh(state)
     told = Covering(_shapes(_shown_texts(shown, state)))
-    restated = Covering(_shapes(boot))
     seen: dict[str, Near[int]] = {}
     said: list[Noticed] = []
     for observation in observations:
@@ -109,7 +112,7 @@ def plan_session(
             category=category_of(observation.text, observation.type),
             shape=shape(observation.text),
         )
-        if any(restated.of(noticed.shape)):
+        if any(known.boot.of(noticed.shape)):
             plan.drop("a boot file says so")
         elif any(told.of(noticed.shape)):
             plan.drop("this session was shown it")
@@ -122,41 +125,53 @@ def plan_session(
     return plan
 
 
-def _place(noticed: Noticed, known: "_Known", plan: SessionPlan) -> None:
+def _place(noticed: Noticed, known: "Known", plan: SessionPlan) -> None:
     """Put what was noticed where it belongs: beside a learning that says so, or on its own."""
     source, id, session = noticed.source, noticed.id, noticed.observation.session
-    if source in known.sources and id not in known.shapes:
+    if known.is_settled(id) or (source in known.sources and id not in known.shapes):
         plan.drop("consolidated before")
         return
     twin, rivals = known.near(noticed)
     if id in known.shapes:
         # whoever was killed between a learning and what follows from it says the rest now
         plan.drop("consolidated before")
-        plan.rivals += [(id, rival) for rival in rivals if not known.is_flagged(id, rival)]
+        rivals = [rival for rival in rivals if not known.is_flagged(id, rival)]
     elif not twin:
         plan.created.append(noticed)
-        plan.rivals += [(id, rival) for rival in rivals]
+        known.sources.add(source)
         known.add(id, session, noticed.type, noticed.shape)
     elif session and session == known.sessions[twin]:
         plan.drop("this session said so before")
     else:
         plan.repeated.append((noticed, twin))
+        known.sources.add(source)
+    for rival in rivals:
+        plan.rivals.append((id, rival))
+        known.flag(id, rival)
 
 
-class _Known:
-    """The learnings that count, by type, to find what is like another."""
+class Known:
+    """The learnings that count, by type, to find what is like another; and what every session starts with."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, boot: Iterable[str] = ()) -> None:
+        self.boot = Covering(_shapes(boot))
         self._by_type: dict[str, Near[str]] = {}
         self._covering: dict[str, Covering[str]] = {}
         self.shapes: dict[str, Shape] = {}
         #: Where each was said first.
         self.sessions: dict[str, str] = {}
         #: What was consolidated before.
-        self.sources: set[str] = {standing.learning.origin for standing in state.standings.values()}
+        self.sources: set[str] = set()
         self._flagged: set[tuple[str, str]] = set()
+        self._gone: set[str] = set()
+
+    def refresh(self, state: State) -> None:
+        """Take in what the log says now; it only ever says more."""
+        self._gone = {one.id for one in state.standings.values() if one.status == SUPERSEDED}
+        self.sources = {standing.learning.origin for standing in state.standings.values()}
+        self._flagged = set()
         for standing in state.standings.values():
-            if standing.status != SUPERSEDED:
+            if standing.id not in self.shapes:
                 said = standing.learning
                 self.add(standing.id, said.session, said.canonical_type, shape(said.content))
         for event in state.events:
@@ -172,6 +187,14 @@ class _Known:
         self._by_type.setdefault(type, Near()).add(id, one)
         self._covering.setdefault(type, Covering()).add(id, one)
 
+    def is_settled(self, id: str) -> bool:
+        """Say whether another took the place of a learning: nothing follows from it any more."""
+        return id in self._gone
+
+    def flag(self, one: str, other: str) -> None:
+        """Remember that two learnings may contradict each other."""
+        self._flagged.add((one, other))
+
     def is_flagged(self, one: str, other: str) -> bool:
         """Say whether the ledger ever said of two learnings that they may contradict each other."""
         return (one, other) in self._flagged or (other, one) in self._flagged
@@ -184,15 +207,15 @@ class _Known:
         rivals = []
         is_decision = noticed.type in NEVER_MERGED
         for id in near.candidates(noticed.shape, ALIKE):
-            how = likeness(noticed.shape, self.shapes[id], limit=ALIKE)
-            if id == noticed.id:
+            if id == noticed.id or id in self._gone:
                 continue
+            how = likeness(noticed.shape, self.shapes[id], limit=ALIKE)
             if how is Likeness.MAY_CONTRADICT:
                 rivals.append(id)
             elif how is Likeness.SAME or (how is Likeness.SIMILAR and not is_decision):
                 return id, []
         # whoever says a part of what is known repeats it
-        covered = (id for id in covering.of(noticed.shape) if id != noticed.id)
+        covered = (id for id in covering.of(noticed.shape) if id != noticed.id and id not in self._gone)
         twin = "" if is_decision or rivals else next(covered, "")
         return twin, rivals
 

@@ -1,0 +1,100 @@
+"""What the stages cost with many learnings: figures, and how they grow.
+
+python tests/benchmarks/pipeline.py [--sizes 1000,10000]
+"""
+
+import argparse
+import random
+import resource
+import tempfile
+import time
+from collections.abc import Callable
+from datetime import UTC
+from datetime import datetime
+from pathlib import Path
+
+from roamkb.app import KnowledgeBase
+from roamkb.app import Surroundings
+from roamkb.core.ids import new_id
+
+ROOT = Path(__file__).parents[2]
+#: Of which a session is.
+STATEMENTS = 20
+
+
+def word(chosen: random.Random) -> str:
+    """Return a word that can be said; frequent ones are a few."""
+    number = int(chosen.paretovariate(0.7)) % 4000
+    parts = "ba ko li mu re sto tan vi zer pla gro fin".split()
+    return "".join(parts[(number // 12**place) % 12] for place in range(4))
+
+
+def statement(chosen: random.Random) -> str:
+    """Return a sentence of fourteen words; one of four was said before, or nearly."""
+    seed = chosen.randrange(10**9) if chosen.random() < 0.75 else chosen.randrange(200)
+    words = random.Random(seed)
+    return "The cache " + " ".join(word(words) for _ in range(12))
+
+
+def measured(step: Callable[[], object]) -> float:
+    """Return the seconds that `step` takes."""
+    start = time.perf_counter()
+    step()
+    return time.perf_counter() - start
+
+
+def stages(size: int, folder: Path) -> dict[str, float]:
+    """Return the seconds of each stage with `size` statements in sessions of twenty."""
+    home = folder / "home"
+    project = home / "code" / "site"
+    project.mkdir(parents=True)
+    now = datetime(2026, 6, 10, 12, tzinfo=UTC)
+    around = Surroundings(
+        home=home,
+        account_home=home,
+        environment={"HOME": str(home)},
+        cwd=project,
+        pid=1,
+        now=lambda: now,
+        new_id=new_id,
+        state=folder / "state",
+        cache=folder / "cache",
+    )
+    log = KnowledgeBase(around).log
+    log.init()
+    chosen = random.Random(size)
+
+    def observe() -> None:
+        for number in range(size):
+            session = f"s{number // STATEMENTS}"
+            log.observe(statement(chosen), session=session, agent=f"a{number % 3}", task="t")
+
+    found = {"observe": measured(observe)}
+    found["session"] = measured(lambda: log.consolidate("session"))
+    found["agent"] = measured(lambda: [log.consolidate("agent", f"a{number}") for number in range(3)])
+    found["task"] = measured(lambda: log.consolidate("task", "t"))
+    found["verify"] = measured(lambda: log.verify(batch=True, judge="heuristic"))
+    found["again"] = measured(lambda: (log.consolidate("session"), log.verify(batch=True, judge="heuristic")))
+    return found
+
+
+def main() -> None:
+    """Print the stages of each size, and their ratios to the first."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--sizes", default="1000,10000")
+    first: dict[str, float] = {}
+    print("size    observe  session    agent     task   verify    again   most memory so far")
+    for size in map(int, parser.parse_args().sizes.split(",")):
+        with tempfile.TemporaryDirectory() as folder:
+            found = stages(size, Path(folder))
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+        print(f"{size:<6}" + "".join(f"{seconds:8.2f}s" for seconds in found.values()) + f"   {memory} MB")
+        if first:
+            print("ratio " + "".join(f"{found[name] / max(first[name], 0.001):8.1f}x" for name in found))
+        first = first or found
+
+
+if __name__ == "__main__":
+    main()
