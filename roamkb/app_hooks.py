@@ -22,13 +22,19 @@ from roamkb.app import Surroundings
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import RoamkbError
 from roamkb.core.model import Kind
+from roamkb.core.secrets import withheld
+from roamkb.storage.injections import drop_offer
+from roamkb.storage.injections import find_offer
+from roamkb.storage.injections import keep_offer
 
 if TYPE_CHECKING:
     from roamkb.actions.promote import Promoted
-    from roamkb.app_pipeline import ProjectPipeline
+    from roamkb.app_experience import ProjectExperience
     from roamkb.core.brief import Brief
+    from roamkb.core.guard import Denial
     from roamkb.core.ledger import Standing
     from roamkb.core.model import Hit
+    from roamkb.core.remedies import Remedy
     from roamkb.formats.payloads import Happening
     from roamkb.storage.log import Log
     from roamkb.storage.places import Session
@@ -37,6 +43,8 @@ if TYPE_CHECKING:
 _BUDGET: Final = 0.8
 #: Of a prompt, what is asked for; a pasted document says it at its beginning.
 _PROMPT: Final = 4_000
+#: Of what a failed command printed.
+_OUTPUT: Final = 20_000
 _WRAP_UP: Final = "wrap-up"
 
 
@@ -91,7 +99,7 @@ class HookedSession:
         return value if isinstance(value, str) else ""
 
     @property
-    def _door(self) -> "ProjectPipeline":
+    def _door(self) -> "ProjectExperience":
         return self._kb.log
 
     @cached_property
@@ -156,7 +164,8 @@ class HookedSession:
         if log is None or not self.may_inject:
             return Offer()
         path = Path(os.path.realpath(Path(self.text("cwd") or "/", file)))
-        besides = shown_to(log.local, self.session)
+        # a line of a long brief is no warning at the moment
+        besides = shown_to(log.local, self.session, by=("file", "prompt"))
         return self._shown(log, Offer(learnings=self._door.about_file(path, besides=besides)), by="file")
 
     def _shown(self, log: "Log", offer: Offer, *, by: str) -> Offer:
@@ -187,6 +196,7 @@ class HookedSession:
 
     def stop(self) -> "Promoted | None":
         """Return what could be promoted, once a session and only if there is something; else None."""
+        from roamkb.actions.promote import Promoted
         from roamkb.storage.injections import shown_to
 
         if self._payload.get("stop_hook_active") is True or self.log is None or not self.may_inject:
@@ -195,24 +205,118 @@ class HookedSession:
             return None
         if self._kb.classify().kind is not Kind.PERSONAL:
             return None
-        found = self._door.promote(ask=True, session=self.session)
-        if not found.candidates:
+        found = self._door.promote_nodes(ask=True, session=self.session)
+        if not isinstance(found, Promoted) or not found.candidates:
             return None
         self._door.keep_shown(self.log, self._door._hand(session=self.session), [_WRAP_UP], by=_WRAP_UP)
         return found
+
+    def failed(self) -> "Remedy | None":
+        """Record a failure, and return what fixed it before, best first; None where nothing is known."""
+        from roamkb.actions.remedy import Suggested
+
+        self.record()
+        if self.log is None:
+            return None
+        self._settle(failed=True)
+        command, error = self._command, self._error
+        if not command or not error or not self.may_inject:
+            return None
+        found = self._door.remedy("suggest", error=error, limit=1, session=self.session)
+        known = next(iter(found.remedies if isinstance(found, Suggested) else ()), None)
+        if known is None or (known.is_tried and not known.successes):
+            return None
+        keep_offer(
+            self.log.local,
+            self.session,
+            {"command": withheld(command), "error": withheld(error), "technique": known.technique},
+        )
+        return known
+
+    def succeeded(self) -> None:
+        """Record what a tool did, and where it is what a remedy was offered for, that it helped."""
+        self.record()
+        if self.log is not None:
+            self._settle(failed=False)
+
+    def _settle(self, *, failed: bool) -> None:
+        """Count the remedy that was offered for this command: it works now, or fails as before."""
+        from roamkb.core.fingerprint import fingerprint
+
+        if self.log is None or not (offer := find_offer(self.log.local, self.session)):
+            return
+        if offer["command"] != withheld(self._command):
+            return
+        drop_offer(self.log.local, self.session)
+        error = offer["error"]
+        if failed and fingerprint(self._error or " ").digest != fingerprint(error).digest:
+            # something else fails now, which says nothing about the remedy
+            return
+        with suppress(RoamkbError):
+            self._door.remedy(
+                "record",
+                error=error,
+                technique=offer["technique"],
+                outcome="failure" if failed else "success",
+                session=self.session,
+            )
+
+    @property
+    def _command(self) -> str:
+        given = self._payload.get("tool_input")
+        command = given.get("command") if isinstance(given, Mapping) else None
+        return command if isinstance(command, str) else ""
+
+    @property
+    def _error(self) -> str:
+        """The failed tool's error: a field of its own, or what a command printed."""
+        response = self._payload.get("tool_response")
+        printed = response if isinstance(response, Mapping) else {}
+        told = (self.text("error"), printed.get("stderr"), printed.get("stdout"), printed.get("output"))
+        return next((one for one in told if isinstance(one, str) and one.strip()), "")[:_OUTPUT]
 
     # What a session may do
 
     def may(self) -> dict[str, object]:
         """Return what is remembered of this session for hooks that run at every step."""
-        project = self._kb.classify()
-        kb = self._door._kb_folder()
         return {
-            "kind": project.kind.value,
-            "kb": str(kb) if kb else "",
+            "kind": self._kb.classify().kind.value,
+            "kb": list(self.kb_names),
             "keeps": self.log is not None,
             "agent": self._around.agent,
         }
+
+    @cached_property
+    def kb_names(self) -> tuple[str, ...]:
+        """Every name of the knowledge base; where the rule is broken, the last good one's."""
+        from roamkb.storage.injections import keep_names
+        from roamkb.storage.injections import kept_names
+        from roamkb.storage.mounts import other_names
+        from roamkb.storage.mounts import read_mounts
+
+        state = self._kb._state.state
+        kb = self._door._kb_folder()
+        if kb is None:
+            return kept_names(state)
+        real = os.path.realpath(kb)
+        others: tuple[str, ...] = ()
+        with suppress(OSError):
+            others = tuple(other_names(real, read_mounts(Path("/proc"))))
+        names = tuple(dict.fromkeys((str(kb), real, *others)))
+        keep_names(state, names)
+        return names
+
+    def denial(self) -> "Denial | None":
+        """Return why the tool isn't to be called; None where it may be."""
+        given = self._payload.get("tool_input")
+        return judged(
+            self.text("tool_name"),
+            given if isinstance(given, Mapping) else {},
+            kind=self._kb.classify().kind,
+            kb=self.kb_names,
+            cwd=self.text("cwd") or str(self._around.cwd or "/"),
+            home=str(self._around.home),
+        )
 
     # Chores
 
@@ -255,6 +359,42 @@ class HookedSession:
 
     def _keep_safe(self, _: "Log") -> None:
         self._door.snapshot(daily=True)
+
+
+def judged(
+    tool: str, given: Mapping[str, Any], *, kind: Kind, kb: Sequence[str], cwd: str, home: str
+) -> "Denial | None":
+    """Return why a session of that kind may not call the tool; None where it may."""
+    from roamkb.core.guard import Ground
+    from roamkb.formats.tool_calls import judge_tool
+
+    if not kb:
+        # no rule ever named one on this machine
+        return None
+    ground = Ground(
+        kb=tuple(kb),
+        kind=kind,
+        cwd=cwd,
+        home=home,
+        is_agent_note=lambda path: _is_agent_note(path, Path(kb[0])),
+        resolve=os.path.realpath,
+    )
+    return judge_tool(tool, given, ground)
+
+
+def _is_agent_note(path: str, kb: Path) -> bool:
+    """Say whether a path is an agent node's file, or nothing yet."""
+    from roamkb.core.model import Note
+    from roamkb.core.passages import is_agent_node
+    from roamkb.storage.nodes import Notes
+
+    if not os.path.lexists(path):
+        return True
+    notes = Notes(kb)
+    real = os.path.realpath(path)
+    file = next((one for one in notes.walk.files if os.path.realpath(one.path) == real), None)
+    note = notes.read(file) if file else None
+    return isinstance(note, Note) and all(is_agent_node(note, node) for node in note.nodes[:1] or ())
 
 
 def _with_agent(environment: Mapping[str, str], payload: Mapping[str, Any]) -> Mapping[str, str]:

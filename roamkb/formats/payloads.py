@@ -112,7 +112,7 @@ def _tool_use(payload: "Mapping[str, Any]", *, failed: bool) -> Iterator[Happeni
         for one in captured_from_command(command):
             yield Happening(type=one.said or one.type, text=one.text, tool=tool, task=one.bead, tags=one.tags)
     said = command or _text(asked.get("file_path")) or _text(asked.get("pattern")) or _text(asked.get("url"))
-    outcome = "failure" if failed or _has_failed(payload.get("tool_response")) else "success"
+    outcome = "failure" if failed or has_failed(payload.get("tool_response")) else "success"
     text = f"{tool} {said}".strip()[:_READ]
     error = ""
     if outcome == "failure":
@@ -125,7 +125,8 @@ def _tool_use(payload: "Mapping[str, Any]", *, failed: bool) -> Iterator[Happeni
     )
 
 
-def _has_failed(response: object) -> bool:
+def has_failed(response: object) -> bool:
+    """Say whether what a tool answered is a failure."""
     if not isinstance(response, Mapping):
         return False
     code = next((response[key] for key in ("exit_code", "exitCode", "returncode") if key in response), 0)

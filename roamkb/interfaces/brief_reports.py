@@ -7,6 +7,7 @@ from roamkb.core.brief import learning_line
 from roamkb.core.brief import node_line
 from roamkb.core.brief import told
 from roamkb.core.framing import framed
+from roamkb.core.text import shown
 from roamkb.interfaces.log_reports import standing_json
 from roamkb.interfaces.render import SCHEMA
 from roamkb.interfaces.render import Printed
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from roamkb.actions.promote import Promoted
     from roamkb.app_hooks import Offer
     from roamkb.core.brief import Brief
+    from roamkb.core.remedies import Remedy
 
 
 def _nonce() -> str:
@@ -35,6 +37,18 @@ def offer_text(offer: "Offer", *, source: str) -> str:
     return framed(items, source=source, nonce=_nonce()) if items else ""
 
 
+def remedy_text(remedy: "Remedy") -> str:
+    """Return what fixed an error before, for a prompt."""
+    how = (
+        f"worked {remedy.successes} of {remedy.successes + remedy.failures} times"
+        if remedy.is_tried
+        else "untried"
+    )
+    steps = "".join(f"\n  {n}. {shown(step)}" for n, step in enumerate(remedy.steps, 1))
+    item = f"{shown(remedy.technique)} ({how}){steps}"
+    return framed([item], source="what helped against this error before", nonce=_nonce())
+
+
 def question_text(found: "Promoted") -> str:
     """Return the question of the wrap-up, with what could be promoted as data."""
     few = found.candidates[:5]
@@ -42,8 +56,8 @@ def question_text(found: "Promoted") -> str:
     more = f" ({len(found.candidates) - len(few)} more: `roamkb promote`)" if found.candidates[5:] else ""
     return (
         f"roamkb: {len(found.candidates)} verified learnings of this project could be promoted to the "
-        f"human's knowledge base{more}. Is any of them worth it? `roamkb promote KEY` promotes one; none is a good "
-        f"answer, too. This is asked once a session.\n{items}"
+        f"human's knowledge base{more}. Is any of them worth it? `roamkb promote KEY` promotes one; "
+        f"none is a good answer, too. This is asked once a session.\n{items}"
     )
 
 

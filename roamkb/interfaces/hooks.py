@@ -6,7 +6,7 @@ denied. A hook runs at every step, so that this door imports next to nothing, an
 """
 
 # pathlib alone takes as long to import as Python to start
-# ruff: noqa: PTH109, PTH117, PTH118, PTH119
+# ruff: noqa: PTH109, PTH117, PTH118, PTH119, PTH123
 
 import json
 import os
@@ -14,7 +14,9 @@ import sys
 
 from roamkb.storage.passes import find_local
 from roamkb.storage.passes import find_pass
+from roamkb.storage.passes import has_offers
 from roamkb.storage.passes import keep_pass
+from roamkb.storage.passes import may_warn
 
 #: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
 TYPE_CHECKING = False
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from roamkb.app_hooks import HookedSession
+    from roamkb.core.guard import Denial
 
     Payload = dict[str, Any]
     Answer = dict[str, object]
@@ -34,6 +37,9 @@ _READERS = frozenset(
     "Read Grep Glob LS NotebookRead WebFetch WebSearch TodoWrite TodoRead Task Agent ToolSearch Skill "
     "AskUserQuestion EnterPlanMode ExitPlanMode TaskOutput read_file list_dir grep_files update_plan".split()
 )
+_SHELLS = frozenset("Bash shell exec_command".split())
+#: What a shell takes out of a word.
+_QUOTES = str.maketrans("", "", "'\"\\")
 _EDITORS = frozenset("Write Edit MultiEdit NotebookEdit".split())
 _RULE = os.path.join(".claude", "rules", "knowledge-base.md")
 
@@ -93,7 +99,7 @@ def _answer(event: str, payload: "Payload") -> "Answer":
         case "post-tool-use":
             return _after_tool(payload)
         case "post-tool-use-failure":
-            return _after_failure(payload)
+            return _after_tool({**payload, "hook_event_name": "PostToolUseFailure"})
         case "pre-compact" | "post-compact" | "session-end":
             return _mark(event, payload)
         case "session-start":
@@ -170,23 +176,46 @@ def _after_tool(payload: "Payload") -> "Answer":
     known = _pass(payload)
     given = payload.get("tool_input")
     command = given.get("command") if isinstance(given, dict) else ""
-    is_plain = not (isinstance(command, str) and "bd" in command)
+    # a comment on a task may be learned, and a command that was given a remedy has an outcome
+    is_plain = known is not None and not ("bd" in str(command) or has_offers(str(known["local"])))
     if known is None or not is_plain:
         if known is None and find_local(_folder(payload)) is None:
             return {}
         session = _session(payload)
         _remember(payload, session)
-        session.record()
-    elif known.get("keeps") is True:
-        from roamkb.formats.payloads import happenings_of_payload
+        return _failure(payload, session) if _has_failed(payload) else _success(session)
+    if known.get("keeps") is not True:
+        return {}
+    if _has_failed(payload):
+        return _failure(payload, _session(payload))
+    from roamkb.formats.payloads import happenings_of_payload
 
-        for one in happenings_of_payload(payload):
-            _capture(payload, known, type=one.type, text=one.text, tool=one.tool, outcome=one.outcome)
+    for one in happenings_of_payload(payload):
+        _capture(payload, known, type=one.type, text=one.text, tool=one.tool, outcome=one.outcome)
     return {}
 
 
-def _after_failure(payload: "Payload") -> "Answer":
-    return _after_tool(payload)
+def _has_failed(payload: "Payload") -> bool:
+    """Say whether a tool failed: Codex has no event of its own for that."""
+    if payload.get("hook_event_name") == "PostToolUseFailure":
+        return True
+    from roamkb.formats.payloads import has_failed
+
+    return has_failed(payload.get("tool_response"))
+
+
+def _success(session: "HookedSession") -> "Answer":
+    session.succeeded()
+    return {}
+
+
+def _failure(payload: "Payload", session: "HookedSession") -> "Answer":
+    remedy = session.failed()
+    if remedy is None:
+        return {}
+    from roamkb.interfaces.brief_reports import remedy_text
+
+    return _context(str(payload.get("hook_event_name", "")), remedy_text(remedy))
 
 
 def _mark(event: str, payload: "Payload") -> "Answer":
@@ -207,9 +236,101 @@ def _capture(payload: "Payload", known: "dict[str, Any]", **told: str) -> None:
 
 def _before_tool(payload: "Payload") -> "Answer":
     tool = str(payload.get("tool_name", ""))
-    if tool in _READERS:
+    if tool in _READERS or not payload:
         return {}
+    known = _pass(payload)
+    file = _edited(payload) if tool in _EDITORS else ""
+    if known is None or not _is_harmless(payload, known, file):
+        session = None
+        if known is None:
+            session = _session(payload)
+            _remember(payload, session)
+            denial = session.denial()
+        else:
+            denial = _judged(payload, known)
+        if denial is not None:
+            reason = f"roamkb: {denial.reason} {denial.hint}".strip()
+            return _denied(reason)
+    local = str(known["local"]) if known else find_local(_folder(payload))
+    if file and local and may_warn(local, str(payload.get("session_id")), file):
+        return _warned(payload, file)
     return {}
+
+
+def _denied(reason: str) -> "Answer":
+    return {
+        "hookSpecificOutput": {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": "deny",
+            "permissionDecisionReason": reason,
+        }
+    }
+
+
+def _warned(payload: "Payload", file: str) -> "Answer":
+    """Return what is known to go wrong with a file; a failure to find out denies nothing."""
+    try:
+        offer = _session(payload).before_change(file)
+    except Exception as error:  # noqa: BLE001 - see `run`
+        _leave_trouble("pre-tool-use", payload, error)
+        return {}
+    if not offer.ids:
+        return {}
+    from roamkb.interfaces.brief_reports import offer_text
+
+    return _context("PreToolUse", offer_text(offer, source="what went wrong with this file before"))
+
+
+def _judged(payload: "Payload", known: "dict[str, Any]") -> "Denial | None":
+    from roamkb.app_hooks import judged
+    from roamkb.core.model import Kind
+
+    given = payload.get("tool_input")
+    return judged(
+        str(payload.get("tool_name", "")),
+        given if isinstance(given, dict) else {},
+        kind=Kind(known["kind"]),
+        kb=known["kb"],
+        cwd=_cwd(payload),
+        home=os.environ.get("HOME") or "/",
+    )
+
+
+def _cwd(payload: "Payload") -> str:
+    told = payload.get("cwd")
+    return told if isinstance(told, str) and os.path.isabs(told) else os.getcwd()
+
+
+def _edited(payload: "Payload") -> str:
+    """Return the real path of the file that an editor's call is about."""
+    given = payload.get("tool_input")
+    told = (given.get("file_path") or given.get("notebook_path")) if isinstance(given, dict) else None
+    if not isinstance(told, str) or not told or "\0" in told:
+        return ""
+    return os.path.realpath(os.path.join(_cwd(payload), os.path.expanduser(told)))
+
+
+def _is_harmless(payload: "Payload", known: "dict[str, Any]", file: str) -> bool:
+    """Say whether a call is sure to leave the knowledge base alone, by what takes no time to see.
+
+    A personal session may write there by `roamkb`, so that a command has to name it, or us, to be looked at;
+    of any other session every command is.
+    """
+    names = [name for name in known["kb"] if isinstance(name, str)]
+    if file:
+        return not any(_is_in(file, name) for name in names)
+    if known.get("kind") != "personal" or payload.get("tool_name") not in _SHELLS:
+        return False
+    given = payload.get("tool_input")
+    command = given.get("command") if isinstance(given, dict) else None
+    if not isinstance(command, str) or any(_is_in(_cwd(payload), name) for name in names):
+        return False
+    plain = command.translate(_QUOTES)
+    return "roamkb" not in plain and not any(os.path.basename(name) in plain for name in names)
+
+
+def _is_in(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
 # What is known of the session
@@ -252,20 +373,51 @@ def _remember(payload: "Payload", session: "HookedSession") -> None:
 
 
 def _failed(event: str, data: bytes, error: Exception) -> "Answer":
-    """Return the answer of an event that couldn't be looked after, and leave a line about it."""
+    """Return the answer of an event that couldn't be looked after, and leave a line about it.
+
+    Before a tool that names the knowledge base it is no: a wall that crashes still stands.
+    """
+    payload = _parsed(data[:_MOST_BYTES])
+    _leave_trouble(event, payload, error)
+    if event != "pre-tool-use" or not _names_the_kb(data):
+        return {}
+    return _denied(
+        "roamkb: the call names the knowledge base, and whether it may be made couldn't be found out. "
+        "`roamkb doctor` says what is wrong; `roamkb search` and `roamkb write` are the ways in."
+    )
+
+
+def _names_the_kb(data: bytes) -> bool:
+    """Say whether a payload holds the end of the knowledge base's path, as the rule has it."""
+    text = data.decode("utf-8", "replace").replace("\\/", "/")
+    for rule in _rules():
+        try:
+            with open(rule, encoding="utf-8", errors="replace") as file:
+                _, _, after = file.read(1024 * 1024).partition("\n```roamkb:kb\n")
+        except OSError:
+            continue
+        name = after.partition("\n")[0].strip().rstrip("/")
+        real = os.path.realpath(os.path.expanduser(name)) if name else ""
+        home = os.environ.get("HOME") or "/"
+        tails = {one.removeprefix("~/").removeprefix(home.rstrip("/") + "/") for one in (name, real)}
+        if any(tail and tail in text for tail in tails):
+            return True
+    return False
+
+
+def _leave_trouble(event: str, payload: "Payload", error: Exception) -> None:
+    """Leave a line in the log's local folder: the error's name and its place in our code, nothing else."""
     from roamkb.storage.troubles import keep_trouble
 
-    at = error.__traceback__
-    place = ""
+    at, place = error.__traceback__, "?"
     while at is not None:
         file = at.tb_frame.f_code.co_filename
         if "roamkb" in file:
             place = f"{os.path.basename(file)}:{at.tb_lineno}"
         at = at.tb_next
     try:
-        local = find_local(_folder(_parsed(data)))
+        local = find_local(_folder(payload))
     except (OSError, ValueError):
         local = None
     if local is not None:
         keep_trouble(local, event, f"{type(error).__name__} at {place}")
-    return {}

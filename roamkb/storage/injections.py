@@ -1,17 +1,28 @@
 """What hooks put into prompts: whether they may, what a session was shown, and what went wrong with them."""
 
+import contextlib
+import hashlib
 import json
+from collections.abc import Collection
 from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from roamkb.core.errors import RoamkbError
 from roamkb.storage.disk import disk_error
 from roamkb.storage.lines import read_lines
+from roamkb.storage.passes import INJECTION_OFF
+from roamkb.storage.passes import OFFERS
 from roamkb.storage.receipts import receipts
+from roamkb.storage.state import private_folder
 from roamkb.storage.troubles import TROUBLES
 
 #: Its being there is the whole of it.
-_OFF: Final = "injection-off"
+_OFF: Final = INJECTION_OFF
+#: In the state folder: what the rule called the knowledge base when it could be read.
+_NAMES: Final = "kb-names.json"
 #: What a receipt is by whose session forgot what it was shown before: a start after a compaction.
 AFRESH: Final = "brief afresh"
 #: Lines of trouble that anybody reads, and the days after which they are history.
@@ -36,15 +47,64 @@ def turn(local: Path, *, on: bool) -> None:
         raise disk_error(path, error) from error
 
 
-def shown_to(local: Path, session: str) -> frozenset[str]:
-    """Return the ids of what the session was shown and still remembers."""
+def shown_to(local: Path, session: str, *, by: Collection[str] = ()) -> frozenset[str]:
+    """Return the ids of what the session was shown, `by` one of these if any, and still remembers."""
     shown: set[str] = set()
     for receipt in receipts(local) if session else ():
         if receipt.session == session:
             if receipt.by == AFRESH:
                 shown = set()
-            shown.update(receipt.shown)
+            if not by or receipt.by in by:
+                shown.update(receipt.shown)
     return frozenset(shown)
+
+
+def _offer(local: Path, session: str) -> Path:
+    name = hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return local / OFFERS / f"{name}.json"
+
+
+def keep_offer(local: Path, session: str, offer: Mapping[str, str]) -> None:
+    """Remember what the session was offered against an error, until it is known whether it helped."""
+    path = _offer(local, session)
+    try:
+        private_folder(path.parent)
+        path.write_text(json.dumps(offer), encoding="utf-8")
+    except OSError as error:
+        raise disk_error(path, error) from error
+
+
+def find_offer(local: Path, session: str) -> Mapping[str, str] | None:
+    """Return what the session was offered: command, error and technique; None where that is settled."""
+    try:
+        told = json.loads(_offer(local, session).read_text(encoding="utf-8"))
+        return {name: str(told[name]) for name in ("command", "error", "technique")}
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return None
+
+
+def drop_offer(local: Path, session: str) -> None:
+    """Forget the offer: it is settled."""
+    with contextlib.suppress(OSError):
+        _offer(local, session).unlink(missing_ok=True)
+
+
+def keep_names(state: Path, names: Sequence[str]) -> None:
+    """Remember what the knowledge base is called, for the day when the rule can't be read."""
+    path = state / _NAMES
+    with contextlib.suppress(OSError, RoamkbError):
+        if kept_names(state) != tuple(names):
+            private_folder(state)
+            path.write_text(json.dumps(list(names)), encoding="utf-8")
+
+
+def kept_names(state: Path) -> tuple[str, ...]:
+    """Return what the knowledge base was called when the rule was last read."""
+    try:
+        told = json.loads((state / _NAMES).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return ()
+    return tuple(name for name in told if isinstance(name, str)) if isinstance(told, list) else ()
 
 
 def troubles(folder: Path, *, now: float) -> tuple[str, ...]:

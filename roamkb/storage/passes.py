@@ -7,7 +7,7 @@ knows no answer somebody else finds one.
 """
 
 # pathlib alone takes as long to import as Python to start
-# ruff: noqa: PTH103, PTH105, PTH108, PTH116, PTH118, PTH120, PTH123
+# ruff: noqa: PTH103, PTH105, PTH108, PTH110, PTH116, PTH118, PTH120, PTH123, PTH208
 
 import json
 import os
@@ -24,6 +24,10 @@ _LIMIT = 64 * 1024
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
 #: Folders up to the root; no project is nested so deep.
 _DEEPEST = 64
+
+#: Of the local folder: remedies that wait for their outcome; the file that says "put nothing into prompts".
+OFFERS = "offers"
+INJECTION_OFF = "injection-off"
 
 Evidence = Sequence[str | None]
 Pass = Mapping[str, object]
@@ -71,6 +75,33 @@ def keep_pass(
         os.replace(beside, path)
     except OSError:
         return
+
+
+def has_offers(local: str) -> bool:
+    """Say whether some session was offered a remedy whose outcome isn't known."""
+    try:
+        return bool(os.listdir(os.path.join(local, OFFERS)))
+    except OSError:
+        return False
+
+
+def may_warn(local: str, session: str, file: str) -> bool:
+    """Say whether the log may know what goes wrong with a file that the session wasn't told of yet."""
+    if os.path.exists(os.path.join(local, INJECTION_OFF)):
+        return False
+    try:
+        with open(os.path.join(os.path.dirname(local), "knowledge.jsonl"), "rb") as log:
+            said = log.read()
+        if b'"files"' not in said or not (b"gotcha" in said or b"must-check" in said):
+            return False
+        with open(os.path.join(local, _FOLDER, f"{session}.files"), "a+", encoding="utf-8") as asked:
+            asked.seek(0)
+            if json.dumps(file) + "\n" in asked.readlines():
+                return False
+            asked.write(json.dumps(file) + "\n")
+    except OSError:
+        return False
+    return True
 
 
 def find_local(folder: str) -> str | None:
