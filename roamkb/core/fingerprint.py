@@ -99,20 +99,22 @@ def _digest(name: str, form: str) -> str:
 
 _FILE = (
     r"[\w-]+\.(?:pyi?|[cm]?jsx?|[cm]?tsx?|go|rs|cc?|cpp|cxx|hh?|hpp|java|kt|rb|php|cs|sql|sh|json|toml|ya?ml"
-    r"|txt|md|lock|cfg|ini|html|css|so|o|a|env|org|csv|xml|vue|mk|gz|zip|whl|log|db|sqlite)\b"
+    r"|txt|md|lock|service|socket|timer|cfg|ini|html|css|so|o|a|env|org|csv|xml|vue|mk|gz|zip|whl|log|db|sqlite)\b"
 )
 _PLACE = r"(?::\d+(?::\d+)?)?"
 _VALUE: Final = "<q>"
 #: Names of types that a quotation keeps: 'NoneType' and 'str' are two faults, 'x' and 'y' are one.
-_TYPES = "NoneType|str|int|float|bool|bytes|list|dict|tuple|set|function|method|module|type|object|coroutine"
+_TYPES = (
+    "NoneType|None|str|int|float|bool|bytes|list|dict|tuple|set|function|method|module|type|object|coroutine"
+)
 #: What differs from run to run, and what stands for it; the first that fits is it.
 _FOLDS: Final = (
     (
         "",
         rf"(?<!\w)['\"](?:{_TYPES})['\"](?!\w)"
-        r"|(?i:\b(?:errno|os error|returned error|exit (?:code|status)|status code|response code|code|status"
-        r"|signal|sqlstate|http(?:/[\d.]+)?(?: error| status)?)[\s:=]{1,2}-?\d{1,5}\b)"
-        r"|\bError \d{1,3}$|\bError -\d{1,3}\b"
+        r"|(?i:['\"]?\b(?:errno|os error|returned error|exit (?:code|status)|(?:status|response) code|code"
+        r"|status|signal|sqlstate|http(?:/[\d.]+)?(?: error| status)?)['\"]?[\s:=]{1,2}-?\d{1,5}\b)"
+        r"|\bError \d{1,3}(?=$| connecting)|\bError -\d{1,3}\b"
         r"|\b[45]\d\d(?= (?:Client|Server) Error)"
         r"|\b[45]\d\d:? (?=Not |Bad |Unauthor|Forbidden|Internal|Service|Gateway|Too Many|Conflict|Method"
         r"|Unprocess|Gone|Request|Payload)",
@@ -130,7 +132,8 @@ _FOLDS: Final = (
         r"\bb?(?<![a-zA-Z0-9])'(?:[^'\\]|\\.){0,400}?'(?!\w)|(?<!\w)[bur]?\"(?:[^\"\\]|\\.){0,400}?\"(?!\w)"
         r"|(?<!\w)'(?:[^'\\]|\\.){0,400}?'(?!\w)|`[^`']{0,400}[`']|[‘“«„][^’”»“]{0,400}[’”»“]",
     ),
-    ("<address>", r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?![\w.])"),
+    ("<address>", r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?!\w|\.\d)"),
+    ("<address>", r"\[[0-9a-fA-F:]{2,39}\]:\d+"),
     ("<address>", r"(?<![\w:])\[?[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){3,7}\]?(?::\d+)?(?![\w:])"),
     ("<address>", r"\b(?:localhost|(?:[A-Za-z][\w-]*\.)+[A-Za-z]{2,}):\d{2,5}\b"),
     ("<path>", rf"(?<![\w<>])(?:[A-Za-z]:|~|\.{{1,2}})?(?:[\\/][\w.@+%=-]+)+[\\/]?{_PLACE}"),
@@ -140,7 +143,8 @@ _FOLDS: Final = (
     ("<id>", r"\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}\b"),
     (
         "<n>",
-        r"(?<![\w.])[+-]?v?\d[\d_]*(?:,\d{3})*(?:\.\d+)*(?:e[+-]?\d+)?(?:[kmgtKMGT]i?[bB]|[mun]s|s|m|h|%)?(?!\w)",
+        r"(?<![\w.])[+-]?v?\d[\d_]*(?:,\d{3})*(?:\.\d+)*(?:e[+-]?\d+)?"
+        r"(?: ?[kmgtKMGT]i?[bB]|[mun]s|s|m|h|%)?(?!\w)",
     ),
 )
 _FOLD: Final = re.compile("|".join(f"(?P<f{n}>{pattern})" for n, (_, pattern) in enumerate(_FOLDS)))
@@ -180,6 +184,13 @@ _UNQUOTED: Final = tuple(
             r"\1 <q>",
         ),
         (r"\b(src refspec|[Mm]erge conflict in|merge:|target pattern contains) \S+", r"\1 <q>"),
+        (r"\b(access denied for) [^\s,'\"]+", r"\1 <q>"),
+        (r"\blookup [\w.-]+(?: on \S+)?: ", "lookup <address>: "),
+        (r"\b(process) \d+ \([^)]*\)", r"\1 <n>"),
+        (r"\b\d+ (validation) errors? (for)", r"<n> \1 errors \2"),
+        (r"\b(Cannot install) .+? (because)", r"\1 <q> \2"),
+        (r"\b(building wheel for) \S+", r"\1 <q>"),
+        (r"\{[^{}'\"]{0,200}\}", "{}"),
         (r"\bcannot find -l\S+.*", "cannot find -l<q>"),
         (r"^\S+: (unbound variable)", r"<q>: \1"),
         (r"\b(option|flag|argument|switch)( requires an argument)?:? --?[\w-]+", r"\1\2 <q>"),
@@ -200,10 +211,13 @@ _UNQUOTED: Final = tuple(
 _MISSING: Final = re.compile(r".*(?:NotFound|KeyError|NoClassDef|DoesNotExist|NoSuch|UnknownHost).*")
 #: A message that is one name or value.
 _ONE_WORD: Final = re.compile(r"[\w.$/@-]+|(['\"]).*\1")
+#: A message that is quoted as a whole, as Python does with a key that holds quotation marks.
+_SENTENCE: Final = re.compile(r"\"([^\"]*'[^\"]* [^\"]*)\"")
 _ASSERT: Final = re.compile(r"(?:assert|AssertionError:) (.*)")
 _COMPARES: Final = re.compile(r" (==|!=|<=|>=|<|>|is not|not in|is|in) ")
 #: What says nothing when two messages are compared.
 _EMPTY: Final = re.compile(r"<\w+>|\[Errno -?\d+\]")
+_TUPLE: Final = re.compile(r"\((?:<n>[, ]*){2,}\)|\(<n>,\)")
 _SEVERAL: Final = re.compile(r"<q>(?:(?:, |,? and )<q>)+")
 #: A password or a token that is called so; `using password: YES` is none.
 _PRIVATE: Final = re.compile(
@@ -219,6 +233,8 @@ def folded(name: str, message: str) -> str:
         # an assertion's values are its own; how they are compared isn't
         compared = _COMPARES.search(found[1])
         return f"assert {compared[1] if compared else ''}".strip()
+    if quoted := _SENTENCE.fullmatch(message):
+        message = quoted[1]
     if _MISSING.fullmatch(name) and _ONE_WORD.fullmatch(message):
         return _VALUE
     message = _PRIVATE.sub(r"\1\2<q>", message)
@@ -227,6 +243,7 @@ def folded(name: str, message: str) -> str:
     message = _FOLD.sub(_instead, message)
     # one missing argument, or three of them
     message = _SEVERAL.sub(_VALUE, message)
+    message = _TUPLE.sub("(<n>)", message)
     return clipped(message.strip(" .,:;"), _LONGEST)
 
 

@@ -86,12 +86,17 @@ _FORMS: Final = (
     _form(8, r"\S+\.(?:java|kt|scala):\d+: error: (?P<message>.+)", first=True),
     _form(8, r"(?:\[ERROR\] )?\S+\.(?:java|kt):\[\d+,\d+\] (?:error: )?(?P<message>.+)", first=True),
     _form(4, r"(?:\[ERROR\] )?(?P<message>Failed to execute goal .+)"),
-    # Go
+    # Go, and what its tests and others' print
     _form(8, r"(?:panic|fatal error): (?P<message>(?!.*: No such file).+?)(?: \[recovered\])?"),
     _form(8, r"\S+\.go:\d+:\d+: (?P<message>.+)", first=True),
     _form(7, r"go: (?P<message>.+)"),
+    _form(7, r"\S+_test\.go:\d+: (?P<message>.+)", first=True),
+    _form(8, r"(?:Error: )?(?P<message>expect\(.*\)\..+)", first=True),
     # TypeScript, C#, MSVC
     _form(8, r".*?\berror (?P<code>(?:TS|CS|MSB|LNK|BC|FS|NETSDK|C)\d{3,5}): (?P<message>.+)", first=True),
+    # linters: the rule is what it is
+    _form(8, r"\d+:\d+ +error +(?P<message>.+?) {2,}(?P<code>[\w@/-]+)", first=True),
+    _form(7, r"\S+:\d+:\d+: (?P<code>[A-Z]{1,4}\d{3,4}):? (?:\[\*\] )?(?P<message>.+)", first=True),
     # C and what links it
     _form(8, r"\S+?:\d+(?::\d+)?: (?:fatal )?error: (?P<message>.+)", first=True),
     _form(
@@ -108,8 +113,8 @@ _FORMS: Final = (
     _form(8, r"(?P<code>ORA-\d{5}): (?P<message>.+)"),
     _form(
         8,
-        r"psql: error: connection to server (?:at|on socket) .*? failed: (?:FATAL: +)?(?P<message>.+)",
-        r"(?:psql:\S+ )?(?:ERROR|FATAL|PANIC): {1,2}(?P<said>(?!Could not|No matching|Command).+)",
+        r"psql: error: (?:.* failed: FATAL: +)?(?P<message>.+)",
+        r"(?:psql:\S+ )?(?:ERROR|FATAL|PANIC): {2}(?P<said>.+)",
     ),
     _form(8, r"Error: (?:in prepare|stepping|near line \d+), (?P<message>.+?)(?: \(\d+\))?"),
     # package managers
@@ -120,13 +125,16 @@ _FORMS: Final = (
     ),
     _form(8, r"ERROR: (?P<message>(?:Could not|Cannot|Failed|Invalid requirement|Package).+)", first=True),
     _form(7, r"ERROR: (?P<message>No matching distribution found for .+)"),
+    _form(8, r"E: (?P<message>\S.+)", first=True),
     # make and CMake, which mostly pass on that something else failed
     _form(6, r"(?:\S*make)(?:\[\d+\])?: \*\*\* (?P<message>No rule to make target .+)"),
     _form(6, r"\S+:\d+: \*\*\* (?P<message>.+)"),
     _form(4, r"(?:\S*make)(?:\[\d+\])?: \*\*\* (?:\[.*?\] )?(?P<message>.+)"),
     _form(6, r"CMake Error(?: at .+?)?: (?P<message>.+)"),
     # git
-    _form(8, r"fatal: (?P<message>.+)"),
+    _form(5, r"fatal: (?P<message>Could not read from remote repository\.)"),
+    _form(8, r"fatal: (?P<message>(?!Could not read from remote).+)"),
+    _form(8, r"(?:\S+: )?(?P<message>Permission denied \(.+\)|Host key verification failed)\.?"),
     _form(8, r"(?P<message>CONFLICT \([^)]*\)): .*", first=True),
     _form(8, r"!\s+\[(?:remote )?rejected\].*?\((?P<message>.+)\)"),
     _form(4, r"error: (?P<message>failed to push some refs.*)"),
@@ -143,11 +151,15 @@ _FORMS: Final = (
         r"\S*sh: (?:line \d+: )?(?P<shell>(?:syntax error|.*unbound variable|.*cannot execute|.*bad).*)",
     ),
     # the network
+    _form(8, r"ssh: (?P<message>connect to host .+)"),
+    _form(9, r"(?:.*: )?An error occurred \((?P<code>\w+)\) when calling the (?P<message>.+)"),
     _form(7, r"curl: (?P<code>\(\d+\)) (?P<message>.+)"),
     _form(7, r"(?:.*\s)?HTTP(?:/[\d.]+)?[ =:]+(?P<code>[45]\d\d)\b[ :,-]*(?P<message>.*)"),
     _form(6, r".*?\b(?P<message>(?:status code|response code|returned error|status)[ :=]+[45]\d\d\b).*"),
     _form(6, r"(?:docker: )?Error response from daemon: (?P<message>.+)"),
-    # Ruby and PHP
+    # Ruby, Elixir and PHP
+    _form(8, rf"(?P<name>{_CLASS}) \((?P<message>.+)\)"),
+    _form(8, rf"\*\* \((?P<name>{_CLASS})\) (?P<message>.+)"),
     _form(8, rf"\S+:\d+:in .*?: (?P<message>.*) \((?P<name>{_CLASS})\)"),
     _form(8, rf"PHP Fatal error: +Uncaught (?P<name>{_CLASS}): (?P<message>.+?)(?: in \S+:\d+)?"),
     # anybody's
@@ -166,6 +178,8 @@ _SOUNDS_BAD: Final = re.compile(
     r"(?i)\b(?:error|failed|failure|fatal|cannot|can't|could ?n[o']t|unable|denied|refused|invalid|missing"
     r"|not found|timed out|exception)\b"
 )
+#: A place in a stack, which tells nothing by itself.
+_FRAME: Final = re.compile(r"\s+at \S")
 _PANICKED: Final = re.compile(r"thread '.*' (?:\(\d+\) )?panicked at \S+:\d+:\d+:")
 
 _ANSI: Final = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
@@ -208,7 +222,8 @@ def tellings(output: str) -> list[Telling]:
     is_traceback = "Traceback (most recent call last)" in output[-_TAIL:]
     has_panicked = False
     for number, line in enumerate(map(_without_prefixes, lines(output))):
-        last = line.strip() or last
+        if not _FRAME.match(line):
+            last = line.strip() or last
         if has_panicked:
             # Rust says on the line after the place what happened there
             found.append((number, _named("", line.strip(), weight=8)))
