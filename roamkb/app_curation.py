@@ -61,31 +61,27 @@ class CuratedLog(ProjectLog):
         log = self._log("a review")
         return curating.apply(log, Grounds(log.root), signature, apply, human=self._human)
 
-    def review(
-        self,
-        *,
-        curate: bool = False,
-        reason: str | None = None,
-        agent: str | None = None,
-        session: str | None = None,
+    def review_curation(
+        self, *, reason: str | None = None, agent: str | None = None, session: str | None = None
     ) -> "Curation":
         """Open what `curate` proposes in the human's editor, and append what is approved there.
 
         Raises:
             UsageError, SecretFound, ChangedOnDisk: as `curate`.
         """
-        import shlex
-
         from roamkb.actions.review import review
         from roamkb.storage.anchors import Grounds
 
-        if not curate:
-            raise UsageError("review what?", hint="roamkb review --curate")
-        environment = self._around.environment
-        editor = shlex.split(environment.get("VISUAL") or environment.get("EDITOR") or "") or [_EDITOR]
         log = self._log("a review")
         signature = self._signature(reason, agent=agent, session=session)
-        return review(log, Grounds(log.root), signature, human=self._human, editor=editor)
+        return review(log, Grounds(log.root), signature, human=self._human, editor=self._editor())
+
+    def _editor(self) -> list[str]:
+        """Return the words that open the human's editor."""
+        import shlex
+
+        environment = self._around.environment
+        return shlex.split(environment.get("VISUAL") or environment.get("EDITOR") or "") or [_EDITOR]
 
     def refine(self, tasks: Sequence[str] | str = ()) -> "Refinement":
         """Return the learnings of `tasks` (of all without) that an agent should say again, better."""

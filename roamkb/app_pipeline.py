@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from roamkb.app_approval import ProjectApproval
 from roamkb.app_brief import ProjectBrief
-from roamkb.app_curation import CuratedLog
 from roamkb.app_log import texts_of as _texts
 from roamkb.app_sharing import ProjectSharing
 from roamkb.core.errors import Refused
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from roamkb.actions.observe import Observed
     from roamkb.actions.promote import Desk
     from roamkb.actions.promote import Promoted
+    from roamkb.actions.propose import Proposed
     from roamkb.actions.verify import Bench
     from roamkb.actions.verify import Judgement
     from roamkb.actions.verify import Verified
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from roamkb.storage.log import Log
 
 
-class ProjectPipeline(CuratedLog, ProjectSharing, ProjectBrief):
+class ProjectPipeline(ProjectApproval, ProjectSharing, ProjectBrief):
     """The project's log, and the stages that its learnings pass."""
 
     def observe(
@@ -227,23 +228,45 @@ class ProjectPipeline(CuratedLog, ProjectSharing, ProjectBrief):
         all: bool = False,
         ask: bool = False,
         dry_run: bool = False,
+        to: str | None = None,
+        section: str | None = None,
         session: str | None = None,
-    ) -> "Promoted":
+    ) -> "Promoted | Proposed":
         """Write verified, durable learnings as nodes of the knowledge base; name them, or `all`.
 
-        Without either, the candidates are returned; with `ask`, with the wrap-up's question.
+        Without either, the candidates are returned; with `ask`, with the wrap-up's question. With `to`, a
+        rule file of the project, they are proposed as lines of it, and a human approves them later.
 
         Raises:
             Refused: the project may not write; the learnings stay. NotFound, Ambiguous, NoLog.
+            UsageError: no such file or section.
         """
+        if all and keys:
+            raise UsageError("--all or keys, not both")
+        if to is None and section is None:
+            return self.promote_nodes(keys, all=all, ask=ask, dry_run=dry_run, session=session)
+        if to is None:
+            raise UsageError("--section goes with --to", hint="roamkb promote KEY --to CLAUDE.md --section S")
+        if ask:
+            raise UsageError("--ask is about the knowledge base", hint="leave --to out")
+        return self.propose(keys, to, section, all=all, dry_run=dry_run, session=session)
+
+    def promote_nodes(
+        self,
+        keys: Sequence[str] = (),
+        *,
+        all: bool = False,
+        ask: bool = False,
+        dry_run: bool = False,
+        session: str | None = None,
+    ) -> "Promoted":
+        """Do what `promote` does without a rule file."""
         from roamkb.actions import promote as promoting
         from roamkb.actions.known import called
         from roamkb.storage.receipts import receipts
 
         log, hand = self._log(""), self._hand(session=session)
         state = log.read().state()
-        if all and keys:
-            raise UsageError("--all or keys, not both")
         if not keys and not all:
             consulted = any(one.session == hand.session for one in receipts(log.local) if hand.session)
             found = tuple(promoting.candidates(state))

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 from urllib.parse import unquote
@@ -50,6 +51,39 @@ _BLOCK_END = re.compile(r"\s*#\+end_(\w+)", re.IGNORECASE)
 _GOOD_TARGET = re.compile(r"(?:id|https?|doi):")
 _ORG_FILE = re.compile(r"(?:\./)?[\w+,=@ -][\w.+,=@ /-]*\.org")
 _TASK = re.compile(r"\[x\](?=\s)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A block of a Markdown file: one that stands in no other, or an item of a list that does so."""
+
+    #: `heading`, `fence`, `html_block`, `paragraph`…; `item` for an item of one paragraph.
+    kind: str
+    #: Lines from 0; the second is behind the last.
+    start: int
+    end: int
+    #: 1 to 6 for a heading.
+    level: int = 0
+    #: A heading's own words, as they were written.
+    text: str = ""
+
+
+def parts(text: str) -> Iterator[Part]:
+    """Yield the blocks of CommonMark, in order; a line ends at CR, LF or both."""
+    from markdown_it import MarkdownIt
+    from markdown_it.tree import SyntaxTreeNode
+
+    for node in SyntaxTreeNode(MarkdownIt("commonmark").enable("table").parse(text)).children:
+        start, end = node.map or (0, 0)
+        if node.type == "heading":
+            words = node.children[0].content if node.children else ""
+            yield Part(kind=node.type, start=start, end=end, level=int(node.tag[1:]), text=words)
+        else:
+            yield Part(kind=node.type, start=start, end=end)
+        for item in node.children if node.type == "bullet_list" else ():
+            if [child.type for child in item.children] == ["paragraph"]:
+                first, last = item.map or (0, 0)
+                yield Part(kind="item", start=first, end=last)
 
 
 def org_from_markdown(text: str) -> str:

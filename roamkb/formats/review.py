@@ -41,6 +41,8 @@ class Decisions:
     #: The numbers of the clusters to be applied.
     approved: frozenset[int]
     reason: str
+    #: The numbers of those that are never to be asked about again.
+    rejected: frozenset[int] = frozenset()
 
 
 def render_review(clusters: Iterable[Cluster], *, digest: str, reason: str) -> str:
@@ -63,19 +65,21 @@ def render_review(clusters: Iterable[Cluster], *, digest: str, reason: str) -> s
 
 def parse_review(text: str) -> Decisions:
     """Return what the saved file decides."""
-    approved: set[int] = set()
+    by_state: dict[str, set[int]] = {_APPROVE: set(), _REJECT: set()}
     reason, state = "", ""
     for line in text.splitlines():
         if heading := _HEADING.match(line):
             state = heading["state"] or ""
         elif (number := _NUMBER.fullmatch(line)) and state:
-            if state == _APPROVE:
-                approved.add(int(number[1]))
+            if state in by_state:
+                by_state[state].add(int(number[1]))
             # only the first drawer of a heading is its own
             state = ""
         elif (said := _REASON.fullmatch(line)) and not reason:
             reason = said[1].strip()
-    return Decisions(approved=frozenset(approved), reason=reason)
+    return Decisions(
+        approved=frozenset(by_state[_APPROVE]), rejected=frozenset(by_state[_REJECT]), reason=reason
+    )
 
 
 def _section(cluster: Cluster) -> Iterator[str]:
@@ -95,3 +99,38 @@ def _item(word: str, standing: Standing) -> str:
     learning = standing.learning
     about = f"{as_fraction(standing.confidence):.2f}, {quoted(learning.key)}"
     return f"- {word} :: {quoted(clipped(learning.content, _LONGEST))} ({about})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """A line that might land in a rule file, as a reviewer reads of it."""
+
+    #: The file, and the section in it.
+    place: str
+    #: The learning's key, how sure it is, what to look at twice.
+    about: str
+    #: Why it can't land; empty where it can.
+    problem: str
+    #: What would change, line by line.
+    diff: str
+
+
+def render_questions(questions: Iterable[Question], *, reason: str) -> str:
+    """Return the file that asks about lines of rule files; `parse_review` reads it back by their numbers."""
+    lines = [
+        "#+title: What to tell every agent here",
+        f"#+todo: {_TODO} | {_APPROVE} {_REJECT}",
+        f"#+reason: {quoted(reason)}",
+        "",
+        f"# Set a heading to {_APPROVE} (C-c C-t in Emacs) to have its line in the file, to {_REJECT} to be",
+        "# asked about it never again; that takes a reason, in the line `#+reason:`. What stays TODO waits.",
+        "# Save and quit; the terminal then asks once more.",
+        "",
+    ]
+    for number, one in enumerate(questions, start=1):
+        lines += [f"* {_TODO} {quoted(one.place)}", ":PROPERTIES:", f":CLUSTER:  {number}", ":END:"]
+        lines.append(f"- {quoted(one.about)}")
+        lines += [f"- it can't land: {quoted(one.problem)}"] if one.problem else []
+        lines += [f": {line[:1]}{quoted(line[1:])}" for line in one.diff.splitlines()]
+        lines.append("")
+    return "\n".join(lines)

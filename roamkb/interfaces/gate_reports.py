@@ -13,6 +13,7 @@ from roamkb.interfaces.render import Printed
 
 if TYPE_CHECKING:
     from roamkb.actions.promote import Promoted
+    from roamkb.actions.propose import Proposed
     from roamkb.actions.verify import Judged
     from roamkb.actions.verify import Verified
     from roamkb.core.ledger import Standing
@@ -67,8 +68,14 @@ def _judged(one: "Judged") -> list[str]:
     return lines + [f"  {check.name}: {shown(check.why)}" for check in failed(one.checks)]
 
 
-def promote(result: "Promoted") -> Printed:
+def promote(result: "Promoted | Proposed") -> Printed:
     """Say what became nodes, what stayed and why; or what could be promoted."""
+    from roamkb.actions.promote import Promoted
+
+    if not isinstance(result, Promoted):
+        from roamkb.interfaces.approval_reports import proposed
+
+        return proposed(result)
     if not result.nodes and not result.left:
         return _candidates(result)
 

@@ -479,10 +479,11 @@ def _report(name: str, room: str = "reports") -> Callable[[object], Printed]:
 _ROOMS = {
     "log_reports": ("init", "learn", "observe", "consolidate", "recall", "ingest"),
     "gate_reports": ("verify", "promote"),
+    "approval_reports": ("review", "approve", "reject", "rollback"),
     "task_reports": ("task", "relevant", "used", "stats"),
     "remedy_reports": ("remedy",),
     "brief_reports": ("brief", "inject"),
-    "curation_reports": ("audit", "refine", "curate", "review", "explain", "pin", "override", "export"),
+    "curation_reports": ("audit", "refine", "curate", "explain", "pin", "override", "export"),
 }
 _RENDERERS: dict[str, Callable[..., Printed]] = {
     "search": _search,

@@ -96,8 +96,9 @@ def test_the_log_may_move_while_the_editor_is_open(twins: World) -> None:
     assert (4, []) == (ran.status, ledger(twins))
 
 
-def test_review_of_nothing_is_a_mistake(world: World) -> None:
-    """Other reviews will have switches of their own."""
+def test_review_of_nothing_finds_nothing(world: World) -> None:
+    """No lines wait, and nothing wants curating; both at once is a mistake."""
     world.run("init")
-    assert 2 == world.run("review").status
+    assert 1 == world.run("review").status
+    assert 2 == world.run("review", "--curate", "--edit").status
     assert 1 == at_a_terminal(world, "review", "--curate")[0].status
