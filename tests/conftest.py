@@ -108,7 +108,11 @@ class World:
 @pytest.fixture
 def world(tmp_path: Path) -> World:
     """A home with an installed rule, a mounted knowledge base and three projects."""
-    home = tmp_path / "home"
+    return make_world(tmp_path / "home")
+
+
+def make_world(home: Path) -> World:
+    """Make what `world` gives, for a fixture that several tests share."""
     world = World(
         home=home,
         kb=home / "roam",

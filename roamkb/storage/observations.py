@@ -75,8 +75,10 @@ def finish(local: Path, session: str) -> None:
     path = _file(local, session)
     mark = path.with_suffix(_DONE)
     try:
-        size = path.stat().st_size if path.exists() else 0
-        mark.write_text(str(size))
+        mark.write_text(str(path.stat().st_size))
+    except FileNotFoundError:
+        # nothing was observed in it, so nothing is left to consolidate
+        return
     except OSError as error:
         raise disk_error(mark, error) from error
 

@@ -72,7 +72,7 @@ HARNESS_VARIABLES = (
     "CODEBUDDY_PROJECT_DIR",
 )
 
-_PROC = Path("/proc")
+PROC = Path("/proc")
 _RULE_LIMIT = 1024 * 1024
 #: Folders that are looked through for what an entry with wildcards means: some 20 ms.
 _MOST_FOLDERS = 2000
@@ -92,7 +92,9 @@ class Session:
     harness: Mapping[str, str] = field(default_factory=dict)
     #: Our own process, None where its parents say nothing (a long-running server).
     pid: int | None = None
-    proc: Path = _PROC
+    #: Folders of the parents that a long-running server had when it began, by what to call them.
+    parents: Mapping[str, str] = field(default_factory=dict)
+    proc: Path = PROC
 
 
 def session_of(
@@ -209,12 +211,13 @@ def _left_behind(session: Session) -> Iterator[tuple[str, str]]:
     """Yield what the environment says of folders that the session isn't in, by its names."""
     if session.pwd and isabs(session.pwd) and session.pwd != str(session.cwd):
         yield "$PWD", session.pwd
+    yield from session.parents.items()
 
 
 class _Ground:
     """A rule laid over this disk for the time of one question."""
 
-    def __init__(self, rule: Rule | BadRule, proc: Path = _PROC) -> None:
+    def __init__(self, rule: Rule | BadRule, proc: Path = PROC) -> None:
         self.rule = rule
         self.doubt: str | None = None
         self._inodes: dict[str, Inode | None] = {}

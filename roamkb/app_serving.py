@@ -1,0 +1,94 @@
+"""The knowledge base for a server: as `app` wires it, with the evidence that it started with."""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from roamkb.app import KnowledgeBase
+from roamkb.app import Surroundings
+from roamkb.core.errors import BadRule
+from roamkb.core.errors import UsageError
+from roamkb.storage.processes import Process
+from roamkb.storage.processes import parents_of
+
+if TYPE_CHECKING:
+    from roamkb.core.ledger import Standing
+    from roamkb.core.saying import Saying
+    from roamkb.storage.bearer import Bearer
+    from roamkb.storage.feed import Feed
+    from roamkb.storage.places import Session
+
+
+class ServedKnowledgeBase(KnowledgeBase):
+    """A knowledge base whose session lasts: the shell that began it may end, and what it told stays."""
+
+    def __init__(self, around: Surroundings, *, project: str | None = None) -> None:
+        """Look at the process's parents, once.
+
+        Raises:
+            UsageError: there are more of them than can be looked at.
+        """
+        super().__init__(around, project=project)
+        self._parents: Mapping[str, str] = dict(_parents(around.pid))
+
+    @classmethod
+    def begin(cls, *, project: str | None = None) -> "ServedKnowledgeBase":
+        """Return the knowledge base as this process serves it; nobody is asked anything."""
+        return cls(Surroundings.gathered(), project=project)
+
+    @property
+    def _session(self) -> "Session":
+        from dataclasses import replace
+
+        return replace(super()._session, parents=self._parents)
+
+    def bearer(self) -> "Bearer":
+        """Return the token that callers of the server must show.
+
+        Raises:
+            DiskError: it can't be kept, would lie in the knowledge base, or others could know it.
+        """
+        from roamkb.storage.bearer import bearer
+        from roamkb.storage.places import find_rule
+
+        rule = find_rule(self._around.home, account_home=self._around.account_home)
+        if not isinstance(rule, BadRule):
+            # who syncs the knowledge base would sync the token
+            self._state.lock_file(rule.kb)
+        return bearer(self._state.state)
+
+    def feed(self) -> "Feed":
+        """Return the news of the project's log; there are none as long as it has no log."""
+        from roamkb.storage.feed import Feed
+        from roamkb.storage.log import Log
+
+        root = self.classify(str(self._project_folder or self._around.cwd or "/")).root
+        return Feed(None if root is None else Log(root))
+
+    def say(self, saying: "Saying", *, agent: str | None, session: str | None) -> "tuple[str, Standing]":
+        """Add one learning, as `learn` does; return new or repeated, and what the log makes of it now."""
+        learned = self.log.take(saying, agent=agent, session=session)
+        return learned.outcome, self.log.explain(learned.learning.id).standing
+
+    @property
+    def now(self) -> float:
+        """The time, in seconds since 1970."""
+        return self._around.now().timestamp()
+
+    @property
+    def agent(self) -> str:
+        """The agent that began the server, as far as the environment tells."""
+        return self._around.agent
+
+
+def _parents(pid: int) -> list[tuple[str, str]]:
+    from roamkb.storage.places import PROC
+
+    found = []
+    for parent in parents_of(pid, PROC):
+        if not isinstance(parent, Process):
+            raise UsageError(
+                f"there are more than {parent.seen} parent processes, and any may be at work",
+                hint="start it from a shell of your own",
+            )
+        found.append((f"the process {parent.name} ({parent.pid}) that began it", parent.folder))
+    return found

@@ -1,0 +1,67 @@
+"""The local server against its own OpenAPI document: what a generator of requests makes of it breaks nothing."""
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import HealthCheck
+from hypothesis import Phase
+from hypothesis import given
+from hypothesis import settings
+
+from roamkb.interfaces.http_knowledge import ENTRIES
+from roamkb.interfaces.http_routes import routes
+from tests.conftest import World
+from tests.conftest import make_world
+from tests.interfaces.served import Served
+from tests.interfaces.served import serving
+
+schemathesis = pytest.importorskip("schemathesis")
+
+PATHS = [
+    *(("GET" if route.reads else "POST", f"/api/{route.operation.name}") for route in routes()),
+    *(("POST", f"/api/knowledge/{name}") for name in (*ENTRIES, "task")),
+    ("GET", "/api/knowledge/relevant/{task}"),
+    ("GET", "/api/knowledge/strategy/{errorType}"),
+    ("GET", "/api/knowledge/stats"),
+]
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+    """A personal project with a log."""
+    world = make_world(tmp_path_factory.mktemp("schema") / "home")
+    world.run("init")
+    world.run("learn", "Deploys are frozen on Fridays")
+    return world
+
+
+@pytest.fixture(scope="module")
+def served(world: World) -> Iterator[Served]:
+    """One server for all."""
+    with serving(world) as served:
+        yield served
+
+
+@pytest.mark.parametrize(("method", "path"), PATHS, ids=lambda value: value)
+def test_no_request_breaks_the_server(method: str, path: str, served: Served) -> None:
+    """Whatever fits the document, and much that doesn't, is answered with less than 500."""
+    schema = schemathesis.openapi.from_dict(served.get("/api/openapi.json").json)
+    headers = {"Authorization": f"Bearer {served.token}"}
+    modes = [schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE]
+
+    for mode in modes:
+
+        @given(case=schema[path][method].as_strategy(generation_mode=mode))
+        @settings(
+            max_examples=6,
+            deadline=None,
+            database=None,
+            derandomize=True,
+            phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        )
+        def check(case: schemathesis.Case) -> None:
+            answer = case.call(base_url=f"http://127.0.0.1:{served.port}", headers=headers, timeout=60)
+            assert answer.status_code < 500, answer.text
+
+        check()
