@@ -11,6 +11,7 @@ from typing import Any
 
 from roamkb.core.confidence import as_fraction
 from roamkb.core.consolidation import ALIKE
+from roamkb.core.consolidation import Told
 from roamkb.core.consolidation import category
 from roamkb.core.covering import Covering
 from roamkb.core.joins import Near
@@ -92,7 +93,7 @@ class Gate:
     def __init__(self, state: State, bench: Bench) -> None:
         self._state = state
         self._bench = bench
-        self._boot = Covering((line, shape(line)) for line in bench.boot)
+        self._boot = Told(bench.boot)
         self._shapes: dict[str, Shape] = {}
         self._verified: Near[str] = Near()
         self._covering: Covering[str] = Covering()
@@ -134,7 +135,7 @@ class Gate:
         return Evidence(
             repeats=repeats.learning.key if repeats else "",
             contradicts=rivals[0].learning.key if rivals else "",
-            restates_boot_file=any(self._boot.of(own)),
+            restates_boot_file=self._boot.say(own),
             is_only_recalled=standing.occurrences == 1 and self._was_shown(standing, own, shown),
             has_source=bool(learning.provenance or learning.origin)
             and bool(learning.agent or learning.session or learning.origin or learning.source),
@@ -163,8 +164,7 @@ class Gate:
 
     def _was_shown(self, standing: Standing, own: Shape, shown: Sequence[str]) -> bool:
         others = (self._state.standings.get(id) for id in shown if id != standing.id)
-        told = Covering((other.id, shape(other.learning.content)) for other in others if other)
-        return any(told.of(own))
+        return Told(other.learning.content for other in others if other).say(own)
 
 
 def _is_hopeless(found: Iterable[Check]) -> bool:

@@ -96,14 +96,20 @@ def attention_to(type: str) -> Attention:
     return known or Attention(filter=INSIGHT, type=word or "learned")
 
 
+def _root(word: str) -> str:
+    root = stem(word)
+    # the stem of authorization as well
+    return word if root == "author" else root
+
+
 #: By the stems of whole words, the first that has most; "prefix" fixes nothing, and an author is no auth.
 _CATEGORIES: Final[Mapping[str, frozenset[str]]] = {
-    line.partition(": ")[0]: frozenset(map(stem, line.partition(": ")[2].split()))
+    line.partition(": ")[0]: frozenset(map(_root, line.partition(": ")[2].split()))
     for line in (
         "security: security secure vulnerability auth oauth authentication authorization permission privilege"
         " xss csrf injection cve encryption encrypted decrypt credential password token tls ssl certificate"
         " secret sandbox jwt cors csp nonce signature signed escape sanitize session cookie pii",
-        "performance: performance slow slower slowly fast faster speed latency throughput cache caching memory"
+        "performance: performance slow slower slowly fast faster speed latency throughput cache memory"
         " cpu profiling timeout deadline quadratic batch index concurrent concurrency pool rate limit quota"
         " throttle compression compressed buffer lazy bottleneck expensive",
         "bug_fix: bug fix error fail failure crash broken break regression exception workaround hang deadlock"
@@ -126,7 +132,7 @@ def category_of(text: str, type: str) -> str:
     known = attention_to(type)
     if known.category:
         return known.category
-    said = {stem(folded(word)) for word in words(text)}
+    said = {_root(folded(word)) for word in words(text)}
     counts = {category: len(said & about) for category, about in _CATEGORIES.items()}
     best = max(counts, key=lambda category: counts[category])
     return best if counts[best] else known.otherwise or INSIGHT

@@ -5,6 +5,7 @@ repetitions, what it was shown, and what the boot files say already give nothing
 confirms himself.
 """
 
+import re
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
@@ -94,7 +95,7 @@ def plan_session(
     if known is None:
         known = Known(boot)
         known.refresh(state)
-    told = Covering(_shapes(_shown_texts(shown, state)))
+    told = Told(_shown_texts(shown, state))
     seen: dict[str, Near[int]] = {}
     said: list[Noticed] = []
     for observation in observations:
@@ -112,9 +113,9 @@ def plan_session(
             category=category_of(observation.text, observation.type),
             shape=shape(observation.text),
         )
-        if any(known.boot.of(noticed.shape)):
+        if known.boot.say(noticed.shape):
             plan.drop("a boot file says so")
-        elif any(told.of(noticed.shape)):
+        elif told.say(noticed.shape):
             plan.drop("this session was shown it")
         elif _is_said(noticed, seen.setdefault(noticed.type, Near()), said):
             plan.drop("this session said so before")
@@ -154,7 +155,7 @@ class Known:
     """The learnings that count, by type, to find what is like another; and what every session starts with."""
 
     def __init__(self, boot: Iterable[str] = ()) -> None:
-        self.boot = Covering(_shapes(boot))
+        self.boot = Told(boot)
         self._by_type: dict[str, Near[str]] = {}
         self._covering: dict[str, Covering[str]] = {}
         self.shapes: dict[str, Shape] = {}
@@ -226,9 +227,32 @@ def _shown_texts(shown: Iterable[str], state: State) -> Iterator[str]:
         yield standing.learning.content if standing else one
 
 
-def _shapes(texts: Iterable[str]) -> Iterator[tuple[str, Shape]]:
-    for text in texts:
-        yield text, shape(text)
+#: How somebody begins who repeats what he read.
+_REMINDED = re.compile(
+    r"\s*(?:(?:as|like) (?:\w+ ){0,3}(?:before|above|earlier|already|previously|known|noted|shown)"
+    r"|again|reminder|per the \w+(?: \w+)?|according to [^,:]{1,40})[,:]\s*",
+    re.IGNORECASE,
+)
+
+
+class Told:
+    """Texts that are known beforehand, and whether one of them says what another says."""
+
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self._shapes = [one for text in texts if (one := shape(text)).normal]
+        self._near: Near[int] = Near()
+        self._covering: Covering[int] = Covering(enumerate(self._shapes))
+        for number, one in enumerate(self._shapes):
+            self._near.add(number, one)
+
+    def say(self, one: Shape) -> bool:
+        """Say whether one of the texts says the same, or all of it and more."""
+        if reminded := _REMINDED.match(one.text):
+            one = shape(one.text[reminded.end() :])
+        return any(True for _ in self._covering.of(one)) or any(
+            likeness(one, self._shapes[number], limit=ALIKE) in (Likeness.SAME, Likeness.SIMILAR)
+            for number in self._near.candidates(one, ALIKE)
+        )
 
 
 def _is_said(noticed: Noticed, near: Near[int], said: Sequence[Noticed]) -> bool:

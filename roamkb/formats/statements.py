@@ -122,7 +122,7 @@ def statements_of_agent(message: str) -> Iterator[Statement]:
     marked = captured_from_message(message)
     for one in marked:
         yield Statement(type=one.said or one.type, text=one.text, tags=one.tags)
-    taken = " ".join(one.text for one in marked)
+    taken = " ".join(one.text for one in marked).casefold()
     for sentence in _sentences(message):
         cue = _CUE.match(sentence)
         if not cue or _OF_THE_MOMENT.match(sentence):
@@ -133,7 +133,7 @@ def statements_of_agent(message: str) -> Iterator[Statement]:
             continue
         if "against" in cue.group().lower():
             text = _capitalised(sentence[cue.end() - len("against") :])
-        if _SHORTEST <= len(text) <= _LONGEST and text not in taken:
+        if _SHORTEST <= len(text) <= _LONGEST and text.casefold() not in taken:
             yield Statement(type=type, text=text)
 
 

@@ -1,0 +1,68 @@
+"""What is said of the moment, and what is said for good."""
+
+import pytest
+
+from roamkb.core.moments import is_vague
+from roamkb.core.moments import of_the_moment
+from roamkb.core.moments import passing
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I should read the test first",
+        "My change broke the build",
+        "Looked into the failing job",
+        "Let's try the other branch",
+        "It works now",
+        "That's the file you meant",
+        "See the list above",
+        "Wait for your answer before the migration",
+        "The tests pass",
+        "The linter is happy and the build is green",
+        "8 failing tests in the suite",
+        "Nothing found so far",
+    ],
+)
+def test_deeds_plans_and_results_are_of_the_moment(text: str) -> None:
+    """Another session can't use them."""
+    assert of_the_moment(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Tests pass locally only because the cache is warm",
+        "This project uses tabs",
+        "The flaky expiry tests fail around midnight",
+        "I/O is buffered per line",
+        "CI runs the tests in parallel",
+        "Users see the table above the map",
+    ],
+)
+def test_claims_that_resemble_them_are_not(text: str) -> None:
+    """What a test needs is knowledge; that it passed is none."""
+    assert of_the_moment(text) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Push before 6 pm", "before 6 pm"),
+        ("The server is down, skip it", "is down"),
+        ("The demo is on Friday", "on Friday"),
+        ("Use the old API for now", "for now"),
+        ("Deploys happen on Fridays", ""),
+        ("The job runs every Friday", ""),
+    ],
+)
+def test_some_words_have_no_meaning_next_week(text: str, words: str) -> None:
+    """A day of the week has one where it's each of them."""
+    assert passing(text) == words
+
+
+def test_what_holds_of_any_project_is_vague() -> None:
+    """Two words that don't make a statement particular."""
+    assert is_vague("Be careful with this code")
+    assert is_vague("Write good tests and always check the result")
+    assert not is_vague("Write good tests for the currency parser")
