@@ -188,7 +188,7 @@ def show_known(state: State, name: str) -> Known:
     ]
     if not errors:
         for error, found in known:
-            if used := [one for one in found if remedies.same_technique(one.technique, name)]:
+            if used := remedies.same_technique(name, found):
                 errors.append(_all_of(error, used))
     if not errors:
         is_digest = FORM.fullmatch(digest) is not None

@@ -22,6 +22,7 @@ from typing import Final
 
 from roamkb.core.fingerprint import Fingerprint
 from roamkb.core.fingerprint import nearness
+from roamkb.core.joins import Near
 from roamkb.core.ledger import Event
 from roamkb.core.similarity import Likeness
 from roamkb.core.similarity import Shape
@@ -246,9 +247,10 @@ def for_errors(known: Iterable[Attempt]) -> list[tuple[Fingerprint, list[Remedy]
     return [(group[-1].error, remedies(group, Trouble(error=group[-1].error))) for group in latest]
 
 
-def same_technique(one: str, other: str) -> bool:
-    """Say whether two techniques are one in other words."""
-    return _is_same(shape(one), shape(other))
+def same_technique(technique: str, remedies: Iterable[Remedy]) -> list[Remedy]:
+    """Return those of `remedies` that are `technique`, in its words or others."""
+    said = shape(technique)
+    return [one for one in remedies if _is_same(shape(one.technique), said)]
 
 
 def _is_same(one: Shape, other: Shape) -> bool:
@@ -289,19 +291,23 @@ def _by_technique(
     concerned: Iterable[tuple[Attempt, Tier, float]],
 ) -> Iterator[list[tuple[Attempt, Tier, float]]]:
     """Yield the attempts of each technique; each joins the first that is the same in other words."""
-    groups: list[tuple[Shape, list[tuple[Attempt, Tier, float]]]] = []
+    groups: list[list[tuple[Attempt, Tier, float]]] = []
+    shapes: list[Shape] = []
+    near: Near[int] = Near()
     by_text: dict[str, list[tuple[Attempt, Tier, float]]] = {}
     for one in concerned:
         text = one[0].technique
         if text not in by_text:
             said = shape(text)
-            group = next((group for first, group in groups if _is_same(first, said)), None)
-            if group is None:
-                group = []
-                groups.append((said, group))
-            by_text[text] = group
+            alike = (number for number in near.candidates(said, _ALIKE) if _is_same(shapes[number], said))
+            number = next(alike, len(groups))
+            if number == len(groups):
+                near.add(number, said)
+                shapes.append(said)
+                groups.append([])
+            by_text[text] = groups[number]
         by_text[text].append(one)
-    yield from (group for _, group in groups)
+    yield from groups
 
 
 def _of_technique(group: Sequence[tuple[Attempt, Tier, float]]) -> Remedy:
