@@ -1,0 +1,76 @@
+"""From the log to the knowledge base."""
+
+from pathlib import Path
+
+from tests.conftest import World
+
+SAID = (
+    "The webhook handler must check the signature against the raw body of each request",
+    "Celery tasks need acks_late, otherwise a killed worker silently loses the job",
+    "Every POST to the payment service must carry an idempotency key of its own",
+)
+
+
+def ready(world: World, *said: str) -> None:
+    """Make learnings that may go."""
+    log = world.open().log
+    log.init()
+    for text in said:
+        log.learn(text, confidence="0.9", session="s", agent="claude")
+    log.verify(batch=True, judge="heuristic")
+
+
+def nodes(world: World) -> list[Path]:
+    """The notes that are there."""
+    return sorted(world.kb.glob("*.org"))
+
+
+def test_what_is_verified_and_lasts_becomes_a_node_once(world: World) -> None:
+    """Whatever the ledger remembers."""
+    ready(world, *SAID)
+    log = world.open().log
+    assert len(log.promote(all=True).nodes) == len(nodes(world)) == 3
+    assert log.promote(all=True).nodes == ()
+    ledger = world.personal / ".roamkb" / "ledger.jsonl"
+    ledger.write_text("".join(line for line in ledger.open() if '"promoted"' not in line))
+    assert world.open().log.promote(all=True).nodes == ()
+    assert len(nodes(world)) == 3
+
+
+def test_nodes_of_short_statements_are_no_duplicates_of_each_other(world: World) -> None:
+    """What tells where they come from is their own."""
+    ready(world, *SAID)
+    assert () == world.open().log.promote(all=True).left
+    for path in nodes(world):
+        assert "From the project's log: " in path.read_text()
+
+
+def test_what_a_node_may_deny_is_left_unless_it_is_named(world: World) -> None:
+    """Nobody chose to have both."""
+    world.node("n.org", "01939b7a-0000-7000-8000-000000000001", SAID[1].replace("acks_late", "acks_early"))
+    ready(world, SAID[1])
+    log = world.open().log
+    found = log.promote(all=True)
+    assert found.nodes == ()
+    assert "may say otherwise" in found.left[0].reason
+    assert len(nodes(world)) == 1
+    assert len(log.promote([found.left[0].standing.learning.key]).nodes) == 1
+
+
+def test_a_dry_run_writes_nothing(world: World) -> None:
+    """Neither node nor event."""
+    ready(world, SAID[0])
+    before = (world.personal / ".roamkb" / "ledger.jsonl").read_bytes()
+    assert len(world.open().log.promote(all=True, dry_run=True).nodes) == 1
+    assert nodes(world) == []
+    assert (world.personal / ".roamkb" / "ledger.jsonl").read_bytes() == before
+
+
+def test_what_is_not_verified_stays(world: World) -> None:
+    """And says why."""
+    log = world.open().log
+    log.init()
+    log.learn(SAID[0], confidence="0.9")
+    [left] = log.promote([log.recall("webhook").learnings[0].standing.learning.key]).left
+    assert "verify" in left.reason
+    assert nodes(world) == []

@@ -1,0 +1,74 @@
+"""The gate over a real log."""
+
+import sys
+
+import pytest
+
+from tests.conftest import World
+
+SAID = "The webhook handler must check the signature against the raw body of each request"
+
+
+def judge(world: World, code: str) -> str:
+    """Return a judge that runs `code`."""
+    path = world.home / "judge.py"
+    path.write_text(f"import json\n{code}\n")
+    return f"'{sys.executable}' '{path}'"
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [
+        ('{"accuracy": 0.6, "relevance": 0.6, "specificity": 0.6}', "verified"),
+        ('{"accuracy": "0.3", "relevance": 0.3, "specificity": 0.3}', "unverified"),
+        ('{"accuracy": 0.3, "relevance": 0.3, "specificity": 0.29}', "invalidated"),
+        ('{"verdict": "verified"}', "unverified"),
+        ('{"accuracy": NaN, "relevance": 1, "specificity": 1}', "unverified"),
+        ('{"accuracy": 2.0, "relevance": 1, "specificity": 1}', "unverified"),
+        ('{"accuracy": -1, "relevance": 1, "specificity": 1}', "unverified"),
+        ('{"accuracy": "high", "relevance": 1, "specificity": 1}', "unverified"),
+        ("verified", "unverified"),
+    ],
+)
+def test_the_verdict_comes_from_the_scores(world: World, answer: str, verdict: str) -> None:
+    """And from nothing else that a judge says."""
+    log = world.open().log
+    log.init()
+    log.learn(SAID)
+    [found] = log.verify(batch=True, judge=judge(world, f"print({answer!r})")).judged
+    assert found.verdict == verdict
+    assert bool(found.trouble) is (found.scores is None)
+
+
+def test_of_several_that_say_the_same_the_surest_passes(world: World) -> None:
+    """Whatever was said first, and of whatever type."""
+    log = world.open().log
+    log.init()
+    log.learn(SAID.replace(" of each request", ""), type="fact", confidence="0.7")
+    log.learn(SAID, confidence="0.9")
+    found = {one.standing.confidence: one for one in log.verify(batch=True, judge="heuristic").judged}
+    assert (found[90].verdict, found[70].verdict) == ("verified", "unverified")
+    assert ["not_repeated"] == [check.name for check in found[70].checks if not check.ok]
+
+
+def test_a_rival_of_another_type_needs_a_review(world: World) -> None:
+    """And so does what it denies."""
+    log = world.open().log
+    log.init()
+    text = "The payment gateway timeout is 30 seconds, and slower calls fail"
+    log.learn(text, type="fact")
+    log.verify(batch=True, judge="heuristic")
+    log.learn(text.replace("30", "300"), type="learned")
+    [found] = log.verify(batch=True, judge="heuristic").judged
+    assert found.verdict == "unverified"
+    assert {"needs_review"} == {one.standing.status for one in log.recall("gateway").learnings}
+
+
+def test_a_second_batch_judges_nothing_again(world: World) -> None:
+    """Until something changed."""
+    log = world.open().log
+    log.init()
+    log.learn(SAID)
+    assert len(log.verify(batch=True, judge="heuristic").judged) == 1
+    again = log.verify(batch=True, judge="heuristic")
+    assert (again.judged, again.skipped) == ((), 1)
