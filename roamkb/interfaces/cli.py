@@ -109,6 +109,8 @@ def execute(call: Call) -> int:
     from roamkb.app import KnowledgeBase
 
     try:
+        if call.operation.door:
+            return _serve(call)
         kb = KnowledgeBase.open(
             project=call.project,
             ask=_ask if _is_dialogue() else None,
@@ -128,6 +130,19 @@ def execute(call: Call) -> int:
         _complain(warning)
     _say(text, printed.status)
     return printed.status
+
+
+def _serve(call: Call) -> int:
+    """Open another door, whose libraries come with the extra of its name."""
+    from importlib import import_module
+
+    name = call.operation.name
+    try:
+        door = import_module(f"roamkb.interfaces.{call.operation.door}")
+    except ModuleNotFoundError as error:
+        raise UsageError(f"{name} needs {error.name}", hint=f"pip install 'roamkb[{name}]'") from error
+    status: int = door.serve(call)
+    return status
 
 
 def _report(error: RoamkbError, *, as_json: bool) -> int:

@@ -44,6 +44,8 @@ class Operation:
     panel: str = "Knowledge base"
     #: Whether it is one of the project's log, not of the knowledge base.
     is_of_log: bool = False
+    #: The module of `interfaces` whose `serve` carries it out, for what is a door itself.
+    door: str = ""
 
     @property
     def method(self) -> str:
@@ -673,6 +675,13 @@ OPERATIONS: tuple[Operation, ...] = (
             _switch("--dry-run", "Say what would be done; do nothing."),
         ),
         panel="Boundary and rule",
+    ),
+    Operation(
+        name="mcp",
+        summary="Serve agents over MCP on standard input and output (pip install 'roamkb[mcp]').",
+        example="roamkb mcp",
+        panel="Agents' doors",
+        door="mcp",
     ),
 )  # fmt: skip
 
