@@ -30,6 +30,8 @@ from roamkb.storage.log import Log
 DEFAULT: Final = 5
 #: Letters and digits of a pattern; less would mean any error.
 _LEAST: Final = 4
+#: Characters of a file's type; what is longer is another part of its name.
+_LONGEST_TYPE: Final = 12
 #: Characters of a fingerprint that are enough to name it by.
 _BEGINNING: Final = 6
 
@@ -53,10 +55,11 @@ class Told:
 
     def context(self, agent: str) -> dict[str, str]:
         """Return where it was met, as an attempt keeps it."""
+        ending = Path(self.file).suffix.lstrip(".").casefold()
         said = {
             "agent": agent,
             "category": self.category.strip(),
-            "file_type": Path(self.file).suffix.lstrip(".").casefold(),
+            "file_type": ending if len(ending) <= _LONGEST_TYPE else "",
         }
         return {key: value for key, value in said.items() if value}
 

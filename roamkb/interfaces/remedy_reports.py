@@ -84,15 +84,19 @@ def _of_error(result: "Suggested", *, in_full: bool) -> Iterator[str]:
 def _blocks(result: "Suggested", *, withdrawn: bool = False) -> Iterator[str]:
     """Yield the lines of each technique, and which are to be given up."""
     for one in result.remedies:
-        why = f" ({_WHY[one.tier]}: {_short(one.attempts[-1].error.text)})" if one.tier in _WHY else ""
         if withdrawn or not one.is_withdrawn:
-            yield f"{_figures(one)}  {_short(one.technique)}{why}"
+            yield f"{_figures(one)}  {_short(one.technique)}{_why(one)}"
             yield from (f"  {number}. {_short(step)}" for number, step in enumerate(one.steps, start=1))
     for one in result.withdrawn:
         yield (
             f"escalate: {one.failed_in_a_row} failed attempts with the same technique, "
-            f"do something else: {_short(one.technique)}"
+            f"do something else: {_short(one.technique)}{_why(one)}"
         )
+
+
+def _why(one: Remedy) -> str:
+    """Say why a remedy of another error is there."""
+    return f" ({_WHY[one.tier]}: {_short(one.attempts[-1].error.text)})" if one.tier in _WHY else ""
 
 
 def _figures(one: Remedy) -> str:
@@ -119,6 +123,7 @@ def _json(result: "Suggested", *, attempts: bool = False) -> Json:
             {
                 "technique": one.technique,
                 "failures_in_a_row": one.failed_in_a_row,
+                "why": one.tier.name.casefold(),
                 "message": f"{one.failed_in_a_row} failed attempts with the same technique",
             }
             for one in result.withdrawn

@@ -99,7 +99,8 @@ def test_an_error_its_recovery_and_the_same_error_again(world: World) -> None:
         "  1. PRAGMA busy_timeout=5000",
         "  2. retry once",
         f"untried  Switch to WAL mode {similar}",
-        "escalate: 3 failed attempts with the same technique, do something else: Restart the worker",
+        "escalate: 3 failed attempts with the same technique, "
+        f"do something else: Restart the worker {similar}",
     ]
     nothing = world.run("remedy", "suggest", "--error", "sqlite3.OperationalError: no such table: jobs")
     assert (1, "", "") == (nothing.status, nothing.out, nothing.err)
@@ -130,6 +131,7 @@ def test_json_is_as_the_contract_has_it(world: World) -> None:
     assert {
         "technique": "Restart the worker",
         "failures_in_a_row": 3,
+        "why": "same",
         "message": "3 failed attempts with the same technique",
     } == escalate
     shown = world.run("remedy", "show", str(found["fingerprint"]), "--json").json
@@ -410,7 +412,7 @@ def test_whatever_is_said_is_kept(world: World, error: str, technique: str, step
 
 def test_a_path_is_no_part_of_a_file_type(world: World, log: ProjectExperience) -> None:
     """Only what follows the last dot is kept of `--file`."""
-    for file in ("Makefile", "/home/me/.env", "a/b.tar.GZ"):
+    for file in ("Makefile", "/home/me/.env", "a/b.of-another-kind", "a/b.tar.GZ"):
         log.remedy("record", error=LOCKED, technique="Wait", file=file)
     kept = [json.dumps(line["context"]) for line in ledger(world)]
-    assert ['{"agent": "agent"}'] * 2 + ['{"agent": "agent", "file_type": "gz"}'] == kept
+    assert ['{"agent": "agent"}'] * 3 + ['{"agent": "agent", "file_type": "gz"}'] == kept
