@@ -191,7 +191,7 @@ def verify(
     """Judge learnings one by one, and record what came of it every now and then."""
     # of several that say the same the surest is to pass, and of those the fullest
     standings = sorted(standings, key=_rank)
-    waiting: list[Judged] = []
+    record, waiting = _Record(log, hand), list[Judged]()
     written = time.monotonic()
     try:
         for done, standing in enumerate(standings):
@@ -200,24 +200,41 @@ def verify(
             waiting.append(gate.judge(standing))
             yield waiting[-1]
             if len(waiting) >= _BATCH or time.monotonic() - written > _SECONDS:
-                _record(log, waiting, hand)
+                record.add(waiting)
                 waiting, written = [], time.monotonic()
     finally:
         # Ctrl-C as well: what was judged is kept
-        _record(log, waiting, hand)
+        record.add(waiting)
         if progress:
             progress(len(standings), len(standings))
 
 
-def _record(log: Log, judged: Sequence[Judged], hand: Hand) -> None:
-    if not judged:
-        return
-    with log.locked():
-        contents = log.read()
-        state = contents.state()
-        stamps = Stamps(hand, after=contents.last_event, by="verify")
-        disputed: set[str] = set()
-        log.append(events=[event for one in judged for event in _events(one, state, stamps, disputed)])
+class _Record:
+    """Writes verdicts, and reads the log again only where somebody else has written meanwhile."""
+
+    def __init__(self, log: Log, hand: Hand) -> None:
+        self._log = log
+        self._hand = hand
+        self._state: State | None = None
+        self._last = ""
+        self._stamp: tuple[object, ...] = ()
+        #: Learnings that were put up for a review since the log was read.
+        self._disputed: set[str] = set()
+
+    def add(self, judged: Sequence[Judged]) -> None:
+        """Record what came of learnings, each of them for the first time."""
+        if not judged:
+            return
+        with self._log.locked():
+            if self._state is None or self._log.stamp() != self._stamp:
+                contents = self._log.read()
+                self._state, self._last = contents.state(), contents.last_event
+                self._disputed = set()
+            stamps = Stamps(self._hand, after=self._last, by="verify")
+            events = [event for one in judged for event in _events(one, self._state, stamps, self._disputed)]
+            self._log.append(events=events)
+            self._last = max((self._last, *(event.id for event in events)))
+            self._stamp = self._log.stamp()
 
 
 def _events(judged: Judged, state: State, stamps: Stamps, disputed: set[str]) -> Iterator[Event]:
