@@ -213,6 +213,8 @@ _MISSING: Final = re.compile(r".*(?:NotFound|KeyError|NoClassDef|DoesNotExist|No
 _ONE_WORD: Final = re.compile(r"[\w.$/@-]+|(['\"]).*\1")
 #: A message that is quoted as a whole, as Python does with a key that holds quotation marks.
 _SENTENCE: Final = re.compile(r"\"([^\"]*'[^\"]* [^\"]*)\"")
+#: Where it happened, behind the message.
+_WHERE: Final = re.compile(r" (?:in|at) \S+\.[a-z]{1,4}(?::\d+)*$")
 _ASSERT: Final = re.compile(r"(?:assert|AssertionError:) (.*)")
 _COMPARES: Final = re.compile(r" (==|!=|<=|>=|<|>|is not|not in|is|in) ")
 #: What says nothing when two messages are compared.
@@ -228,7 +230,7 @@ _PRIVATE: Final = re.compile(
 
 def folded(name: str, message: str) -> str:
     """Return the message of an error called `name` without what differs from run to run."""
-    message = " ".join(message.split())
+    message = _WHERE.sub("", " ".join(message.split()))
     if found := _ASSERT.match(message):
         # an assertion's values are its own; how they are compared isn't
         compared = _COMPARES.search(found[1])

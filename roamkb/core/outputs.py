@@ -91,7 +91,7 @@ _FORMS: Final = (
     _form(8, r"\S+\.go:\d+:\d+: (?P<message>.+)", first=True),
     _form(7, r"go: (?P<message>.+)"),
     _form(7, r"\S+_test\.go:\d+: (?P<message>.+)", first=True),
-    _form(8, r"(?:Error: )?(?P<message>expect\(.*\)\..+)", first=True),
+    _form(8, r"(?:Error: )?(?P<message>expect\(.*\)\..+|Cannot find module .+ from .+)", first=True),
     # TypeScript, C#, MSVC
     _form(8, r".*?\berror (?P<code>(?:TS|CS|MSB|LNK|BC|FS|NETSDK|C)\d{3,5}): (?P<message>.+)", first=True),
     # linters: the rule is what it is
@@ -142,7 +142,7 @@ _FORMS: Final = (
     # shells
     _form(
         8,
-        r"(?:\S*sh: )?(?:line \d+: |\d+: )?(?:\S+: )?(?P<message>command not found)(?:: \S+)?",
+        r"(?:(?:\S+|line \d+): ){0,4}(?P<message>command not found)(?:: \S+)?",
         r"\S*sh: (?:line )?\d+: \S+: (?P<unfound>not found)",
     ),
     _form(
@@ -166,7 +166,9 @@ _FORMS: Final = (
     _form(5, r"(?:\S+: )?(?:fatal error|[Ee]rror|ERROR|[Ff]atal|FATAL): (?P<message>\S.*)", first=True),
 )
 #: A class at the beginning of a line, anywhere in it, or alone at its end.
-_BEGINS: Final = re.compile(rf"(?P<name>{_CLASS})(?: \[(?P<code>\w+)\])?(?:: (?P<message>.*)|:?)")
+_BEGINS: Final = re.compile(
+    rf"(?P<name>{_CLASS})(?: \[(?P<code>\w+)\])?(?:: (?P<message>.*)| (?P<quoted>['\"].+)|:?)"
+)
 _WITHIN: Final = re.compile(rf"(?<![\w$.:\\])(?P<name>{_CLASS})(?: \[(?P<code>\w+)\])?: (?P<message>\S.*)")
 _ENDS: Final = re.compile(rf".*: (?P<name>{_CLASS})")
 #: What only a traceback, or its package, calls an error: `psycopg2.errors.UndefinedTable: …`
@@ -194,6 +196,8 @@ _PREFIXES: Final = tuple(
             r"\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]?\s+",
             r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) {1,2}\d{1,2} "
             r"\d\d:\d\d:\d\d \S+ \S+\[\d+\]: ",
+            # a step of a container's build
+            r"#\d+ (?:\d+\.\d+ )?",
             r"\[[\w.@#-]+\]\s+",
             r"##\[error\]",
             r"(?:\[(?:ERROR|FATAL|CRITICAL|SEVERE|WARN(?:ING)?|INFO|DEBUG)\]|(?:CRITICAL|SEVERE))[:\s-]+",
@@ -227,7 +231,7 @@ def tellings(output: str) -> list[Telling]:
         if has_panicked:
             # Rust says on the line after the place what happened there
             found.append((number, _named("", line.strip(), weight=8)))
-        has_panicked = _PANICKED.fullmatch(line) is not None
+        has_panicked = _PANICKED.fullmatch(line.strip()) is not None
         if not has_panicked and (telling := _read(line, is_traceback=is_traceback)):
             found.append((number, telling))
     if not found and last:
@@ -291,14 +295,14 @@ def _classed(text: str, best: Telling | None, *, is_indented: bool, is_traceback
 def _of_class(found: re.Match[str], weight: int) -> Telling:
     groups = found.groupdict()
     name = " ".join(filter(None, (_short(found["name"]), groups.get("code") or "")))
-    return _named(name, groups.get("message") or "", weight=weight)
+    return _named(name, groups.get("message") or groups.get("quoted") or "", weight=weight)
 
 
 def _named(name: str, message: str, *, weight: int, is_first: bool = False) -> Telling:
     """Return a telling; a class that the message begins with, or a code that it holds, is its name."""
     if not name and (found := _BEGINS.fullmatch(message)):
         name = " ".join(filter(None, (_short(found["name"]), found["code"] or "")))
-        message = found["message"] or ""
+        message = found["message"] or found["quoted"] or ""
     if not name and message.startswith("assert "):
         name = "AssertionError"
     for found in _ERRNO_WORD.finditer(message):

@@ -17,6 +17,9 @@ SAME: Final[dict[str, tuple[str, ...]]] = {
         "test_a.py:4: KeyError\nFAILED tests/test_a.py::test_k - KeyError: 'a'",
         "2026-06-10 12:00:03,114 ERROR app.views - KeyError: 'user_id'",
         "KeyError: 17",
+        "KeyError 'id'",
+        "tests fail with KeyError: 'id' in views.py",
+        "ERROR    root:app.py:12 KeyError: 'x'",
     ),
     "python attribute of None": (
         "AttributeError: 'NoneType' object has no attribute 'foo'",
@@ -229,7 +232,7 @@ SAME: Final[dict[str, tuple[str, ...]]] = {
     "ld library": ("/usr/bin/ld: cannot find -lnope: No such file or directory\ncollect2: error: ld returned 1 exit status", "/usr/bin/ld: cannot find -lssl"),
     "segmentation fault": ("bash:  7392 Segmentation fault      bash -c './a.out'", "Segmentation fault (core dumped)"),
     # shells
-    "shell command": ("bash: foo_bar_baz: command not found", "s.sh: line 1: frobnicate: command not found", "zsh: command not found: jq", "-bash: node: command not found"),
+    "shell command": ("bash: foo_bar_baz: command not found", "s.sh: line 1: frobnicate: command not found", "zsh: command not found: jq", "-bash: node: command not found", "Exit code 127\nbash: line 1: jq: command not found", "sudo: apt: command not found"),
     "shell file": ("cat: /nonexist: No such file or directory", "ls: cannot access '/nope': No such file or directory", "bash: line 1: cd: /root/nope: No such file or directory", "rm: cannot remove 'nope': No such file or directory"),
     "shell permission": ("bash: line 1: /etc/passwd: Permission denied", "cat: /etc/shadow: Permission denied", "mkdir: cannot create directory ‘/opt/x’: Permission denied"),
     "shell exists": ("mkdir: cannot create directory ‘/tmp’: File exists",),
@@ -270,6 +273,8 @@ SAME: Final[dict[str, tuple[str, ...]]] = {
     "pip version": (
         "ERROR: Could not find a version that satisfies the requirement nopenope (from versions: none)\nERROR: No matching distribution found for nopenope",
         "ERROR: Could not find a version that satisfies the requirement numpy==9.9 (from versions: 1.3.0, 1.4.1, 2.0)\nERROR: No matching distribution found for numpy==9.9",
+        "#12 3.1 ERROR: Could not find a version that satisfies the requirement foo==9 (from versions: 1.0)\n#12 3.1 ERROR: No matching distribution found for foo==9\n"
+        "#12 ERROR: process \"/bin/sh -c pip install\" did not complete successfully: exit code: 1",
     ),
     "pip externally managed": ("error: externally-managed-environment\n\n× This environment is externally managed",),
     "make rule": ("make: *** No rule to make target 'nothing'.  Stop.", "make[1]: *** No rule to make target 'all'.  Stop."),
@@ -365,5 +370,16 @@ SAME: Final[dict[str, tuple[str, ...]]] = {
     "ts jest": ("src/a.test.ts:3:5 - error TS2339: Property 'foo' does not exist on type 'Bar'.", "src/b.ts(3,5): error TS2339: Property 'x' does not exist on type 'Y<Z>'."),
     "react": ("Error: Objects are not valid as a React child (found: object with keys {a, b}). If you meant to render a collection", "Error: Objects are not valid as a React child (found: object with keys {x}). If you meant to render a collection"),
     "next": ("Error: Hydration failed because the initial UI does not match what was rendered on the server.",),
+    # as agents and harnesses pass them on
+    "passed on: jest module": (
+        "FAIL ./a.test.js\n  ● Test suite failed to run\n\n    Cannot find module './b' from 'a.test.js'\n\n"
+        "      at Resolver._throwModNotFoundError (node_modules/jest-resolve/build/resolver.js:427:11)\nTest Suites: 1 failed, 1 total",
+        "Cannot find module './c' from 'z.test.js'",
+    ),
+    "passed on: build script": (
+        "error: failed to run custom build command for `openssl-sys v0.9.0`\n\nCaused by:\n  process didn't exit successfully: `/x/b` (exit status: 101)\n"
+        "  --- stderr\n  thread 'main' panicked at build.rs:3:4:\n  Could not find directory of OpenSSL installation",
+        "thread 'main' panicked at /root/x/build.rs:30:4:\nCould not find directory of OpenSSL installation",
+    ),
     "plain": ("the build hangs at linking",),
 }  # fmt: skip

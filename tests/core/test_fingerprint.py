@@ -26,6 +26,7 @@ RELATED = frozenset(
         ("python file", "c header"),
         ("python permission", "shell permission"),
         ("fetch", "fetch2"),
+        ("node module", "passed on: jest module"),
         ("node ENOENT", "shell file"),
         ("node ENOENT", "c header"),
         ("node EACCES", "shell permission"),
