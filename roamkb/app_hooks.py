@@ -279,12 +279,7 @@ class HookedSession:
 
     def may(self) -> dict[str, object]:
         """Return what is remembered of this session for hooks that run at every step."""
-        return {
-            "kind": self._kb.classify().kind.value,
-            "kb": list(self.kb_names),
-            "keeps": self.log is not None,
-            "agent": self._around.agent,
-        }
+        return {"keeps": self.log is not None, "agent": self._around.agent}
 
     @cached_property
     def kb_names(self) -> tuple[str, ...]:
@@ -308,15 +303,20 @@ class HookedSession:
 
     def denial(self) -> "Denial | None":
         """Return why the tool isn't to be called; None where it may be."""
+        from roamkb.core.guard import Ground
+        from roamkb.formats.tool_calls import judge_tool
+
         given = self._payload.get("tool_input")
-        return judged(
-            self.text("tool_name"),
-            given if isinstance(given, Mapping) else {},
-            kind=self._kb.classify().kind,
+        ground = Ground(
             kb=self.kb_names,
+            kind=self._kb.classify().kind,
             cwd=self.text("cwd") or str(self._around.cwd or "/"),
             home=str(self._around.home),
+            is_agent_note=lambda path: _is_agent_note(path, self.kb_names),
+            resolve=os.path.realpath,
+            variables=self._around.environment,
         )
+        return judge_tool(self.text("tool_name"), given if isinstance(given, Mapping) else {}, ground)
 
     # Chores
 
@@ -361,28 +361,7 @@ class HookedSession:
         self._door.snapshot(daily=True)
 
 
-def judged(
-    tool: str, given: Mapping[str, Any], *, kind: Kind, kb: Sequence[str], cwd: str, home: str
-) -> "Denial | None":
-    """Return why a session of that kind may not call the tool; None where it may."""
-    from roamkb.core.guard import Ground
-    from roamkb.formats.tool_calls import judge_tool
-
-    if not kb:
-        # no rule ever named one on this machine
-        return None
-    ground = Ground(
-        kb=tuple(kb),
-        kind=kind,
-        cwd=cwd,
-        home=home,
-        is_agent_note=lambda path: _is_agent_note(path, Path(kb[0])),
-        resolve=os.path.realpath,
-    )
-    return judge_tool(tool, given, ground)
-
-
-def _is_agent_note(path: str, kb: Path) -> bool:
+def _is_agent_note(path: str, kb: Sequence[str]) -> bool:
     """Say whether a path is an agent node's file, or nothing yet."""
     from roamkb.core.model import Note
     from roamkb.core.passages import is_agent_node
@@ -390,7 +369,7 @@ def _is_agent_note(path: str, kb: Path) -> bool:
 
     if not os.path.lexists(path):
         return True
-    notes = Notes(kb)
+    notes = Notes(Path(kb[0]))
     real = os.path.realpath(path)
     file = next((one for one in notes.walk.files if os.path.realpath(one.path) == real), None)
     note = notes.read(file) if file else None

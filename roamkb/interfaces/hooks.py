@@ -6,12 +6,16 @@ denied. A hook runs at every step, so that this door imports next to nothing, an
 """
 
 # pathlib alone takes as long to import as Python to start
-# ruff: noqa: PTH109, PTH117, PTH118, PTH119, PTH123
+# ruff: noqa: PTH109, PTH117, PTH119
 
 import json
 import os
 import sys
 
+from roamkb.interfaces.harmless import edited
+from roamkb.interfaces.harmless import is_harmless
+from roamkb.interfaces.harmless import names_of_kb
+from roamkb.interfaces.harmless import rules
 from roamkb.storage.passes import find_local
 from roamkb.storage.passes import find_pass
 from roamkb.storage.passes import has_offers
@@ -25,7 +29,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from roamkb.app_hooks import HookedSession
-    from roamkb.core.guard import Denial
 
     Payload = dict[str, Any]
     Answer = dict[str, object]
@@ -37,11 +40,7 @@ _READERS = frozenset(
     "Read Grep Glob LS NotebookRead WebFetch WebSearch TodoWrite TodoRead Task Agent ToolSearch Skill "
     "AskUserQuestion EnterPlanMode ExitPlanMode TaskOutput read_file list_dir grep_files update_plan".split()
 )
-_SHELLS = frozenset("Bash shell exec_command".split())
-#: What a shell takes out of a word.
-_QUOTES = str.maketrans("", "", "'\"\\")
 _EDITORS = frozenset("Write Edit MultiEdit NotebookEdit".split())
-_RULE = os.path.join(".claude", "rules", "knowledge-base.md")
 
 
 def run(words: list[str]) -> int:
@@ -51,7 +50,8 @@ def run(words: list[str]) -> int:
     answer: Answer = {}
     data = b""
     try:
-        data = _read()
+        data = sys.stdin.buffer.read(_MOST_BYTES)
+        _check_end()
         payload = _parsed(data)
         event = event or _dashed(str(payload.get("hook_event_name", "")))
         answer = _answer(event, payload)
@@ -66,14 +66,13 @@ def run(words: list[str]) -> int:
     return 0
 
 
-def _read() -> bytes:
-    data = sys.stdin.buffer.read(_MOST_BYTES + 1)
-    if len(data) > _MOST_BYTES:
-        while sys.stdin.buffer.read(1024 * 1024):
-            # the harness waits until all of it is taken
-            pass
+def _check_end() -> None:
+    """Raise where there is more; a harness waits until all of it is taken."""
+    is_over = True
+    while sys.stdin.buffer.read(1024 * 1024):
+        is_over = False
+    if not is_over:
         raise ValueError("the payload is too large")
-    return data
 
 
 def _parsed(data: bytes) -> "Payload":
@@ -238,21 +237,14 @@ def _before_tool(payload: "Payload") -> "Answer":
     tool = str(payload.get("tool_name", ""))
     if tool in _READERS or not payload:
         return {}
-    known = _pass(payload)
-    file = _edited(payload) if tool in _EDITORS else ""
-    if known is None or not _is_harmless(payload, known, file):
-        session = None
-        if known is None:
-            session = _session(payload)
-            _remember(payload, session)
-            denial = session.denial()
-        else:
-            denial = _judged(payload, known)
-        if denial is not None:
-            reason = f"roamkb: {denial.reason} {denial.hint}".strip()
-            return _denied(reason)
-    local = str(known["local"]) if known else find_local(_folder(payload))
-    if file and local and may_warn(local, str(payload.get("session_id")), file):
+    file = edited(payload) if tool in _EDITORS else ""
+    if not is_harmless(payload, file):
+        session = _session(payload)
+        _remember(payload, session)
+        if denial := session.denial():
+            return _denied(f"roamkb: {denial.reason}; {denial.hint}")
+    local = find_local(_folder(payload)) if file else None
+    if local and may_warn(local, str(payload.get("session_id")), file):
         return _warned(payload, file)
     return {}
 
@@ -281,58 +273,6 @@ def _warned(payload: "Payload", file: str) -> "Answer":
     return _context("PreToolUse", offer_text(offer, source="what went wrong with this file before"))
 
 
-def _judged(payload: "Payload", known: "dict[str, Any]") -> "Denial | None":
-    from roamkb.app_hooks import judged
-    from roamkb.core.model import Kind
-
-    given = payload.get("tool_input")
-    return judged(
-        str(payload.get("tool_name", "")),
-        given if isinstance(given, dict) else {},
-        kind=Kind(known["kind"]),
-        kb=known["kb"],
-        cwd=_cwd(payload),
-        home=os.environ.get("HOME") or "/",
-    )
-
-
-def _cwd(payload: "Payload") -> str:
-    told = payload.get("cwd")
-    return told if isinstance(told, str) and os.path.isabs(told) else os.getcwd()
-
-
-def _edited(payload: "Payload") -> str:
-    """Return the real path of the file that an editor's call is about."""
-    given = payload.get("tool_input")
-    told = (given.get("file_path") or given.get("notebook_path")) if isinstance(given, dict) else None
-    if not isinstance(told, str) or not told or "\0" in told:
-        return ""
-    return os.path.realpath(os.path.join(_cwd(payload), os.path.expanduser(told)))
-
-
-def _is_harmless(payload: "Payload", known: "dict[str, Any]", file: str) -> bool:
-    """Say whether a call is sure to leave the knowledge base alone, by what takes no time to see.
-
-    A personal session may write there by `roamkb`, so that a command has to name it, or us, to be looked at;
-    of any other session every command is.
-    """
-    names = [name for name in known["kb"] if isinstance(name, str)]
-    if file:
-        return not any(_is_in(file, name) for name in names)
-    if known.get("kind") != "personal" or payload.get("tool_name") not in _SHELLS:
-        return False
-    given = payload.get("tool_input")
-    command = given.get("command") if isinstance(given, dict) else None
-    if not isinstance(command, str) or any(_is_in(_cwd(payload), name) for name in names):
-        return False
-    plain = command.translate(_QUOTES)
-    return "roamkb" not in plain and not any(os.path.basename(name) in plain for name in names)
-
-
-def _is_in(path: str, folder: str) -> bool:
-    return path == folder or path.startswith(folder.rstrip("/") + "/")
-
-
 # What is known of the session
 
 
@@ -348,25 +288,18 @@ def _evidence(payload: "Payload") -> list[str | None]:
     return [os.getcwd(), os.environ.get("PWD"), told if isinstance(told, str) else None, *harness]
 
 
-def _rules() -> list[str]:
-    import pwd
-
-    homes = dict.fromkeys((os.environ.get("HOME") or "/", pwd.getpwuid(os.getuid()).pw_dir))
-    return [os.path.join(home, _RULE) for home in homes]
-
-
 def _pass(payload: "Payload") -> "dict[str, Any] | None":
     session = payload.get("session_id")
     if not isinstance(session, str):
         return None
-    found = find_pass(session, _folder(payload), evidence=_evidence(payload), rules=_rules())
+    found = find_pass(session, _folder(payload), evidence=_evidence(payload), rules=rules())
     return dict(found) if found else None
 
 
 def _remember(payload: "Payload", session: "HookedSession") -> None:
     if session.session and session.log is not None:
         local = str(session.log.local)
-        keep_pass(local, session.session, session.may(), evidence=_evidence(payload), rules=_rules())
+        keep_pass(local, session.session, session.may(), evidence=_evidence(payload), rules=rules())
 
 
 # When something goes wrong
@@ -377,7 +310,7 @@ def _failed(event: str, data: bytes, error: Exception) -> "Answer":
 
     Before a tool that names the knowledge base it is no: a wall that crashes still stands.
     """
-    payload = _parsed(data[:_MOST_BYTES])
+    payload = _parsed(data)
     _leave_trouble(event, payload, error)
     if event != "pre-tool-use" or not _names_the_kb(data):
         return {}
@@ -388,21 +321,10 @@ def _failed(event: str, data: bytes, error: Exception) -> "Answer":
 
 
 def _names_the_kb(data: bytes) -> bool:
-    """Say whether a payload holds the end of the knowledge base's path, as the rule has it."""
+    """Say whether a payload holds the path of the knowledge base, or its end below HOME."""
     text = data.decode("utf-8", "replace").replace("\\/", "/")
-    for rule in _rules():
-        try:
-            with open(rule, encoding="utf-8", errors="replace") as file:
-                _, _, after = file.read(1024 * 1024).partition("\n```roamkb:kb\n")
-        except OSError:
-            continue
-        name = after.partition("\n")[0].strip().rstrip("/")
-        real = os.path.realpath(os.path.expanduser(name)) if name else ""
-        home = os.environ.get("HOME") or "/"
-        tails = {one.removeprefix("~/").removeprefix(home.rstrip("/") + "/") for one in (name, real)}
-        if any(tail and tail in text for tail in tails):
-            return True
-    return False
+    home = (os.environ.get("HOME") or "/").rstrip("/") + "/"
+    return any(name.removeprefix(home) in text for name in names_of_kb())
 
 
 def _leave_trouble(event: str, payload: "Payload", error: Exception) -> None:

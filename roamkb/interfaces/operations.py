@@ -683,6 +683,17 @@ OPERATIONS: tuple[Operation, ...] = (
         panel="Agents' doors",
         door="mcp",
     ),
+    Operation(
+        name="serve",
+        summary="Serve this project's agents over HTTP, on this machine alone (pip install 'roamkb[serve]').",
+        example="roamkb serve --port 7717",
+        parameters=(
+            _count("--port", "The port (7717); 0 for a free one."),
+            _option("--host", "127.0.0.1 (default) or ::1; no other is served.", metavar="H"),
+        ),
+        panel="Agents' doors",
+        door="serve",
+    ),
 )  # fmt: skip
 
 

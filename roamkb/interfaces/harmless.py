@@ -1,0 +1,135 @@
+"""Calls of tools that are no concern of the guard's, told apart by what takes no time to see.
+
+Most calls are: a session makes hundreds, and to judge one takes several times as long as Python takes to
+start. Where anything is in doubt it is looked at; a test holds this to it that what `core/guard` denies is
+never harmless. This imports next to nothing.
+"""
+
+# pathlib alone takes as long to import as Python to start
+# ruff: noqa: PTH109, PTH116, PTH117, PTH118, PTH120, PTH123
+
+import os
+
+#: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    Payload = dict[str, Any]
+
+_RULE = os.path.join(".claude", "rules", "knowledge-base.md")
+_SHELLS = frozenset("Bash shell exec_command".split())
+#: Words and places that the guard looks at, wherever they stand; what may lead anywhere; what parts words.
+_GUARDED = ("roamkb", "knowledge-base", ".claude", ".codex", "settings.", "hooks.json", "config.toml")
+_GUARDED_PLACES = ("/.claude/", "/.codex/")
+_FAR = ("~", "$", "`", "..", "*", "?", "[", "{")
+_BETWEEN = frozenset(" \t\n\r'\"=:;|&<>(),")
+#: Of a call: it runs in another folder.
+_MOVERS = ("workdir", "working_directory", "cwd", "action")
+_MOST_READ = 4096
+_MOST_WORDS = 64
+_RULE_LIMIT = 1024 * 1024
+#: What a shell takes out of a word.
+_QUOTES = str.maketrans("", "", "'\"\\")
+
+
+def is_harmless(payload: "Payload", file: str) -> bool:
+    """Say whether a call is sure to be no concern of the guard's, by what takes no time to see.
+
+    A test holds it to that: what `core/guard` denies is never harmless.
+    """
+    kb = names_of_kb()
+    if file:
+        return not any(part in file for part in _GUARDED_PLACES) and not _leads_to(file, kb)
+    given = payload.get("tool_input")
+    command = given.get("command") if isinstance(given, dict) else None
+    if payload.get("tool_name") not in _SHELLS or not isinstance(command, str) or len(command) > _MOST_READ:
+        return False
+    plain = command.translate(_QUOTES).replace("\n", "")
+    if any(word in plain for word in _GUARDED) or any(mark in command for mark in _FAR):
+        return False
+    home = _home().rstrip("/") + "/"
+    if any(part in plain for name in kb for part in name.removeprefix(home).split("/") if part):
+        return False
+    here = cwd(payload)
+    if isinstance(given, dict) and any(key in given for key in _MOVERS):
+        return False
+    words = "".join(" " if letter in _BETWEEN else letter for letter in command).split()
+    if len(words) > _MOST_WORDS:
+        return False
+    places = [here, *(os.path.join(here, word) for word in dict.fromkeys(words) if not word.startswith("-"))]
+    return not any(_leads_to(place, kb) or _holds(place, kb) for place in places)
+
+
+def names_of_kb() -> list[str]:
+    """Return what the rules call the knowledge base, and its real paths, good rules or not."""
+    names: dict[str, None] = {}
+    for rule in rules():
+        try:
+            with open(rule, encoding="utf-8", errors="replace") as file:
+                _, _, after = file.read(_RULE_LIMIT).partition("\n```roamkb:kb\n")
+        except OSError:
+            continue
+        if name := after.partition("\n")[0].strip():
+            path = os.path.normpath(os.path.expanduser(name))
+            names |= dict.fromkeys((path, os.path.realpath(path)))
+    return list(names)
+
+
+def _leads_to(path: str, kb: list[str]) -> bool:
+    """Say whether `path` is in the knowledge base, by links and by what other mounts call it, too."""
+    real = os.path.realpath(path)
+    if any(_is_in(one, name) for one in (path, real) for name in kb):
+        return True
+    inodes = {_inode(name) for name in kb} - {None}
+    while inodes:
+        if _inode(real) in inodes:
+            return True
+        top = os.path.dirname(real)
+        if top == real:
+            break
+        real = top
+    return False
+
+
+def _holds(path: str, kb: list[str]) -> bool:
+    """Say whether the knowledge base is below `path`."""
+    return any(_is_in(name, one) for one in (path, os.path.realpath(path)) for name in kb)
+
+
+def _inode(path: str) -> tuple[int, int] | None:
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _is_in(path: str, folder: str) -> bool:
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def _home() -> str:
+    return os.environ.get("HOME") or "/"
+
+
+def edited(payload: "Payload") -> str:
+    """Return the real path of the file that an editor's call is about."""
+    given = payload.get("tool_input")
+    told = (given.get("file_path") or given.get("notebook_path")) if isinstance(given, dict) else None
+    if not isinstance(told, str) or not told or "\0" in told:
+        return ""
+    return os.path.realpath(os.path.join(cwd(payload), os.path.expanduser(told)))
+
+
+def cwd(payload: "Payload") -> str:
+    told = payload.get("cwd")
+    return told if isinstance(told, str) and os.path.isabs(told) else os.getcwd()
+
+
+def rules() -> list[str]:
+    import pwd
+
+    homes = dict.fromkeys((os.environ.get("HOME") or "/", pwd.getpwuid(os.getuid()).pw_dir))
+    return [os.path.join(home, _RULE) for home in homes]

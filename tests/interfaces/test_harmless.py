@@ -1,0 +1,92 @@
+"""What the quick look lets through, the guard wouldn't have stopped."""
+
+import os
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import HealthCheck
+from hypothesis import given
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from roamkb.core.guard import Ground
+from roamkb.core.model import Kind
+from roamkb.formats.tool_calls import judge_tool
+from roamkb.interfaces.harmless import edited
+from roamkb.interfaces.harmless import is_harmless
+from tests.conftest import World
+
+_WORDS = st.sampled_from(
+    "echo x cat cp mv rm tee sed -i > >> | && ; cd .. . notes notes/x.org ./notes ../../roam ~/roam/a.org "
+    "$HOME/roam roam/a.org /roam 'ro'am/a.org r*m python -c ln -s dd of=notes/x roamkb approve override "
+    "git status make test .claude/settings.json KB \"KB/x\" SITE/notes bash -c 'echo>KB/x' kb-alias/x".split(
+        " "
+    )
+)
+
+
+@pytest.fixture
+def linked(world: World) -> World:
+    """A world in which links in the project lead into the knowledge base and above it."""
+    (world.personal / "notes").symlink_to(world.kb)
+    (world.personal / "kb-alias").symlink_to(world.personal / "notes")
+    (world.personal / "up").symlink_to(world.home)
+    return world
+
+
+def is_denied(world: World, tool: str, given: Mapping[str, object], kind: Kind) -> bool:
+    """What the guard says."""
+    ground = Ground(
+        kb=(str(world.kb), os.path.realpath(world.kb)),
+        kind=kind,
+        cwd=str(world.personal),
+        home=str(world.home),
+        is_agent_note=lambda _: False,
+        resolve=os.path.realpath,
+    )
+    return judge_tool(tool, given, ground) is not None
+
+
+@given(words=st.lists(_WORDS, min_size=1, max_size=8), kind=st.sampled_from([Kind.WORK, Kind.PERSONAL]))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=300)
+def test_no_command_that_is_denied_is_harmless(
+    linked: World, monkeypatch: pytest.MonkeyPatch, words: list[str], kind: Kind
+) -> None:
+    """Through links, quotes, variables and globs."""
+    monkeypatch.setenv("HOME", str(linked.home))
+    command = " ".join(words).replace("KB", str(linked.kb)).replace("SITE", str(linked.personal))
+    call = {"tool_name": "Bash", "cwd": str(linked.personal), "tool_input": {"command": command}}
+    if is_denied(linked, "Bash", {"command": command}, kind):
+        assert not is_harmless(call, "")
+
+
+@pytest.mark.parametrize(
+    ("path", "harmless"),
+    [
+        ("src/app.py", True),
+        ("notes/x.org", False),
+        ("up/roam/x.org", False),
+        ("../../roam/x.org", False),
+        ("~/roam/x.org", False),
+        ("up/.claude/settings.json", False),
+    ],
+)
+def test_a_file_is_judged_by_where_it_really_is(
+    linked: World, monkeypatch: pytest.MonkeyPatch, path: str, harmless: bool
+) -> None:
+    """Whatever links and dots lead there."""
+    monkeypatch.setenv("HOME", str(linked.home))
+    call = {"tool_name": "Write", "cwd": str(linked.personal), "tool_input": {"file_path": path}}
+    assert harmless == is_harmless(call, edited(call))
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["git status", "make test", "pytest -q tests/core", "grep -rn foo src | head -5", "npm run build"],
+)
+def test_most_commands_are_harmless(linked: World, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    """Otherwise the quick look would save nothing."""
+    monkeypatch.setenv("HOME", str(linked.home))
+    assert is_harmless(
+        {"tool_name": "Bash", "cwd": str(linked.personal), "tool_input": {"command": command}}, ""
+    )
