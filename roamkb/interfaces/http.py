@@ -61,6 +61,7 @@ STATUSES: Final[Mapping[str, int]] = {
     "no_kb": 503,
     "bad_rule": 503,
     "busy": 503,
+    "io": 500,
 }
 #: Threads that read at a time; a write has one of its own.
 _READERS: Final = 8
@@ -294,7 +295,7 @@ def _outcome(work: Callable[[], render.Json]) -> tuple[int, render.Json]:
     try:
         return 200, work()
     except RoamkbError as error:
-        return STATUSES.get(error.code, 500), render.error_json(error)
+        return STATUSES.get(error.code, 400), render.error_json(error)
     except OSError as error:
         trouble = RoamkbError(f"{error.filename or 'disk'}: {error.strerror}")
         return 500, render.error_json(trouble)

@@ -165,6 +165,7 @@ _OFFERED: Final = (
         "action name error technique steps outcome error_type category file pattern regex task limit "
         "agent session",
     ),
+    _get("brief", "task subagent agent session"),
     _get("stats"),
     _get("classify"),
     _get("hygiene"),

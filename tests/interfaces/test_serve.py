@@ -1,0 +1,92 @@
+"""`roamkb serve`: where it listens, what it prints, and what it leaves to others."""
+
+import socket
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import World
+from tests.interfaces.served import serving
+
+
+@pytest.mark.parametrize(
+    "host", ["0.0.0.0", "::", "192.168.1.2", "localhost", "example.org", "127.0.0.2", "", " "]
+)
+def test_no_other_host_is_served(host: str, world: World) -> None:
+    """Not even the names that mean this machine today."""
+    if not host:
+        pytest.skip("an empty one is none")
+    ran = world.run("serve", "--host", host, "--port", "0", "--json")
+    assert 2 == ran.status
+    assert "usage" == ran.json["error"]["code"]  # type: ignore[index]
+
+
+def test_the_token_is_in_a_file_and_not_on_the_screen(world: World) -> None:
+    """The path is printed; the file is its owner's alone, and the next start takes the same."""
+    with serving(world) as served:
+        assert served.token not in str(served.greeting)
+        assert 0o600 == stat.S_IMODE(served.token_file.stat().st_mode)
+        assert {"kind": "personal", "root": str(world.personal)} == served.greeting["project"]
+        token = served.token
+    assert token not in served.errors.read_text()
+    with serving(world) as again:
+        assert token == again.token
+        assert 200 == again.get("/api/classify").status
+
+
+def test_only_this_machine_is_listened_to(world: World) -> None:
+    """The socket is bound to 127.0.0.1, so that other addresses of the machine are refused."""
+    with serving(world) as served, pytest.raises(OSError):
+        socket.create_connection(("127.0.0.2", served.port), timeout=5).close()
+
+
+def test_the_project_is_chosen_at_the_start(world: World) -> None:
+    """By `--project`, which can only make it stricter."""
+    with serving(world, world.personal, "--project", str(world.work)) as served:
+        assert "work" == served.get("/api/classify").json["kind"]
+        assert 403 == served.post("/api/write", {"title": "Zebras are striped"}).status
+
+
+def test_it_ends_without_a_fault_when_it_is_interrupted(world: World) -> None:
+    """Ctrl-C and SIGTERM are how one stops it."""
+    with serving(world) as served:
+        served.process.terminate()
+        served.process.wait(timeout=30)
+    assert "Traceback" not in served.errors.read_text()
+
+
+def test_a_port_that_is_taken_is_an_error_in_one_line(world: World) -> None:
+    """With what to do about it."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        ran = world.run("serve", "--port", str(taken.getsockname()[1]))
+    assert 2 == ran.status
+    assert "can't be listened on" in ran.err
+    assert "--port" in ran.err
+    assert 2 == world.run("serve", "--port", "70000").status
+
+
+def test_without_the_extra_it_says_how_to_get_it(world: World, tmp_path: Path) -> None:
+    """And nothing else of roamkb needs it."""
+    blocked = tmp_path / "blocked"
+    blocked.mkdir()
+    for name in ("fastapi", "uvicorn", "prometheus_client"):
+        (blocked / f"{name}.py").write_text(f"raise ModuleNotFoundError('no {name}', name='{name}')\n")
+    path = {"PYTHONPATH": f"{blocked}:{world.environment()['PYTHONPATH']}"}
+    ran = world.run("serve", extra=path)
+    assert 2 == ran.status
+    assert "pip install 'roamkb[serve]'" in ran.err
+    assert 0 == world.run("classify", extra=path).status
+    assert "serve" in world.run("--help", extra=path).out
+
+
+def test_the_command_line_does_not_load_it() -> None:
+    """`roamkb search` stays as fast as it was."""
+    probe = (
+        "import sys; from roamkb.interfaces.cli import run; run(['classify']); "
+        "print([name for name in ('fastapi', 'uvicorn', 'pydantic', 'anyio') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
+    assert "[]" == done.stdout.splitlines()[-1]

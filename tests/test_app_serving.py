@@ -1,0 +1,78 @@
+"""A session that lasts: what its start told goes on counting."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from roamkb.core.errors import DiskError
+from roamkb.core.errors import Refused
+from roamkb.core.model import Kind
+from tests.conftest import World
+
+#: Begins a server's session as a child of a shell at work, and asks again once that shell is gone.
+_ORPHAN = """
+import os, sys, time
+from pathlib import Path
+from roamkb.app_serving import ServedKnowledgeBase
+kb = ServedKnowledgeBase.begin()
+before, parent = kb.classify(), os.getppid()
+Path(sys.argv[1] + ".begun").touch()
+while os.getppid() == parent:
+    time.sleep(0.01)
+after = kb.classify()
+Path(sys.argv[1]).write_text(f"{before.kind.value} {after.kind.value} {after.reason}")
+"""
+_SHELL = """
+import os, subprocess, sys, time
+from pathlib import Path
+subprocess.Popen([sys.executable, "-c", sys.argv[1], sys.argv[2]], cwd=sys.argv[3])
+while not Path(sys.argv[2] + ".begun").exists():
+    time.sleep(0.01)
+"""
+
+
+def test_a_server_that_was_begun_at_work_stays_at_work(world: World) -> None:
+    """Its parent ended, and with it the only trace; what the parent told at the start counts."""
+    told = world.home / "told"
+    environment = {key: value for key, value in world.environment().items() if key != "PWD"}
+    subprocess.run(
+        [sys.executable, "-c", _SHELL, _ORPHAN, str(told), str(world.personal)],
+        cwd=world.work,
+        env=environment,
+        check=True,
+        timeout=60,
+    )
+    for _ in range(6000):
+        if told.exists() and told.read_text():
+            break
+        subprocess.run(["sleep", "0.01"], check=True)
+    before, after, reason = told.read_text().split(" ", 2)
+    assert ("work", "work") == (before, after)
+    assert "that began it" in reason
+
+
+def test_a_personal_project_is_served_as_such(world: World) -> None:
+    """What is pinned adds denials, and no more."""
+    from roamkb.app_serving import ServedKnowledgeBase
+
+    around = world.open()._around
+    kb = ServedKnowledgeBase(around)
+    assert Kind.PERSONAL is kb.classify().kind
+    assert kb.write("Zebras are striped").path.exists()
+    assert around.pid == os.getpid()
+    with pytest.raises(Refused):
+        ServedKnowledgeBase(around, project=str(world.work)).write("Zebras are striped")
+
+
+def test_the_token_does_not_lie_in_the_knowledge_base(world: World) -> None:
+    """A syncer would carry it to other machines."""
+    from dataclasses import replace
+
+    from roamkb.app_serving import ServedKnowledgeBase
+
+    kb = ServedKnowledgeBase(replace(world.open()._around, state=world.kb / "state"))
+    with pytest.raises(DiskError, match="may not lie in the knowledge base"):
+        kb.bearer()
+    assert not (world.kb / "state").exists()
