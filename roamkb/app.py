@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from functools import partial
 from os.path import expanduser  # Path's raises where there is no such user
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -343,7 +344,7 @@ class KnowledgeBase:
             SecretFound, NearDuplicate, UsageError, NotFound, Ambiguous, DiskError: nothing was written.
             NotDurable: it was written, and the disk would not promise to keep it.
         """
-        fact = self._fact(title, body, markdown, tags, aliases, refs, links, source, by)
+        fact = partial(self._fact, title, body, markdown, tags, aliases, refs, links, source, by)
         permit, notes = self._leave(title, keep=None if dry_run else fact)
         from roamkb.actions.write import write
 
@@ -351,7 +352,7 @@ class KnowledgeBase:
             notes,
             self._index(notes),
             permit,
-            fact,
+            fact(),
             self._stamp(),
             project_name=self._project_name(permit.project),
             anyway=anyway,
@@ -418,7 +419,7 @@ class KnowledgeBase:
         dry_run: bool = False,
     ) -> "Superseded":
         """Write one fact as a new agent node that replaces the one called `name`; see `write`."""
-        fact = self._fact(title, body, markdown, tags, aliases, refs, links, source, by)
+        fact = partial(self._fact, title, body, markdown, tags, aliases, refs, links, source, by)
         permit, notes = self._leave(title, keep=None if dry_run else fact)
         from roamkb.actions.supersede import supersede
         from roamkb.storage.state import lock
@@ -428,7 +429,7 @@ class KnowledgeBase:
             self._index(notes),
             permit,
             name,
-            fact,
+            fact(),
             self._stamp(),
             lock=lock(self._state.lock_file(permit.kb)),
             project_name=self._project_name(permit.project),
@@ -512,7 +513,7 @@ class KnowledgeBase:
             self._around.environment, cwd=self._around.cwd, pid=self._around.pid, project=self._project_folder
         )
 
-    def _leave(self, fact: str, *, keep: "Fact | None" = None) -> "tuple[WritePermit, Notes]":
+    def _leave(self, fact: str, *, keep: "Callable[[], Fact] | None" = None) -> "tuple[WritePermit, Notes]":
         """Return leave to write `fact`, and the notes that it is for, by one reading of the rule.
 
         A rule that another process puts in place meanwhile counts from the next call on. Where
@@ -524,7 +525,7 @@ class KnowledgeBase:
 
         rule = find_rule(self._around.home, account_home=self._around.account_home)
         project = session_project(self._session, rule)
-        kept = self.log.keep(keep) if keep and project.kind is not Kind.PERSONAL else None
+        kept = self.log.keep(keep()) if keep and project.kind is not Kind.PERSONAL else None
         if isinstance(rule, BadRule):
             # no project is personal then, so there is no KB to name either
             permit(project, fact, kb=Path(), written_to=kept)
@@ -603,9 +604,14 @@ class KnowledgeBase:
         agents_md: str | None = None,
         create_kb: bool = False,
         snippets: str | None = None,
+        claude: bool = False,
+        codex: bool = False,
+        yes: bool = False,
         dry_run: bool = False,
     ) -> "InstallReport":
         """Put the rule, and what else is wished for, in place; a second call changes nothing."""
+        from importlib.util import find_spec
+
         from roamkb.actions.install import install
         from roamkb.core.installation import Wishes
         from roamkb.storage.installed import shipped_rules
@@ -619,6 +625,11 @@ class KnowledgeBase:
             snippets=self._place(snippets),
             create_kb=create_kb,
             dry_run=dry_run,
+            claude=claude,
+            codex=codex,
+            yes=yes,
+            program=self._program(),
+            has_mcp=find_spec("mcp") is not None,
         )
         return install(
             wishes,
@@ -632,14 +643,26 @@ class KnowledgeBase:
         )
 
     def uninstall(
-        self, *, agents_md: str | None = None, snippets: str | None = None, dry_run: bool = False
+        self,
+        *,
+        agents_md: str | None = None,
+        snippets: str | None = None,
+        claude: bool = False,
+        codex: bool = False,
+        dry_run: bool = False,
     ) -> "InstallReport":
         """Take away what `install` made, and nothing else."""
         from roamkb.actions.uninstall import uninstall
         from roamkb.core.installation import Wishes
         from roamkb.storage.installed import shipped_rules
 
-        wishes = Wishes(agents_md=self._place(agents_md), snippets=self._place(snippets), dry_run=dry_run)
+        wishes = Wishes(
+            agents_md=self._place(agents_md),
+            snippets=self._place(snippets),
+            dry_run=dry_run,
+            claude=claude,
+            codex=codex,
+        )
         return uninstall(
             wishes,
             home=self._around.home,
@@ -649,6 +672,15 @@ class KnowledgeBase:
         )
 
     # What the operations need
+
+    def _program(self) -> Path | None:
+        """Return the command that hooks run."""
+        import sys
+
+        from roamkb.storage.harnesses import find_program
+
+        search_path = self._around.environment.get("PATH", "")
+        return find_program(self._around.home, search_path, Path(sys.executable))
 
     def _notes(self) -> Notes:
         """Return the notes as they are now; what one call read is not kept for the next."""

@@ -379,7 +379,7 @@ class ProjectLog:
         from roamkb.storage.log_index import LogIndex
 
         learnings = {standing.id: standing.learning for standing in state.standings.values()}
-        return LogIndex(log.local / "index", learnings, version=__version__)
+        return LogIndex(log.local / "index", learnings, version=__version__, digest=state.digest)
 
     def _hand(self, *, agent: str | None = None, session: str | None = None) -> "Hand":
         import platform

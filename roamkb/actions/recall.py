@@ -27,7 +27,7 @@ from roamkb.storage.log import Log
 #: How many are shown where nobody says.
 DEFAULT = 20
 #: So many are looked at for each that is shown: some are repetitions, or not wanted.
-_LOOKED_AT = 5
+_LOOKED_AT = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +140,7 @@ def _found(state: State, finder: Finder, query: Query, wanted: Wanted, page: Pag
         query = narrowed(query, tags=(wanted.type,))
     enough = (page.offset + page.limit) * _LOOKED_AT
     # the latest of all that answers may be far from the best
-    for limit in (None,) if page.by_time else (enough, None):
+    for limit in (None,) if page.by_time else (enough, 10 * enough, None):
         answers = finder.find(query, limit=limit)
         found = []
         for answer in answers:

@@ -120,6 +120,8 @@ class State:
     standings: Mapping[str, Standing]
     #: The events that count, in order.
     events: Sequence[Event]
+    #: Stands for the lines that it was folded from; empty where nobody says.
+    digest: str = ""
 
     def called(self, name: str) -> list[Standing]:
         """Return the learnings with that id or key, the latest first (D4)."""

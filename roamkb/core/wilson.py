@@ -14,7 +14,7 @@ _Z: Final = 1.959964
 
 def lower_bound(successes: int, trials: int) -> float:
     """Return the share of successes, 0 to 1, that the true one is above with 97.5 %; 0 without trials."""
-    if trials <= 0:
+    if trials <= 0 or successes <= 0:
         return 0.0
     share = min(max(successes / trials, 0.0), 1.0)
     square = _Z * _Z

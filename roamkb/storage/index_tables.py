@@ -126,7 +126,7 @@ def summarise(db: sqlite3.Connection) -> None:
 
 def sums_of(db: sqlite3.Connection) -> dict[str, int]:
     """Return how many notes, entries, words and entries in other languages than English there are."""
-    rows = db.execute("SELECT key, value FROM about WHERE key != 'maker'")
+    rows = db.execute("SELECT key, value FROM about WHERE key NOT IN ('maker', 'log')")
     return {"notes": 0, "entries": 0, "words": 0, "foreigners": 0} | {key: int(value) for key, value in rows}
 
 

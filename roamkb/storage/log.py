@@ -7,6 +7,7 @@ itself, then fsync; never truncated, never rewritten but by rotation (design sec
 
 import contextlib
 import gc
+import hashlib
 import stat
 from collections.abc import Iterable
 from collections.abc import Iterator
@@ -82,6 +83,8 @@ class Contents:
     archived: tuple[Learning, ...]
     events: tuple[Event, ...]
     faults: tuple[Fault, ...]
+    #: Stands for the files' bytes; empty where something was added since.
+    digest: str = ""
 
     def state(self, *, as_of: float | None = None) -> State:
         """Return what the lines amount to, today or at a time in seconds since 1970."""
@@ -92,11 +95,14 @@ class Contents:
     @cached_property
     def _today(self) -> State:
         with uncollected():
-            return replay(self.learnings, self.events, archived=self.archived)
+            state = replay(self.learnings, self.events, archived=self.archived)
+        return replace(state, digest=self.digest)
 
     def plus(self, learnings: Iterable[Learning] = (), events: Iterable[Event] = ()) -> "Contents":
         """Return the contents with what was added since."""
-        return replace(self, learnings=(*self.learnings, *learnings), events=(*self.events, *events))
+        return replace(
+            self, learnings=(*self.learnings, *learnings), events=(*self.events, *events), digest=""
+        )
 
     @property
     def last_event(self) -> str:
@@ -280,6 +286,9 @@ def _contents(knowledge: _Page, archive: _Page, ledger: _Page) -> Contents:
         archived=tuple(found.learning for found in archive.said if isinstance(found, Said)),
         events=tuple(found for found in ledger.said if isinstance(found, Event)),
         faults=tuple(faults),
+        digest=" ".join(
+            hashlib.blake2b(page.data, digest_size=16).hexdigest() for page in (knowledge, archive)
+        ),
     )
 
 

@@ -20,6 +20,8 @@ def samples(operation: Operation) -> list[list[str]]:
         value = "7" if parameter.shape is Shape.COUNT else "a b"
         if not parameter.flags:
             (required.append(value) if parameter.required else pieces.append([value]))
+        elif parameter.required:
+            required += [parameter.flags[0], value]
         elif parameter.shape is Shape.FLAG:
             pieces.append([parameter.flags[0]])
         else:
