@@ -5,6 +5,7 @@ call names another. Both eras of the protocol are spoken, as the SDK does it: th
 (2024-11-05 to 2025-11-25) and 2026-07-28, where every request stands alone.
 """
 
+import signal
 from functools import partial
 
 import anyio
@@ -61,11 +62,12 @@ Context = ServerRequestContext[object]
 
 def serve(call: Call) -> int:
     """Serve the client on standard input until it leaves; whatever else prints goes to standard error."""
-    around = Surroundings.gathered()
+    # the SDK reads in a thread that an interrupt would wait for; what is half written has no name yet
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
-        anyio.run(_serve, around, call.project)
+        anyio.run(_serve, Surroundings.gathered(), call.project)
     except* BrokenPipeError:
-        # the client went away
+        # the client went away; what it asked for was done
         pass
     return 0
 

@@ -173,11 +173,11 @@ TOOLS: tuple[Tool, ...] = (
     ),
     _tool(
         "review_list",
-        "List what a review of this project's learnings could settle (duplicates, contradictions). "
-        "It changes nothing: only a human approves.",
-        "digest:string clusters:array lines:array applied:boolean",
-        of="curate",
-        without="apply dry_run agent session",
+        "List the learnings proposed as lines of this project's rule files (CLAUDE.md, AGENTS.md), which "
+        "wait for a human's review. It changes nothing: only a human approves.",
+        "digest:string proposals:array settled:array",
+        of="review",
+        without="curate edit reason agent session",
     ),
     Tool(
         name="status",

@@ -2,6 +2,7 @@
 
 import json
 import random
+import signal
 import subprocess
 import sys
 import threading
@@ -67,7 +68,7 @@ def test_every_tool_answers(session: Session) -> None:
     session.call("record_remedy", error=ERROR, technique="pip install pyyaml", outcome="success")
     remedies = session.data("suggest_remedy", error=ERROR)["remedies"]
     assert [("pip install pyyaml", 1)] == [(one["technique"], one["successes"]) for one in remedies]
-    assert [] == session.data("review_list")["clusters"]
+    assert [] == session.data("review_list", all=True)["proposals"]
     status = session.data("status")
     assert ("personal", True) == (status["project"]["kind"], len(status["checks"]) > 3)
     written = session.data("write", title="Backups run at night", body="At three.", tags=["ops"])
@@ -177,19 +178,41 @@ def test_without_the_extra_it_says_what_to_install(world: World) -> None:
     assert "pip install 'roamkb[mcp]'" == json.loads(done.stdout)["error"]["hint"]
 
 
+def started(world: World) -> "subprocess.Popen[bytes]":
+    """Start a server that no client drives."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "roamkb", "mcp"],
+        env={**world.environment(), "PWD": str(world.personal)},
+        cwd=world.personal,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+def test_it_ends_with_its_client(world: World) -> None:
+    """Quietly when nobody reads any more, and at once when it is interrupted."""
+    with started(world) as server:
+        assert server.stdin and server.stdout and server.stderr
+        server.stdout.close()
+        server.stdin.write(OPENING[0] + b"\n")
+        server.stdin.close()
+        assert (0, b"") == (server.wait(60), server.stderr.read())
+    with started(world) as server:
+        assert server.stdin and server.stdout and server.stderr
+        server.stdin.write(OPENING[0] + b"\n")
+        server.stdin.flush()
+        server.stdout.readline()
+        server.send_signal(signal.SIGINT)
+        assert (-signal.SIGINT, b"") == (server.wait(60), server.stderr.read())
+
+
 def test_malformed_frames_write_nothing(furnished: World) -> None:
     """The server answers, says nothing but protocol, and works on."""
     before = furnished.files(), log(furnished)
     frames = list(malformed(random.Random(20260728), 2_000))
     assert 2_000 == len(frames)
-    with subprocess.Popen(
-        [sys.executable, "-m", "roamkb", "mcp"],
-        env={**furnished.environment(), "PWD": str(furnished.personal)},
-        cwd=furnished.personal,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    ) as server:
+    with started(furnished) as server:
         assert server.stdin and server.stdout and server.stderr
         reader = threading.Thread(target=server.stderr.read)
         writer = threading.Thread(

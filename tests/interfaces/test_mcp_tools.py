@@ -34,7 +34,7 @@ def test_nothing_approves_or_installs() -> None:
         "remedy",
         "used",
         "verify",
-        "curate",
+        "review",
     } == offered
     taken = {parameter.name for tool in TOOLS for parameter in tool.parameters}
     assert not taken & {"judge", "apply", "project", "yes", "regex_command", "human_says"}
