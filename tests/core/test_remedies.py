@@ -149,6 +149,33 @@ def test_the_order() -> None:
     assert (expected + "Made matters worse, Hopeless").split(", ") == named(asked(known))
 
 
+def test_what_worked_long_ago_and_fails_now_comes_last() -> None:
+    """Three failures in a row outweigh any number of successes before; a part is more than nothing."""
+    known = [
+        *(attempt(n, "Worked for years", "success") for n in range(9)),
+        *(attempt(20 + n, "Worked for years", "failure") for n in range(3)),
+        attempt(30, "Helped a little", "partial"),
+        attempt(31, "Nobody looked at this"),
+        attempt(32, "Failed once", "failure"),
+    ]
+    assert ["Helped a little", "Nobody looked at this", "Failed once", "Worked for years"] == named(
+        asked(known)
+    )
+
+
+def test_of_similar_errors_the_nearer_comes_first() -> None:
+    """However often the other's remedy worked."""
+    error = "could not open the lock file of the job queue"
+    known = [
+        *(attempt(n, "Wait a minute", "success", error=f"{error} today") for n in range(9)),
+        attempt(20, "Remove the file", "success", error=f"LockError: {error}"),
+    ]
+    found = asked(known, error)
+    assert ["Remove the file", "Wait a minute"] == named(found)
+    assert [Tier.SIMILAR, Tier.SIMILAR] == [one.tier for one in found]
+    assert found[0].nearness > found[1].nearness
+
+
 def test_of_equals_the_context_decides_and_then_the_latest() -> None:
     """A context never outweighs what worked better."""
     old = attempt(1, "Vacuum the file", "success", context={"category": "db", "file_type": "py"})
@@ -204,6 +231,11 @@ def test_a_technique_counts_what_it_did_for_the_nearest_error() -> None:
     [
         ("Set a busy timeout", "set a busy  timeout.", True),
         ("Raise the busy timeout of each connection", "Raise the busy timeouts of each connection", True),
+        (
+            "Set a busy timeout on every connection of the pool",
+            "Set a busy timeout on every connection of the pool first",
+            True,
+        ),
         ("Set busy_timeout to 5000", "Set busy_timeout to 30000", False),
         ("Enable WAL mode", "Disable WAL mode", False),
         ("pip install pyyaml", "pip install pillow", False),
