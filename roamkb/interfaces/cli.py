@@ -140,6 +140,8 @@ def _serve(call: Call) -> int:
     try:
         door = import_module(f"roamkb.interfaces.{call.operation.door}")
     except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("roamkb"):
+            raise
         raise UsageError(f"{name} needs {error.name}", hint=f"pip install 'roamkb[{name}]'") from error
     status: int = door.serve(call)
     return status
