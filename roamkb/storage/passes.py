@@ -94,6 +94,9 @@ def may_warn(local: str, session: str, file: str) -> bool:
             said = log.read()
         if b'"files"' not in said or not (b"gotcha" in said or b"must-check" in said):
             return False
+        if not _is_plain(session):
+            return False
+        os.makedirs(os.path.join(local, _FOLDER), mode=0o700, exist_ok=True)
         with open(os.path.join(local, _FOLDER, f"{session}.files"), "a+", encoding="utf-8") as asked:
             asked.seek(0)
             if json.dumps(file) + "\n" in asked.readlines():
