@@ -1,11 +1,11 @@
 """The operations that the local server offers, made from the one table, in the command line's JSON.
 
 What isn't listed here isn't offered: new operations and parameters wait until somebody has thought
-about them. Never offered: what a human approves (`curate --apply`, `review`, `override`), what changes
-the machine (`install`, `uninstall`, `init`), what reads or writes files that the caller names
-(`ingest`, `bundle`), what runs a program (`verify --judge COMMAND`), what only hooks tell (`observe`),
-what takes back or sweeps (`snapshot restore`, `trash --all-agent`), and anything that would let a caller
-choose the project (`--project`, `classify DIR`).
+about them. Never offered: what a human decides (`curate --apply`, `review --edit`, `approve`, `reject`,
+`rollback`, `override`), what changes the machine (`install`, `uninstall`, `init`), what reads or writes
+files that the caller names (`ingest`, `bundle`), what runs a program (`verify --judge COMMAND`), what only
+hooks tell (`observe`), what takes back or sweeps (`snapshot restore`, `trash --all-agent`), and anything
+that would let a caller choose the project (`--project`, `classify DIR`).
 """
 
 import shlex
@@ -154,6 +154,7 @@ _OFFERED: Final = (
     _post("audit"),
     _get("refine", "tasks"),
     _get("curate", "reason"),
+    _get("review", "all"),
     _get("explain", "key"),
     _post("pin", "key off agent session"),
     _get("export", "all", pages="learnings"),

@@ -1,4 +1,4 @@
-"""One operation is the same through every door: the library, the command line, MCP.
+"""One operation is the same through every door: the library, the command line, MCP, HTTP.
 
 Each door gets a world of its own, in which the same things happen in the same order. What differs by
 itself (ids, times, where the world lies) is masked.
@@ -12,6 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 from typing import Protocol
+from urllib.parse import urlencode
 
 import pytest
 
@@ -54,7 +55,7 @@ CALLS: list[tuple[str, Arguments]] = [
     ("verify", {"keys": (), "batch": True}),
     ("remedy", {"action": "record", "error": ERROR, "technique": "pip install pyyaml", "outcome": "success"}),
     ("remedy", {"action": "suggest", "error": ERROR, "limit": 2}),
-    ("curate", {"reason": "look"}),
+    ("review", {}),
 ]  # fmt: skip
 
 
@@ -120,7 +121,28 @@ def mcp(world: World, folder: Path, stack: ExitStack) -> Door:
     return ask
 
 
-DOORS = (library, command_line, mcp)
+def http(world: World, folder: Path, stack: ExitStack) -> Door:
+    """Ask the local server."""
+    from roamkb.interfaces.http_routes import routes
+    from tests.interfaces.served import serving
+
+    offered = {route.operation.name: route for route in routes()}
+    served = stack.enter_context(serving(world, folder, extra={"CLAUDECODE": "1"}))
+
+    def ask(operation: Operation, arguments: Arguments) -> Json | None:
+        route = offered.get(operation.name)
+        if route is None or not arguments.keys() <= {one.name for one in route.parameters}:
+            return None
+        path = f"/api/{operation.name}"
+        query = urlencode(arguments, doseq=True)
+        answer = served.get(f"{path}?{query}") if route.reads else served.post(path, arguments)
+        told: Json = answer.json
+        return told
+
+    return ask
+
+
+DOORS = (library, command_line, mcp, http)
 
 
 def masked(told: Json, world: World) -> object:

@@ -70,7 +70,9 @@ class Served:
 
 
 @contextmanager
-def serving(world: World, folder: Path | None = None, *words: str) -> Iterator[Served]:
+def serving(
+    world: World, folder: Path | None = None, *words: str, extra: Mapping[str, str] | None = None
+) -> Iterator[Served]:
     """Run `roamkb serve` in a project until the block ends."""
     here = folder or world.personal
     errors = world.home.parent / "server-errors"
@@ -78,7 +80,7 @@ def serving(world: World, folder: Path | None = None, *words: str) -> Iterator[S
         process = subprocess.Popen(
             [sys.executable, "-m", "roamkb", "serve", "--port", "0", "--json", *words],
             cwd=here,
-            env={**world.environment(), "PWD": str(here)},
+            env={**world.environment(), "PWD": str(here), **(extra or {})},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=log,

@@ -64,6 +64,7 @@ SHARED: list[tuple[str, dict[str, Any]]] = [
     ("recall", {"min_confidence": "seven"}),
     ("refine", {}),
     ("curate", {}),
+    ("review", {}),
     ("explain", {"key": GOTCHA}),
     ("explain", {"key": "nobody"}),
     ("export", {"all": True}),

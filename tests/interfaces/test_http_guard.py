@@ -175,7 +175,7 @@ def test_a_path_that_reads_in_two_ways_leads_nowhere(path: str, served: Served) 
 
 #: Operations that no server offers, and parameters that those which it offers don't take.
 ABSENT = (
-    "override review install uninstall init ingest bundle observe hook serve mcp approve reject rollback "
+    "override install uninstall init ingest bundle observe hook serve mcp approve reject rollback "
     "apply inject eval shell"
 ).split()
 
@@ -196,6 +196,8 @@ def test_what_is_not_offered_is_not_there(name: str, method: str, served: Served
         "/api/classify?project=/",
         "/api/curate?apply=abc",
         "/api/curate?dry_run=true",
+        "/api/review?edit=true",
+        "/api/review?curate=true&reason=x",
         "/api/conflicts?adopt=true",
         "/api/index?rebuild=true",
         "/api/search?words=a&semantic=true",
@@ -262,6 +264,7 @@ def test_a_query_that_is_not_understood_is_refused(query: str, served: Served) -
         ("/api/verify", b'{"batch": 1}'),
         ("/api/verify", b'{"batch": true, "judge": "touch /tmp/judged"}'),
         ("/api/promote", b'{"all": true, "ask": true}'),
+        ("/api/promote", b'{"all": true, "to": "CLAUDE.md"}'),
         ("/api/snapshot", b'{"action": "restore", "yes": true}'),
         ("/api/snapshot", b'{"action": "restore"}'),
         ("/api/trash", b'{"all_agent": true, "yes": true}'),
