@@ -9,6 +9,7 @@ from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Mapping
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -20,6 +21,7 @@ from typing import Literal
 from typing import overload
 
 from roamkb.core.errors import BadRule
+from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Kind
 from roamkb.core.model import Project
@@ -582,6 +584,9 @@ class KnowledgeBase:
         from roamkb.storage.places import find_rule
 
         rule = find_rule(self._around.home, account_home=self._around.account_home)
+        log = None
+        with suppress(RoamkbError):
+            log = self.log.log_or_none()
         return doctor(
             Patient(
                 rule=rule,
@@ -592,6 +597,7 @@ class KnowledgeBase:
                 state=self._state,
                 now=self._around.now(),
                 version=__version__,
+                log=log.local if log else None,
             )
         )
 

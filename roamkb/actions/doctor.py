@@ -20,6 +20,7 @@ from roamkb.core.patterns import literal_path
 from roamkb.storage import checkup
 from roamkb.storage.checkup import Patient
 
+from roamkb.storage.injections import troubles
 __all__ = ["Patient", "doctor"]
 
 
@@ -43,6 +44,9 @@ def doctor(patient: Patient) -> Checkup:
     ]
     if isinstance(patient.rule, Rule):
         checks += checks_of_notes(patient, patient.rule)
+    if patient.log is not None:
+        local = patient.log
+        checks.append(looked("hooks", lambda: _hooks(local, patient.now.timestamp())))
     return Checkup(checks=tuple(checks))
 
 
@@ -103,6 +107,16 @@ def _project(project: Project) -> Check:
 
 def _private(name: str, folder: Path) -> Check:
     fault = checkup.folder_fault(folder)
+def _hooks(local: Path, now: float) -> Check:
+    """Return what lately went wrong with the hooks of this project."""
+    return check(
+        "hooks",
+        troubles(local, now=now),
+        fine="none of this project's failed in the last week",
+        fix="sessions went on without them; please report it, the line names the place in roamkb's code",
+    )
+
+
     return check(
         name,
         filter(None, [fault]),

@@ -116,6 +116,8 @@ class Patient:
     now: datetime
     #: Whether an Emacs runs under a number on this machine.
     is_emacs: Callable[[int], bool] = is_emacs
+    #: The local folder of the project's log, where it has one.
+    log: Path | None = None
 
 
 def syncthing_root(kb: Path) -> Path | None:

@@ -314,6 +314,7 @@ def test_a_failure_leaves_a_line_without_data(lived_in: World) -> None:
     (local / "receipts.jsonl").rmdir()
     start = answer(lived_in, event(lived_in.personal, "SessionStart", source="startup"))
     assert "the hook user-prompt-submit failed" in context(start)
+    assert "the hook user-prompt-submit failed" in lived_in.run("doctor").out
 
 
 def test_a_wall_that_crashes_still_stands(lived_in: World) -> None:
