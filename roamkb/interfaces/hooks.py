@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 #: A harness gives a tool's whole output; more than this is none that we look at.
 _MOST_BYTES = 32 * 1024 * 1024
+#: Words of a prompt that may say what it is about.
+_FEWEST = 2
 #: Tools that change no file, and run nothing that could.
 _READERS = frozenset(
     "Read Grep Glob LS NotebookRead WebFetch WebSearch TodoWrite TodoRead Task Agent ToolSearch Skill "
@@ -50,7 +52,7 @@ def run(words: list[str]) -> int:
     answer: Answer = {}
     data = b""
     try:
-        data = sys.stdin.buffer.read(_MOST_BYTES)
+        data = _given()
         _check_end()
         payload = _parsed(data)
         event = event or _dashed(str(payload.get("hook_event_name", "")))
@@ -66,8 +68,17 @@ def run(words: list[str]) -> int:
     return 0
 
 
+def _given() -> bytes:
+    """Return what stands on standard input; at a terminal nobody types a payload."""
+    if sys.stdin is None or sys.stdin.isatty():
+        return b""
+    return sys.stdin.buffer.read(_MOST_BYTES)
+
+
 def _check_end() -> None:
     """Raise where there is more; a harness waits until all of it is taken."""
+    if sys.stdin is None or sys.stdin.isatty():
+        return
     is_over = True
     while sys.stdin.buffer.read(1024 * 1024):
         is_over = False
@@ -149,6 +160,8 @@ def _start_subagent(payload: "Payload") -> "Answer":
 
 
 def _prompted(payload: "Payload") -> "Answer":
+    if len(str(payload.get("prompt", "")).split()) < _FEWEST:
+        return {}
     offer = _session(payload).prompted()
     if not offer.ids:
         return {}

@@ -1,7 +1,7 @@
 """What people type to agents, and what of the fixtures' notes and of a made-up log helps with it.
 
 Half of the prompts are about nothing that is known there, many of them in the same words: the floor under
-what is shown at a prompt is measured on them (`python -m tests.interfaces.prompts`).
+what is shown at a prompt is measured on them (tests/core/test_floor.py).
 """
 
 #: (type, content): the log of a project called lantern.

@@ -1,0 +1,93 @@
+"""What a session may do is remembered for a while, for that session, there, and under those rules."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from roamkb.storage.passes import find_local
+from roamkb.storage.passes import find_pass
+from roamkb.storage.passes import keep_pass
+
+_SESSION = "11111111-2222-4333-8444-555555555555"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project with a log's local folder and a rule beside it."""
+    (tmp_path / "site" / ".roamkb" / "local").mkdir(parents=True)
+    (tmp_path / "site" / "src").mkdir()
+    (tmp_path / "rule.md").write_text("a rule")
+    return tmp_path / "site"
+
+
+def found(project: Path, **other: object) -> bool:
+    """Whether the pass that was kept is found under these circumstances."""
+    asked: dict[str, object] = {"session": _SESSION, "folder": str(project / "src"), "evidence": ["a"]}
+    asked |= other
+    told = find_pass(
+        str(asked["session"]),
+        str(asked["folder"]),
+        evidence=asked["evidence"],  # type: ignore[arg-type]
+        rules=[str(project.parent / "rule.md")],
+    )
+    return told is not None and told["keeps"] is True
+
+
+def kept(project: Path, session: str = _SESSION) -> Path:
+    """Keep a pass, and return its file."""
+    local = project / ".roamkb" / "local"
+    keep_pass(str(local), session, {"keeps": True}, evidence=["a"], rules=[str(project.parent / "rule.md")])
+    return local / "passes" / f"{session}.json"
+
+
+def test_a_pass_is_found_again_from_below(project: Path) -> None:
+    """By the same session, saying the same of where it works."""
+    assert not found(project)
+    kept(project)
+    assert found(project)
+    assert not found(project, session="another")
+    assert not found(project, evidence=["a", "b"])
+    assert not found(project, folder=str(project.parent))
+
+
+def test_another_rule_ends_it(project: Path) -> None:
+    """Written to or replaced, newer or older."""
+    kept(project)
+    (project.parent / "rule.md").write_text("another rule")
+    assert not found(project)
+
+
+def test_it_ends_after_some_minutes(project: Path) -> None:
+    """And one from the future counts as little."""
+    path = kept(project)
+    now = path.stat().st_mtime
+    for seconds in (-700, 700):
+        os.utime(path, (now + seconds, now + seconds))
+        assert not found(project)
+
+
+def test_one_that_was_moved_here_is_none(project: Path, tmp_path: Path) -> None:
+    """It says whose it is; and no link is followed to it."""
+    path = kept(project)
+    other = tmp_path / "other" / ".roamkb" / "local" / "passes"
+    other.mkdir(parents=True)
+    (other / path.name).write_bytes(path.read_bytes())
+    assert not found(project, folder=str(tmp_path / "other"))
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / ".roamkb").symlink_to(project / ".roamkb")
+    assert find_local(str(tmp_path / "linked")) is None
+
+
+@pytest.mark.parametrize("text", ["", "[]", "null", "{", '{"known by": 7}', "[" * 5000])
+def test_garbage_is_none(project: Path, text: str) -> None:
+    """Somebody else looks again."""
+    kept(project).write_text(text)
+    assert not found(project)
+
+
+def test_a_name_that_is_no_files_is_kept_nowhere(project: Path) -> None:
+    """No session's name leads out of the folder."""
+    for session in ("../../x", "", "a/b", "x" * 101):
+        kept(project, session)
+    assert not (project / ".roamkb" / "local" / "passes").exists()
