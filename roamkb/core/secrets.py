@@ -180,8 +180,8 @@ def _entropy(word: str) -> float:
     return -sum(n / len(word) * math.log2(n / len(word)) for n in counts)
 
 
-#: In this order: each later pattern meets what the earlier ones left. Compiled when they are used: a hook that
-#: masks what it records needs none of them.
+#: In this order: each later pattern meets what the earlier ones left. Compiled when they are used: a hook
+#: that masks what it records needs none of them.
 _PRIVATE: tuple[tuple[str, str], ...] = (
     (
         r"\1 [secret]",
