@@ -13,7 +13,12 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from roamkb.formats.shell import Command
+from roamkb.core.programs import Command
+from roamkb.core.programs import name_of
+from roamkb.core.programs import printed
+from roamkb.core.programs import script_of
+from roamkb.core.programs import stdin_of
+from roamkb.core.programs import without_runners
 from roamkb.formats.shell import read_commands
 
 _TYPES = "investigation learned decision fact pattern deviation must-check gotcha".split()
@@ -42,25 +47,6 @@ _FENCE = re.compile(r"[ \t]*+(?:(?:[-*+•]|\d{1,9}[.)])[ \t]++)?(?P<mark>`{3,}|
 #: What ends a paragraph, besides a blank line: an item, a quotation, a heading, a table, a rule.
 _BLOCK = re.compile(r"[ \t]*+(?:(?:[-*+•]|\d{1,9}[.)])(?:[ \t]|$)|>|#{1,6}[ \t]|\||-{3,}$|[*_]{3,}$|</?\w)")
 
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*+(?:\[[^]]*+\])?\+?=")
-#: Programs that run another: their options that take a value, and how many words stand before the other.
-_RUNNERS: dict[str, tuple[str, int]] = {
-    "builtin": ("", 0),
-    "command": ("", 0),
-    "doas": ("-u -C", 0),
-    "env": ("-u -C --unset --chdir", 0),
-    "exec": ("-a", 0),
-    "ionice": ("-c -n", 0),
-    "nice": ("-n --adjustment", 0),
-    "noglob": ("", 0),
-    "nohup": ("", 0),
-    "setsid": ("", 0),
-    "stdbuf": ("-i -o -e", 0),
-    "sudo": ("-u -g -h -p -C -D -R -T -U --user --group --chdir", 0),
-    "time": ("-f -o", 0),
-    "timeout": ("-s -k --signal --kill-after", 1),
-}
-_SHELLS = frozenset("bash dash ksh sh zsh".split())
 #: A script in a script in a script is read, one more is not; nor are scripts that repeat each other.
 _SCRIPTS_DEEP = 3
 _SCRIPTS_LONG = 4
@@ -170,12 +156,12 @@ def _comments(text: str) -> Iterator[tuple[str, str]]:
     """Yield the bead and the text of each comment that is added."""
     files: dict[str, str] = {}
     for command in _commands(text):
-        printed = _printed(command)
-        if command.output and printed is not None:
-            files[command.output] = printed
-        match _without_runners(command.words):
-            case [program, *words] if _name(program) == "bd":
-                yield from _comment(words, _stdin(command), files)
+        text_of = printed(command)
+        if command.output and text_of is not None:
+            files[command.output] = text_of
+        match without_runners(command.words):
+            case [program, *words] if name_of(program) == "bd":
+                yield from _comment(words, stdin_of(command), files)
 
 
 def _commands(text: str) -> Iterator[Command]:
@@ -187,69 +173,12 @@ def _commands(text: str) -> Iterator[Command]:
         if command is None:
             reading.pop()
             continue
-        script = _script(_without_runners(command.words), _stdin(command)) or ""
+        script = script_of(without_runners(command.words), stdin_of(command)) or ""
         if script and len(reading) <= _SCRIPTS_DEEP and len(script) <= unread:
             unread -= len(script)
             reading.append(iter(read_commands(script)))
         else:
             yield command
-
-
-def _name(program: str) -> str:
-    return program.rpartition("/")[2]
-
-
-def _stdin(command: Command) -> str | None:
-    """Return what a command reads, from its heredoc or from the command before it."""
-    before = command.piped_from
-    if command.stdin is not None or before is None or before.output is not None:
-        return command.stdin
-    return _printed(before)
-
-
-def _without_runners(words: list[str]) -> list[str]:
-    """Return the words from the program on that is really run."""
-    at = 0
-    while at < len(words):
-        name = _name(words[at])
-        if _ASSIGNMENT.match(words[at]):
-            at += 1
-        elif name in _RUNNERS:
-            valued, leading = _RUNNERS[name]
-            at += 1
-            while at < len(words) and words[at].startswith("-"):
-                at += 2 if words[at] in valued.split() else 1
-            at += leading
-        else:
-            break
-    return words[at:]
-
-
-def _script(words: list[str], stdin: str | None) -> str | None:
-    """Return the shell text that a command runs: the argument of `bash -c`, or what `bash` is fed."""
-    if words[:1] == ["eval"]:
-        return " ".join(words[1:])
-    if not words or _name(words[0]) not in _SHELLS:
-        return None
-    is_given, rest = False, iter(words[1:])
-    for word in rest:
-        if not word.startswith(("-", "+")) or word == "-":
-            return word if is_given else None
-        if word in ("--rcfile", "--init-file") or (word[1:2] != "-" and "o" in word):
-            next(rest, None)
-        is_given |= word[1:2] != "-" and "c" in word
-    return None if is_given else stdin
-
-
-def _printed(command: Command) -> str | None:
-    """Return what a command prints, where that needs no guess."""
-    match command.words:
-        case ["echo", text] if not text.startswith("-") and "\\" not in text:
-            return text + "\n"
-        case ["printf", "%s" | "%s\n" | "%s\\n", text]:
-            return text
-        case _:
-            return command.copied
 
 
 def _comment(words: list[str], stdin: str | None, files: dict[str, str]) -> Iterator[tuple[str, str]]:

@@ -8,9 +8,11 @@ Every character is read once, whatever the text is; there is no error.
 
 import re
 from dataclasses import dataclass
-from dataclasses import field
 
-_BLANKS = re.compile(r"(?:[ \t]|\\\n)++")
+from roamkb.core.programs import Command
+from roamkb.core.programs import Script
+
+_BLANKS = re.compile(r"(?:[ \t]|\\\n)+")
 _COMMENT = re.compile(r"#[^\n]*+")
 _OPERATOR = re.compile(
     r"(?P<redirect>&>>?|<<<|<<-?|[<>]&|<>|>>|>\||[<>](?!\())|(?P<other>&&|\|\||\|&|;;&|;;|;&|[;&|()\n])"
@@ -19,8 +21,8 @@ _PLAIN = re.compile(r"[^ \t\n'\"\\$`;&|<>()]++")
 _PLAIN_IN_DOUBLE = re.compile(r"[^\"\\$`]++")
 _PLAIN_IN_BRACES = re.compile(r"[^}'\"\\$`]++")
 _IN_SINGLE = re.compile(r"'([^']*+)'")
-_IN_ANSI = re.compile(r"\$'((?:[^'\\]|\\.)*+)'", re.DOTALL)
-_IN_BACKTICKS = re.compile(r"`((?:[^`\\]|\\.)*+)`", re.DOTALL)
+_IN_ANSI = re.compile(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL)
+_IN_BACKTICKS = re.compile(r"`((?:[^`\\]|\\.)*)`", re.DOTALL)
 _ESCAPED = re.compile(r"\\([$`\\\n])")
 _INDENTATION = re.compile(r"^\t++", re.MULTILINE)
 #: The tabs of a line that continues another are none of its indentation.
@@ -39,24 +41,7 @@ _RESERVED = frozenset("if then elif else fi while until do done case esac ! { }"
 _BEFORE_PATTERN = ("=", "?", "*", "+", "@", "!")
 #: More levels of substitutions than anybody writes, and few enough for Python's own stack.
 _DEEPEST = 40
-
-
-@dataclass(slots=True)
-class Command:
-    """One simple command; not frozen, since a heredoc's text follows after the line's other commands."""
-
-    words: list[str] = field(default_factory=list)
-    #: The text of its heredoc or here-string, with the last line end.
-    stdin: str | None = None
-    #: The file that `>` sends its output to; empty where the output goes elsewhere.
-    output: str | None = None
-    #: The simple command whose output it reads.
-    piped_from: "Command | None" = field(default=None, repr=False)
-
-    @property
-    def copied(self) -> str | None:
-        """What `cat` with a heredoc prints; None for any other command."""
-        return self.stdin if self.words in (["cat"], ["cat", "-"]) else None
+_DEEPEST_SUBSHELL = 400
 
 
 def read_commands(text: str) -> list[Command]:
@@ -65,7 +50,13 @@ def read_commands(text: str) -> list[Command]:
     Of a line with an unclosed quote or a stray parenthesis a shell runs nothing: such a line, and what
     follows it, has no commands here either.
     """
-    return _Reader(text, depth=0).read_all()
+    return [command for command in read_script(text).commands if command.words]
+
+
+def read_script(text: str) -> Script:
+    """Return what `read_commands` does, bare redirections as well, and whether that is all."""
+    reader = _Reader(text, depth=0)
+    return Script(commands=reader.read_all(), is_whole=reader.is_whole)
 
 
 class _FaultError(Exception):
@@ -83,10 +74,12 @@ class _Heredoc:
 class _Reader:
     """A position in a text, and the commands found before it."""
 
-    def __init__(self, text: str, *, depth: int) -> None:
+    def __init__(self, text: str, *, depth: int, scope: tuple[int, ...] = ()) -> None:
+        self.is_whole = True
         self._text = text
         self._at = 0
         self._depth = depth
+        self._scope = scope
         self._found: list[Command] = []
         #: How many commands stood on lines that are known to be whole.
         self._whole = 0
@@ -96,12 +89,13 @@ class _Reader:
         try:
             self._read_list(is_nested=False)
         except _FaultError:
+            self.is_whole = False
             del self._found[self._whole :]
         return self._found
 
     def _read_list(self, *, is_nested: bool) -> None:
         """Read commands up to the end, or behind the `)` that closes a substitution."""
-        command = Command()
+        command = Command(scope=self._scope)
         opened: list[str] = []
         heredocs: list[_Heredoc] = []
         while True:
@@ -127,7 +121,16 @@ class _Reader:
                 raise _FaultError
             self._at = operator.end()
             self._finish(command)
-            command = Command(piped_from=command if sign in ("|", "|&") and command.words else None)
+            if sign == "(":
+                self._enter()
+            elif sign == ")" and opened[-1:] == ["("]:
+                self._scope = self._scope[:-1]
+            is_piped = sign in ("|", "|&")
+            command = Command(
+                piped_from=command if is_piped and command.words else None,
+                is_fed=is_piped or (sign == "(" and command.is_fed),
+                scope=self._scope,
+            )
             if sign == "\n":
                 self._read_heredocs(heredocs, is_nested=is_nested)
                 self._whole = self._whole if is_nested else len(self._found)
@@ -146,7 +149,7 @@ class _Reader:
         return bool(words[0] in ("case", "[[") or "=~" in words or _FUNCTION.match(self._text, self._at))
 
     def _finish(self, command: Command) -> None:
-        if command.words:
+        if command.words or command.redirections:
             self._found.append(command)
 
     def _add_word(self, command: Command, opened: list[str], heredocs: list[_Heredoc]) -> None:
@@ -176,9 +179,11 @@ class _Reader:
             is_quoted = any(mark in self._text[start : self._at] for mark in "'\"\\")
             reader = command if descriptor in ("", "0") else Command()
             heredocs.append(_Heredoc(reader, target, is_quoted, sign == "<<-"))
-        elif sign == "<<<" and descriptor in ("", "0"):
-            command.stdin = target + "\n"
-        elif sign in (">", ">|") and descriptor in ("", "1"):
+        elif sign == "<<<":
+            command.stdin = target + "\n" if descriptor in ("", "0") else command.stdin
+        else:
+            command.redirections.append((sign, target))
+        if sign in (">", ">|") and descriptor in ("", "1"):
             command.output = target
         elif sign[0] in "&>" and descriptor in ("", "1"):
             command.output = ""
@@ -266,11 +271,12 @@ class _Reader:
 
     def _read_substitution(self, opening: int, *, runs: bool = True) -> str:
         """Read `$(…)`, `<(…)` or `(…)`: its commands are found, its text is as written."""
-        start, before = self._at, len(self._found)
+        start, before, scope = self._at, len(self._found), self._scope
         self._at += opening
         self._descend()
+        self._enter()
         self._read_list(is_nested=True)
-        self._depth -= 1
+        self._depth, self._scope = self._depth - 1, scope
         commands = self._found[before:]
         if not runs:
             del self._found[before:]
@@ -294,10 +300,20 @@ class _Reader:
     def _read_backticks(self) -> str:
         written = self._take(_IN_BACKTICKS)
         self._descend()
-        commands = _Reader(_ESCAPED.sub(_unescaped, written[1]), depth=self._depth).read_all()
+        inner = _Reader(
+            _ESCAPED.sub(_unescaped, written[1]), depth=self._depth, scope=(*self._scope, -self._at)
+        )
+        commands = inner.read_all()
+        self.is_whole &= inner.is_whole
         self._depth -= 1
         self._found += commands
         return _value(commands, written[0])
+
+    def _enter(self) -> None:
+        """Begin a subshell, or what is like one; where it begins is its number."""
+        if len(self._scope) > _DEEPEST_SUBSHELL:
+            raise _FaultError
+        self._scope = (*self._scope, self._at)
 
     def _descend(self) -> None:
         self._depth += 1

@@ -1,0 +1,208 @@
+"""Whether a word of a command, or a piece of code, leads to the knowledge base, by any of its names."""
+
+import posixpath
+import re
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from enum import IntEnum
+from itertools import islice
+
+_VARIABLE = re.compile(r"\$(?:(\w+|[@*])|\{([\w@*]+)(?:\[[^]}]*+\])?(?::?[-=]([^{}]*+))?\}|\{\w[^{}]*+\})")
+_SUBSTITUTION = re.compile(r"\$\([^()$]*+\)|`[^`]*+`|\$\{[^{}$]*+\}|\$\w++")
+_BRACES = re.compile(r"\{([^{},]*+,[^{}]*+)\}")
+_PARTS = re.compile(r"[=:@,]")
+_LIVE = re.compile(r"[*?\[\0]")
+#: Stands for what only the running shell knows.
+_UNKNOWN = "\0"
+#: Of a hostile word or command: what comes after is not looked at on the disk, only as it is spelled.
+_MOST_SPELLINGS = 64
+_MOST_LOOKS = 400
+_LONGEST_PATH = 4096
+
+
+class Reach(IntEnum):
+    """Where a path leads."""
+
+    NONE = 0
+    #: To a folder that the knowledge base lies in.
+    ABOVE = 1
+    #: To the knowledge base, or into it.
+    INSIDE = 2
+
+
+class Names:
+    """The knowledge base by all that it is called; looks at the disk through `resolve` alone."""
+
+    def __init__(self, folders: Sequence[str], *, home: str, resolve: Callable[[str], str]) -> None:
+        self.folders = tuple(dict.fromkeys(_normal(one) for one in folders if one.strip("/")))
+        self.home = _normal(home)
+        self._kb = tuple(tuple(one.strip("/").split("/")) for one in self.folders)
+        self._resolve = resolve
+        self._resolved: dict[str, str] = {}
+        self._tails = tuple(
+            kb[len(own) :]
+            for kb in self._kb
+            if (own := tuple(self.home.strip("/").split("/"))) == kb[: len(own)] and len(kb) > len(own)
+        )
+        self._in_code = re.compile("|".join(self._code_patterns()) or r"(?!)")
+
+    def reach(self, path: str) -> Reach:
+        """Say where an absolute, normal path leads by its spelling; globs match as in a shell."""
+        parts = path.strip("/").split("/") if path.strip("/") else []
+        return max((_reach(parts, kb) for kb in self._kb), default=Reach.NONE)
+
+    def find(self, word: str, cwd: str, home: str) -> tuple[Reach, str]:
+        """Return where a word leads at most, and the path; it may hold one: `of=PATH`, `-oPATH`, `@PATH`."""
+        best, where = Reach.NONE, ""
+        for spelled in islice(_spellings(word), _MOST_SPELLINGS):
+            reach, path = self.find_path(spelled, cwd, home)
+            if reach > best:
+                best, where = reach, path
+        return best, where
+
+    def find_path(self, spelled: str, cwd: str, home: str = "") -> tuple[Reach, str]:
+        """Return where one path leads, and the path as it is best known."""
+        home = home or self.home
+        if not spelled or len(spelled) > _LONGEST_PATH:
+            return Reach.NONE, ""
+        spelled = self._expand_tilde(spelled.removeprefix("file://"), cwd, home)
+        # from the inside out: `$(dirname $(which x))`
+        for _ in range(3 if "$" in spelled or "`" in spelled else 0):
+            spelled = _SUBSTITUTION.sub(_UNKNOWN, spelled)
+        if spelled.startswith(_UNKNOWN):
+            return self._find_tail(spelled)
+        joined = posixpath.join(cwd, spelled)
+        path = _normal(joined)
+        reach = self.reach(path)
+        if reach is not Reach.INSIDE and _UNKNOWN not in joined and (real := self._real(joined)) != path:
+            really = self.reach(real)
+            if really > reach:
+                return really, real
+        return reach, path
+
+    def _find_tail(self, spelled: str) -> tuple[Reach, str]:
+        """Judge `$UNKNOWN/sync/org/roam/…`: the variable may well be the home folder."""
+        rest = spelled.lstrip(_UNKNOWN).strip("/").split("/")
+        for tail in self._tails:
+            if len(tail) > 1 and _reach(rest, tail) is Reach.INSIDE:
+                return Reach.INSIDE, posixpath.join(self.home, *rest)
+        return Reach.NONE, ""
+
+    def _expand_tilde(self, spelled: str, cwd: str, home: str) -> str:
+        if not spelled.startswith("~"):
+            return spelled
+        who, slash, rest = spelled[1:].partition("/")
+        if who == "+":
+            return cwd + slash + rest
+        own = who == posixpath.basename(self.home)
+        return (self.home if own else home) + slash + rest if own or not who else spelled
+
+    def _real(self, path: str) -> str:
+        if path not in self._resolved:
+            if len(self._resolved) >= _MOST_LOOKS:
+                return _normal(path)
+            self._resolved[path] = self._resolve(path)
+        return self._resolved[path]
+
+    def in_text(self, text: str, cwd: str) -> str:
+        """Return the first path in a piece of code that leads into the knowledge base, or nothing."""
+        if not any(kb[-1] in text for kb in self._kb):
+            return ""
+        if found := self._in_code.search(text):
+            return self._whole(text, found)
+        for folder in self.folders:
+            relative = posixpath.relpath(folder, cwd)
+            at = text.find(relative) if "/" in relative else -1
+            if at >= 0 and not text[:at][-1:].isalnum():
+                return folder
+        return ""
+
+    def _whole(self, text: str, found: re.Match[str]) -> str:
+        rest = re.compile(r"/[^\s'\"`;|&<>(){}$]*+").match(text, found.end())
+        return self.folders[0] + (rest[0] if rest else "")
+
+    def _code_patterns(self) -> Iterator[str]:
+        """Yield what code says for the folder: itself, or the home folder and the names below it."""
+        for folder in self.folders:
+            yield re.escape(folder) + r"(?![\w-])"
+        for tail in self._tails:
+            below = r"\W{1,8}".join(map(re.escape, tail))
+            yield rf"(?:~|HOME|home|homedir|{re.escape(self.home)})\W{{1,12}}{below}(?![\w-])"
+
+
+def expand(word: str, variables: dict[str, str]) -> str:
+    """Return a word with the variables that are known; `${NAME:-other}` is the other where it isn't."""
+    if "$" not in word:
+        return word
+    return _VARIABLE.sub(lambda found: _variable_value(found, variables), word, count=_MOST_SPELLINGS)
+
+
+def _variable_value(found: re.Match[str], variables: dict[str, str]) -> str:
+    name = found[1] or found[2]
+    if name in variables:
+        return variables[name]
+    return found[3] if found[3] is not None else found[0]
+
+
+def _spellings(word: str) -> Iterator[str]:
+    """Yield every path that a word may hold."""
+    for one in _unbraced(word):
+        yield one
+        if one.startswith("-"):
+            yield one[2:]
+            yield from (one[at:] for at in (one.find("/"), one.find("~")) if at > 1)
+        if _PARTS.search(one):
+            yield from _PARTS.split(one, maxsplit=_MOST_SPELLINGS)[1:]
+            yield _PARTS.split(one, maxsplit=1)[0]
+
+
+def _unbraced(word: str) -> list[str]:
+    done: list[str] = []
+    waiting = [word]
+    while waiting and len(done) + len(waiting) < _MOST_SPELLINGS:
+        one = waiting.pop()
+        braces = _BRACES.search(one) if "{" in one else None
+        if braces is None:
+            done.append(one)
+        else:
+            waiting += [
+                one[: braces.start()] + part + one[braces.end() :]
+                for part in braces[1].split(",", maxsplit=_MOST_SPELLINGS)
+            ]
+    return done + waiting
+
+
+def _normal(path: str) -> str:
+    return "/" + posixpath.normpath(path).lstrip("/") if path.startswith("/") else posixpath.normpath(path)
+
+
+def _reach(parts: Sequence[str], kb: Sequence[str]) -> Reach:
+    for at, (part, name) in enumerate(zip(parts, kb, strict=False)):
+        if part == "**":
+            return Reach.INSIDE
+        if part != name and not (_LIVE.search(part) and _matches(part, name, is_last=at == len(kb) - 1)):
+            return Reach.NONE
+    return Reach.INSIDE if len(parts) >= len(kb) else Reach.ABOVE
+
+
+def _matches(pattern: str, name: str, *, is_last: bool) -> bool:
+    """Match a glob; what nobody knows matches anything, but is no name for the folder by itself."""
+    if is_last and not pattern.strip(_UNKNOWN):
+        return False
+    pattern = re.sub(r"\[[^]]++\]", "?", pattern).replace(_UNKNOWN, "*")
+    at = star = -1
+    here, mark = 0, 0
+    at = 0
+    while here < len(name):
+        if at < len(pattern) and pattern[at] == "*":
+            star, mark = at, here
+            at += 1
+        elif at < len(pattern) and pattern[at] in ("?", name[here]):
+            at, here = at + 1, here + 1
+        elif star >= 0:
+            mark += 1
+            at, here = star + 1, mark
+        else:
+            return False
+    return not pattern[at:].strip("*")
