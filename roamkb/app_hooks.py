@@ -321,44 +321,52 @@ class HookedSession:
     # Chores
 
     def _chores(self) -> None:
-        """Do what earlier sessions left to do: the shortest first, and nothing once the time is up."""
+        """Do what earlier sessions left to do, as long as the time allows.
+
+        One thing at least: where every start is slow, all would wait for ever.
+        """
         if self.log is None:
             return
+        has_done = False
         for chore in (self._sweep, self._take_in, self._keep_safe):
-            if self._time_is_up:
+            if has_done and self._time_is_up:
                 return
             # a log that is busy, or a disk that is full: the next start tries again
             with suppress(RoamkbError, OSError):
-                chore(self.log)
+                has_done |= chore(self.log)
 
     @property
     def _time_is_up(self) -> bool:
         return time.monotonic() - self._began > _BUDGET
 
-    def _sweep(self, log: "Log") -> None:
-        """Consolidate the sessions that nobody ended."""
+    def _sweep(self, log: "Log") -> bool:
+        """Consolidate the sessions that nobody ended; say whether there was one."""
         from roamkb.storage.observations import open_sessions
 
-        for session in open_sessions(log.local):
-            if self._time_is_up:
-                return
-            if session != self.session:
-                self._door.consolidate("session", session)
+        left = [session for session in open_sessions(log.local) if session != self.session]
+        for n, session in enumerate(left):
+            if n and self._time_is_up:
+                break
+            self._door.consolidate("session", session)
+        return bool(left)
 
-    def _take_in(self, log: "Log") -> None:
-        """Import what another tool keeps for the project, where that changed."""
+    def _take_in(self, log: "Log") -> bool:
+        """Import what another tool keeps for the project; say whether it had changed."""
         from roamkb.storage.lines import changed
 
         source = self._door._source(None)
         mark = log.local / "imported"
         seen = repr((str(source), changed(source))) if source else ""
         if not source or (mark.is_file() and mark.read_text() == seen):
-            return
+            return False
         self._door.ingest()
         mark.write_text(seen)
+        return True
 
-    def _keep_safe(self, _: "Log") -> None:
+    def _keep_safe(self, _: "Log") -> bool:
+        """Make the day's snapshot, if there is none."""
         self._door.snapshot(daily=True)
+        return True
 
 
 def _is_agent_note(path: str, kb: Sequence[str]) -> bool:
