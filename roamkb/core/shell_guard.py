@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from dataclasses import field
 from itertools import islice
 
+from roamkb.core.approvals import approval_in_text
+from roamkb.core.approvals import find_approval
 from roamkb.core.guard import PROTECTED
 from roamkb.core.guard import Denial
 from roamkb.core.guard import Ground
@@ -31,12 +33,11 @@ from roamkb.core.reach import expand
 from roamkb.core.readers import program_of_xargs
 from roamkb.core.readers import reads_only
 from roamkb.core.writers import MINDERS
+from roamkb.core.writers import TALKERS
 from roamkb.core.writers import takes_folders
 from roamkb.core.writers import targets
 
-#: Programs whose words with blanks are messages, and whose standard input is text.
-_TALKERS = frozenset("bd gh git glab hg hub jj jira linear mail svn".split())
-_TAKERS = _TALKERS | frozenset("curl nc pbcopy tee wl-copy xclip".split())
+_TAKERS = TALKERS | frozenset("curl nc pbcopy tee wl-copy xclip".split())
 _INTERPRETER = re.compile(
     r"(?:python|pypy|node|deno|bun|perl|ruby|php|lua|Rscript|osascript|tclsh|expect|emacs|emacsclient|vim?|nvim"
     r"|ex|ed|sqlite3|awk|gawk|uv|uvx|ipython|julia|ghci|guile|sbcl|groovy|pwsh)[\d.]*"
@@ -46,15 +47,6 @@ _WRITEISH = re.compile(
     r"|truncate|copy|\bmove|touch|delete|[^-=<]>|system|subprocess|\bexec|spawn|popen|sed\s+-\w*i"
     r"|\b(?:rm|mv|cp|tee|dd)\s|\bsave|append|os\.replace|\bw(?:q|rite)?!?\s|-i\b",
     re.IGNORECASE,
-)
-_APPROVALS = frozenset("approve override review rollback uninstall".split())
-#: `tests/roamkb` is a folder.
-_STARTS_ROAMKB = re.compile(r"roamkb(?:[@=].*)?|-mroamkb|roamkb\.__main__|(?:[/~.$].*|.*bin)/roamkb")
-_INSTALL_RULE = ("--kb", "--work-root", "--project-parent")
-_APPROVAL_IN_TEXT = re.compile(
-    r"roamkb['\"]?[,\s\]]{1,9}(?:['\"]?--?[\w-]{1,40}['\"]?[,\s]{1,9}){0,8}"
-    r"['\"]?(?P<verb>approve|override|review|rollback|uninstall)\b(?!['\"]?[,\s]+['\"]?--help)"
-    r"|roamkb\b[^\n;|&]{0,60}?\b(?P<curate>curate)\b[^\n;|&]{0,100}?--apply"
 )
 _RULE_IN_TEXT = re.compile(
     r"\.claude\W{1,8}(?:rules\W{1,8}knowledge-base\.md|settings(?:\.local)?\.json)|\.codex\W{1,8}(?:hooks\.json|config\.toml)"
@@ -144,8 +136,8 @@ class _Judge:
     def _judge_unread(self, text: str) -> Denial | None:
         """Judge what no shell reads as we do by what it names."""
         plain = text.replace("\\\n", "").translate(str.maketrans("", "", "'\"\\"))
-        if found := _APPROVAL_IN_TEXT.search(text):
-            return approval_denial(found["verb"] or "curate --apply")
+        if verb := approval_in_text(text):
+            return approval_denial(verb)
         where = self._names(text, self._cwd(())) or self._names(plain, self._cwd(()))
         if where and (not self._is_personal or (_WRITEISH.search(text) and is_spared(where, self._ground))):
             return refusal(self._ground, "the command can't be read and names the knowledge base")
@@ -161,7 +153,7 @@ class _Judge:
         fed = self._fed(command, cwd)
         denial = (
             self._judge_targets(command, cwd)
-            or self._judge_approval(program, stdin_of(command) or "", text)
+            or self._judge_approval(program, command, text)
             or self._judge_program(command, words, program, cwd, fed)
         )
         self._remember(command, words, program, cwd, fed)
@@ -206,10 +198,13 @@ class _Judge:
         elif name == "alias":
             variables.update({f"alias {one.partition('=')[0]}": one.partition("=")[2] for one in rest[1:]})
             settings = words[:at]
+        elif name == "printf" and rest[1:2] == ["-v"] and len(rest) > 4:
+            variables[rest[2]] = rest[4][:_LONGEST_VALUE]
+            settings = words[:at]
         elif name == "set" and "--" in rest:
             variables.update(_positional(rest[rest.index("--") + 1 :]))
             settings = words[:at]
-        elif name == "for" and rest[2:3] == ["in"]:
+        elif name in ("for", "select") and rest[2:3] == ["in"]:
             cwd = self._cwd(())
             items = rest[3:] or [""]
             variables[rest[1]] = next((one for one in items[:200] if self._find(one, cwd)[0]), items[0])
@@ -316,6 +311,10 @@ class _Judge:
         if reach is Reach.INSIDE and (not self._is_personal or is_spared(path, self._ground)):
             return refusal(self._ground, f"{what} would write to {_shown(path)}")
         return None
+
+    def _judge_approval(self, program: list[str], command: Command, text: str) -> Denial | None:
+        verb = find_approval(program, stdin_of(command) or "", text)
+        return approval_denial(verb) if verb else None
 
     def _judge_program(
         self, command: Command, words: list[str], program: list[str], cwd: str, fed: int
@@ -429,11 +428,11 @@ class _Judge:
 
     def _touches(self, command: Command, words: list[str], name: str, cwd: str) -> bool:
         """Say whether a program's words, input or folder lead to the knowledge base."""
-        is_talker = name in _TALKERS
+        is_talker = name in TALKERS
         if name not in MINDERS and self._is_inside(cwd):
             return True
         bases = [cwd, *self._folders_of(words, cwd)]
-        for word in words:
+        for word in (*words, *(targets(without_runners(words)) or ())):
             # a message may say anything
             if is_talker and re.search(r"\s", word) and not word.startswith("-"):
                 if self._kb.find_path(word, cwd)[0] is Reach.INSIDE:
@@ -480,49 +479,6 @@ class _Judge:
         ):
             return _WRITEISH.search(" ".join(program[1:])) is not None
         return True
-
-    def _judge_approval(self, program: list[str], stdin: str, text: str) -> Denial | None:
-        """Find what only a human says, however roamkb is started."""
-        if not program or not any("roamkb" in one for one in (text, stdin, *program)):
-            return None
-        name = name_of(program[0])
-        if not _STARTS_ROAMKB.fullmatch(program[0]) and name not in ("xargs", "find", "fd", "fdfind"):
-            if reads_only(program) or name in _TALKERS or name in MINDERS:
-                return None
-            code = " ".join(word for word in program if re.search(r"[\s(]", word))
-            if name not in SHELLS and (found := _APPROVAL_IN_TEXT.search(f"{code}\n{stdin}")):
-                return approval_denial(found["verb"] or "curate --apply")
-        for at, word in enumerate(program):
-            if _STARTS_ROAMKB.fullmatch(word):
-                verb = _approval(program[at + 1 :], text)
-                if not verb and name == "xargs" and at == len(program) - 1:
-                    verb = "…"
-                if verb:
-                    return approval_denial(verb)
-        return None
-
-
-def _approval(words: list[str], text: str) -> str:
-    """Return which approval roamkb is asked for, or nothing."""
-    if "--help" in words:
-        return ""
-    rest = iter(words)
-    for word in rest:
-        if word == "--project":
-            next(rest, None)
-        elif not word.startswith("-"):
-            break
-    else:
-        return ""
-    if word in _APPROVALS:
-        return word
-    if word == "curate":
-        return "curate --apply" if any(one.partition("=")[0] == "--apply" for one in words) else ""
-    if word == "install" and "--dry-run" not in words:
-        return "install" if any(one.partition("=")[0] in _INSTALL_RULE for one in words) else ""
-    if word.startswith(("$", "`")):
-        return next((verb for verb in _APPROVALS if re.search(rf"\b{verb}\b", text)), "")
-    return ""
 
 
 def _positional(words: list[str]) -> dict[str, str]:

@@ -35,6 +35,9 @@ _DEEP_ALWAYS = frozenset("mv rmdir trash trash-put srm".split())
 #: Programs that touch no more than what they name, wherever they run.
 MINDERS = _ALL | _LAST | frozenset("mkdir curl wget tar unzip dd".split())
 
+#: Programs whose words with blanks are messages, and whose standard input is text.
+TALKERS = frozenset("bd gh git glab hg hub jj jira linear mail svn".split())
+
 
 def targets(words: Sequence[str]) -> list[str] | None:
     """Return the words of a known writer that name what it changes; None for a program nobody knows."""

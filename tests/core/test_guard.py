@@ -424,6 +424,15 @@ def test_what_the_shell_knows_is_known() -> None:
     assert judge_tool("Bash", {"command": "cat $ORG/roam/x.org"}, known) is None
 
 
+@pytest.mark.parametrize(
+    "command",
+    ["printf -v x %s ~/sync/org/roam; rm $x/a", "select f in ~/sync/org/roam/*; do rm $f; done", "cp -r evil/roam ~/sync/org/", "rm -rf ~/sync", "find ~/sync -name '*.org' -delete", "rm -rf ~/*", "exec 3>~/sync/org/roam/x; echo a >&3", "A=(~/sync/org/roam/*); rm \"${A[@]}\""],
+)  # fmt: skip
+def test_what_takes_the_folder_along_or_hides_its_name_is_denied(command: str) -> None:
+    """Folders above it, and what builtins put into variables."""
+    assert bash(command) is not None
+
+
 def test_every_name_of_the_folder_counts() -> None:
     """The real path, and what another mount calls it."""
     named = Ground(

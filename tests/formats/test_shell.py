@@ -10,6 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from roamkb.formats.shell import read_commands
+from roamkb.formats.shell import read_script
 
 #: Prints the words of each `note` with a NUL behind each, and one more behind the last.
 RUN_EACH = r"""
@@ -107,3 +108,18 @@ def test_a_command_knows_its_input_and_output() -> None:
     first, second = read_commands("cat <<E 3<<F 2>x >y | b <<< c\nd\nE\nf\nF\n")
     assert ("d\n", "y") == (first.stdin, first.output)
     assert ("c\n", first) == (second.stdin, second.piped_from)
+
+
+def test_redirections_are_kept_with_their_subshells() -> None:
+    """Those of groups as well, and whether all could be read."""
+    script = read_script("{ a; } >>x 2>&1; (b | c) <y\n> z; $(d >q)")
+    assert [
+        ([], [(">>", "x"), (">&", "1")]),
+        ([], [("<", "y")]),
+        ([], [(">", "z")]),
+        (["d"], [(">", "q")]),
+    ] == [(command.words, command.redirections) for command in script.commands if command.redirections]
+    assert [True, True] == [
+        bool(command.scope) for command in script.commands if command.words in (["b"], ["c"])
+    ]
+    assert [False, True] == [read_script("a 'b").is_whole, script.is_whole]

@@ -1,0 +1,69 @@
+"""Which commands are a human's word to roamkb (design D19), however an agent would start them."""
+
+import re
+
+from roamkb.core.programs import SHELLS
+from roamkb.core.programs import name_of
+from roamkb.core.readers import reads_only
+from roamkb.core.writers import MINDERS
+from roamkb.core.writers import TALKERS
+
+_APPROVALS = frozenset("approve override review rollback uninstall".split())
+#: `tests/roamkb` is a folder.
+_STARTS_ROAMKB = re.compile(r"roamkb(?:[@=].*)?|-mroamkb|roamkb\.__main__|(?:[/~.$].*|.*bin)/roamkb")
+_INSTALL_RULE = ("--kb", "--work-root", "--project-parent")
+_APPROVAL_IN_TEXT = re.compile(
+    r"roamkb['\"]?[,\s\]]{1,9}(?:['\"]?--?[\w-]{1,40}['\"]?[,\s]{1,9}){0,8}"
+    r"['\"]?(?P<verb>approve|override|review|rollback|uninstall)\b(?!['\"]?[,\s]+['\"]?--help)"
+    r"|roamkb\b[^\n;|&]{0,60}?\b(?P<curate>curate)\b[^\n;|&]{0,100}?--apply"
+)
+
+
+def find_approval(program: list[str], stdin: str, text: str) -> str:
+    """Return which approval a command asks roamkb for, however it is started; `text` is all of the script."""
+    if not program or not any("roamkb" in one for one in (text, stdin, *program)):
+        return ""
+    name = name_of(program[0])
+    if not _STARTS_ROAMKB.fullmatch(program[0]) and name not in ("xargs", "find", "fd", "fdfind"):
+        if reads_only(program) or name in TALKERS or name in MINDERS:
+            return ""
+        code = " ".join(word for word in program if re.search(r"[\s(]", word))
+        if name not in SHELLS and (verb := approval_in_text(f"{code}\n{stdin}")):
+            return verb
+    for at, word in enumerate(program):
+        if _STARTS_ROAMKB.fullmatch(word):
+            verb = _approval(program[at + 1 :], text)
+            if not verb and name == "xargs" and at == len(program) - 1:
+                verb = "…"
+            if verb:
+                return verb
+    return ""
+
+
+def approval_in_text(text: str) -> str:
+    """Return which approval a piece of code asks for, or nothing."""
+    found = _APPROVAL_IN_TEXT.search(text)
+    return found["verb"] or "curate --apply" if found else ""
+
+
+def _approval(words: list[str], text: str) -> str:
+    """Return which approval roamkb is asked for, or nothing."""
+    if "--help" in words:
+        return ""
+    rest = iter(words)
+    for word in rest:
+        if word == "--project":
+            next(rest, None)
+        elif not word.startswith("-"):
+            break
+    else:
+        return ""
+    if word in _APPROVALS:
+        return word
+    if word == "curate":
+        return "curate --apply" if any(one.partition("=")[0] == "--apply" for one in words) else ""
+    if word == "install" and "--dry-run" not in words:
+        return "install" if any(one.partition("=")[0] in _INSTALL_RULE for one in words) else ""
+    if word.startswith(("$", "`")):
+        return next((verb for verb in _APPROVALS if re.search(rf"\b{verb}\b", text)), "")
+    return ""
