@@ -6,6 +6,7 @@ Nothing stops the checkup: what can't be looked at is a fault of that one check.
 import sys
 from pathlib import Path
 
+from roamkb.actions.checks_of_harnesses import checks_of_harnesses
 from roamkb.actions.checks_of_notes import checks_of_notes
 from roamkb.core.checkup import Check
 from roamkb.core.checkup import Checkup
@@ -19,8 +20,8 @@ from roamkb.core.model import Rule
 from roamkb.core.patterns import literal_path
 from roamkb.storage import checkup
 from roamkb.storage.checkup import Patient
-
 from roamkb.storage.injections import troubles
+
 __all__ = ["Patient", "doctor"]
 
 
@@ -41,12 +42,13 @@ def doctor(patient: Patient) -> Checkup:
         looked("project", lambda: _project(patient.project)),
         looked("state folder", lambda: _private("state folder", patient.state.state)),
         looked("cache folder", lambda: _private("cache folder", patient.state.cache)),
+        *checks_of_harnesses(patient),
     ]
-    if isinstance(patient.rule, Rule):
-        checks += checks_of_notes(patient, patient.rule)
     if patient.log is not None:
         local = patient.log
         checks.append(looked("hooks", lambda: _hooks(local, patient.now.timestamp())))
+    if isinstance(patient.rule, Rule):
+        checks += checks_of_notes(patient, patient.rule)
     return Checkup(checks=tuple(checks))
 
 
@@ -105,8 +107,6 @@ def _project(project: Project) -> Check:
     return Check(name="project", ok=True, detail=detail, fix=project.hint)
 
 
-def _private(name: str, folder: Path) -> Check:
-    fault = checkup.folder_fault(folder)
 def _hooks(local: Path, now: float) -> Check:
     """Return what lately went wrong with the hooks of this project."""
     return check(
@@ -117,6 +117,8 @@ def _hooks(local: Path, now: float) -> Check:
     )
 
 
+def _private(name: str, folder: Path) -> Check:
+    fault = checkup.folder_fault(folder)
     return check(
         name,
         filter(None, [fault]),

@@ -12,6 +12,8 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
+from roamkb.actions.harness import approved
+from roamkb.actions.harness import harness_steps
 from roamkb.core.boundary import is_loosened
 from roamkb.core.boundary import permit
 from roamkb.core.boundary import strictest
@@ -88,8 +90,8 @@ def install(
 ) -> InstallReport:
     """Put the rules and whatever else is wished for in place; a second call changes nothing.
 
-    `ask` is given on a terminal only. It is called once, before there is a rule: the work
-    roots of the rule that everybody gets are one person's.
+    `ask` is given on a terminal only. It is called before there is a rule, since the work roots of
+    the rule that everybody gets are one person's, and before a harness's settings are written.
 
     Raises:
         Refused: a session at work would change the rule, or one that isn't personal the knowledge base.
@@ -107,9 +109,14 @@ def install(
     rule = _rule_to_be(wishes, home=home, rules=rules, found=found[place])
     found[rule.kb] = look(real_path(rule.kb))
     steps = plan_install(wishes, home=home, rules=rules, rule=rule, found=found, now=now, new_id=new_id)
+    there = find_rule(home, account_home=home)
+    stays = any(step.path == place and step.change is None for step in steps)
+    kb = there.kb if stays and isinstance(there, Rule) else rule.kb
+    steps += harness_steps(wishes, home=home, kb=short_path(kb, home))
     check_leave("install", steps, rule=rule, home=home, account_home=account_home, session=session)
     warnings = _slips(wishes)
     if not wishes.dry_run:
+        steps = tuple(approved(step, yes=wishes.yes, ask=ask) for step in steps)
         carry_out(steps)
         counts = find_rule(home, account_home=home)
         warnings += (str(counts),) if isinstance(counts, BadRule) else ()
@@ -143,6 +150,10 @@ def check_leave(
     ):
         hint = f"only your human changes what is denied: outside of work, or in {place}"
         permit(replace(project, hint=hint), f"{what}, which would change the rule", kb=said.kb)
+    if project.kind is Kind.WORK and any(step.is_loosening for step in changes):
+        kb = next(known.kb for known in (said, judge) if isinstance(known, Rule))
+        hint = "only your human changes what keeps agents in bounds: outside of work, or by hand"
+        permit(replace(project, hint=hint), f"{what}, which would change hooks", kb=kb)
     kbs = {known.kb for known in (said, account, rule) if isinstance(known, Rule)}
     is_new = said is None or isinstance(look(place), LinkTo)
     for step in changes:
@@ -196,7 +207,7 @@ def plan_install(
     if wishes.create_kb:
         steps += _kb_steps(rule, found[rule.kb], now=now, new_id=new_id)
     if wishes.agents_md:
-        block = agents_block(kb=_short(rule.kb, home), rule=_short(rule.source, home))
+        block = agents_block(kb=short_path(rule.kb, home), rule=short_path(rule.source, home))
         steps.append(_block_step(wishes.agents_md, found[wishes.agents_md], block))
     if wishes.snippets:
         steps += [
@@ -280,7 +291,7 @@ def _own_copy_data(place: Path, shipped: bytes, wishes: Wishes, old: OwnCopy | N
     work_roots = (*_shortened(kept, home), *added)
     text = render_rule(
         (shipped if old is None or old.pristine else old.text).decode(),
-        kb=_short(wishes.kb or present.kb, home),
+        kb=short_path(wishes.kb or present.kb, home),
         work_roots=tuple(dict.fromkeys(work_roots)),
         project_parents=_shortened(parents, home),
     )
@@ -431,6 +442,6 @@ def _snippet_step(path: Path, found: Found, what: str, text: str) -> Step:
     return Step(what=what, path=path, outcome=Outcome.WRITTEN, why=why, change=PutFile(data=data, was=found))
 
 
-def _short(path: Path, home: Path) -> str:
+def short_path(path: Path, home: Path) -> str:
     """Return `path` as people write it: from `~` where it is below."""
     return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)

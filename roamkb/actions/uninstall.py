@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from roamkb.actions.harness import harness_removals
 from roamkb.actions.install import SNIPPETS
 from roamkb.actions.install import check_leave
 from roamkb.actions.install import is_our_link
 from roamkb.actions.install import own_copy
 from roamkb.actions.install import rule_place
+from roamkb.actions.install import short_path
 from roamkb.actions.install import wished_files
 from roamkb.core.installation import Absent
 from roamkb.core.installation import Found
@@ -21,12 +23,14 @@ from roamkb.core.installation import Step
 from roamkb.core.installation import Wishes
 from roamkb.core.installation import left_alone
 from roamkb.core.installation import unchanged
+from roamkb.core.model import Rule
 from roamkb.formats.block import BadMarks
 from roamkb.formats.block import without_block
 from roamkb.storage.installed import carry_out
 from roamkb.storage.installed import look
 from roamkb.storage.installed import real_path
 from roamkb.storage.places import Session
+from roamkb.storage.places import find_rule
 
 
 def uninstall(
@@ -44,6 +48,10 @@ def uninstall(
     places = {rule_place(home).with_name(path.name): data for path, data in rules.items()}
     found = {path: look(path) for path in (*places, *wished_files(wishes))}
     steps = plan_uninstall(wishes, places=places, found=found)
+    # where nobody says where the knowledge base is, the rules about it can't be told from the user's
+    counts = find_rule(home, account_home=account_home)
+    kb = short_path(counts.kb, home) if isinstance(counts, Rule) else None
+    steps += harness_removals(wishes, home=home, kb=kb)
     check_leave("uninstall", steps, rule=None, home=home, account_home=account_home, session=session)
     if not wishes.dry_run:
         carry_out(steps)

@@ -55,6 +55,8 @@ class Outcome(StrEnum):
     UNCHANGED = "skip"
     LEFT_ALONE = "WARN"
     OFFERED = "offer"
+    #: What it would do is shown; nobody said that it should.
+    SHOWN = "show"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,13 +94,18 @@ Change = MakeLink | PutFile | MakeFolder | Remove
 class Step:
     """One thing that was, or wasn't, put in place or taken away."""
 
-    #: `rule`, `knowledge base`, `first note`, `agents block`, `Emacs setting`, `.stignore lines`.
+    #: `rule`, `knowledge base`, `first note`, `agents block`, `Emacs setting`, `.stignore lines`,
+    #: `Claude Code hooks`, `Codex hooks`, `Codex MCP server`.
     what: str
     path: Path | None
     outcome: Outcome
     #: One clause.
     why: str
     change: Change | None = None
+    #: How the file changes, line by line, for files that others write to as well.
+    diff: str = ""
+    #: Whether it takes away, or replaces, what keeps agents out of the knowledge base.
+    is_loosening: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,8 +121,9 @@ class InstallReport:
 
     @property
     def exit_code(self) -> int:
-        """2 where something of somebody else's is in the way."""
-        return 2 if any(step.outcome is Outcome.LEFT_ALONE for step in self.steps) else 0
+        """2 where something of somebody else's is in the way, or nobody said yes."""
+        undone = (Outcome.LEFT_ALONE, Outcome.SHOWN)
+        return 2 if any(step.outcome in undone for step in self.steps) else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +137,14 @@ class Wishes:
     snippets: Path | None = None
     create_kb: bool = False
     dry_run: bool = False
+    claude: bool = False
+    codex: bool = False
+    #: Whether settings that others write to are changed without asking.
+    yes: bool = False
+    #: The command that hooks are to run; None where there is none.
+    program: Path | None = None
+    #: Whether `roamkb mcp` would start.
+    has_mcp: bool = False
 
     @property
     def own_copy(self) -> bool:

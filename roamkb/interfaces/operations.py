@@ -129,7 +129,7 @@ OPERATIONS: tuple[Operation, ...] = (
             _switch("--files", "Only the paths of the files."),
             _option("--related", "Nodes about the same as this one, not yet linked with it.", metavar="ID"),
             _count("--budget", "At most so many characters of PATH:LINE: TEXT."),
-            _switch("--semantic", "Order the best by a sentence model, too (pip install 'roamkb[semantic]')."),
+            _switch("--semantic", "Order the best by a sentence model, too (the extra [semantic])."),
         ),
     ),
     Operation(
@@ -588,6 +588,28 @@ OPERATIONS: tuple[Operation, ...] = (
         is_of_log=True,
     ),
     Operation(
+        name="brief",
+        summary="Say what a session should know at its start; with --task, what helps with that.",
+        example="roamkb brief --task bd-12",
+        parameters=(
+            _option("--task", "What helps with this task, from a confidence of 0.70.", metavar="ID"),
+            _switch("--subagent", "What helps a subagent: patterns alone."),
+            *_WHO,
+        ),
+        panel=_LOG,
+        is_of_log=True,
+    ),
+    Operation(
+        name="inject",
+        summary="Turn off, or on again, what hooks put into prompts here; they go on recording.",
+        example="roamkb inject off",
+        parameters=(
+            _argument("action", "on or off (without it: which it is).", required=False, metavar="on|off"),
+        ),
+        panel=_LOG,
+        is_of_log=True,
+    ),
+    Operation(
         name="classify",
         summary="Say whether a folder's project is work, personal or unknown, and why.",
         example="roamkb classify ~/code/site",
@@ -618,28 +640,6 @@ OPERATIONS: tuple[Operation, ...] = (
         panel="Looking after it",
     ),
     Operation(
-        name="brief",
-        summary="Say what a session should know at its start; with --task, what helps with that.",
-        example="roamkb brief --task bd-12",
-        parameters=(
-            _option("--task", "What helps with this task, from a confidence of 0.70.", metavar="ID"),
-            _switch("--subagent", "What helps a subagent: patterns alone."),
-            *_WHO,
-        ),
-        panel=_LOG,
-        is_of_log=True,
-    ),
-    Operation(
-        name="inject",
-        summary="Turn off, or on again, what hooks put into prompts here; they go on recording.",
-        example="roamkb inject off",
-        parameters=(
-            _argument("action", "on or off (without it: which it is).", required=False, metavar="on|off"),
-        ),
-        panel=_LOG,
-        is_of_log=True,
-    ),
-    Operation(
         name="index",
         summary="Look at the search index; it is kept by itself and never needed for an answer.",
         example="roamkb index --check",
@@ -661,6 +661,9 @@ OPERATIONS: tuple[Operation, ...] = (
             _option("--agents-md", "Keep a block with the rule's gist in this file.", metavar="FILE"),
             _switch("--create-kb", "Make the folder and a first node that documents it."),
             _option("--snippets", "Write the Emacs setting and the .stignore lines here.", metavar="DIR"),
+            _switch("--claude", "Put hooks, and rules that deny, into Claude Code's settings; asks first."),
+            _switch("--codex", "Put hooks, and the MCP server, into Codex's settings; asks first."),
+            _switch("--yes", "Write those settings without asking."),
             _switch("--dry-run", "Say what would be done; do nothing."),
         ),
         panel="Boundary and rule",
@@ -672,6 +675,8 @@ OPERATIONS: tuple[Operation, ...] = (
         parameters=(
             _option("--agents-md", "Take the block out of this file.", metavar="FILE"),
             _option("--snippets", "Take the Emacs setting and .stignore lines out of here.", metavar="DIR"),
+            _switch("--claude", "Take the hooks and rules out of Claude Code's settings."),
+            _switch("--codex", "Take the hooks and the MCP server out of Codex's settings."),
             _switch("--dry-run", "Say what would be done; do nothing."),
         ),
         panel="Boundary and rule",

@@ -74,7 +74,7 @@ def doctor(result: Checkup) -> Printed:
 def install(result: InstallReport) -> Printed:
     """Return what `install` did, or would do; status 2 where something of somebody else's is in the way."""
     done = ["a dry run: nothing was changed"] if result.dry_run else []
-    lines = [*map(_step_line, result.steps), *_whose(result.rule), *done]
+    lines = [*(line for step in result.steps for line in _step_lines(step)), *_whose(result.rule), *done]
     return Printed(
         json={
             "schema": SCHEMA,
@@ -138,6 +138,7 @@ def _step(step: Step) -> Json:
         "path": str(step.path) if step.path else None,
         "outcome": step.outcome.name.lower(),
         "why": step.why,
+        "diff": step.diff,
     }
 
 
@@ -202,9 +203,11 @@ def _check_lines(check: Check, terminal: bool) -> Iterator[str]:
         yield f"   {shown(check.fix)}"
 
 
-def _step_line(step: Step) -> str:
+def _step_lines(step: Step) -> Iterator[str]:
     where = f" {shown(str(step.path))}" if step.path else ""
-    return f"{step.outcome.value:5} {step.what}:{where} ({shown(step.why)})"
+    yield f"{step.outcome.value:5} {step.what}:{where} ({shown(step.why)})"
+    if step.diff:
+        yield step.diff
 
 
 # an org document

@@ -1,0 +1,156 @@
+"""What `doctor` says of hooks in harnesses' settings: each is run; what keeps one from running is named."""
+
+import re
+from collections.abc import Iterator
+from collections.abc import Sequence
+from pathlib import Path
+
+from roamkb.core.checkup import Check
+from roamkb.core.checkup import check
+from roamkb.core.checkup import looked
+from roamkb.core.harness import CLAUDE_HOOKS
+from roamkb.core.harness import CODEX_HOOKS as WANTED_OF_CODEX
+from roamkb.core.harness import Handler
+from roamkb.core.harness import Hook
+from roamkb.core.installation import Absent
+from roamkb.core.installation import Held
+from roamkb.core.model import Rule
+from roamkb.formats.codex_config import BadToml
+from roamkb.formats.codex_config import has_hooks_off
+from roamkb.formats.json_text import BadJson
+from roamkb.formats.settings_json import is_disabled
+from roamkb.formats.settings_json import own_handlers
+from roamkb.storage.checkup import Patient
+from roamkb.storage.harnesses import CLAUDE_SETTINGS
+from roamkb.storage.harnesses import CODEX_CONFIG
+from roamkb.storage.harnesses import CODEX_HOOKS
+from roamkb.storage.harnesses import probe
+from roamkb.storage.harnesses import program_fault
+from roamkb.storage.installed import look
+from roamkb.storage.installed import real_path
+
+#: Tools that the hook before a tool must hear of.
+_WRITERS = ("Bash", "Edit", "Write", "NotebookEdit", "mcp__files__write_file")
+_LIST = re.compile(r"[\w\-, |]*")
+
+
+def checks_of_harnesses(patient: Patient) -> Iterator[Check]:
+    """Yield a check for each harness whose settings may hold hooks of ours."""
+    yield looked("Claude Code", lambda: _claude(patient))
+    yield looked("Codex", lambda: _codex(patient))
+
+
+def _claude(patient: Patient) -> Check:
+    path = patient.home / CLAUDE_SETTINGS
+    data = _content(path)
+    try:
+        mine = own_handlers(data) if data.strip() else ()
+        off = [f"{path} says disableAllHooks: none is run"] if mine and is_disabled(data) else []
+    except BadJson as error:
+        return _unreadable("Claude Code", path, error)
+    return _judged(patient, "Claude Code", mine, CLAUDE_HOOKS, [*off, *_short_of_time(mine)], "--claude")
+
+
+def _codex(patient: Patient) -> Check:
+    path = patient.home / CODEX_HOOKS
+    data, config = _content(path), _content(patient.home / CODEX_CONFIG)
+    try:
+        mine = own_handlers(data) if data.strip() else ()
+    except BadJson as error:
+        return _unreadable("Codex", path, error)
+    try:
+        off = ["config.toml turns hooks off under [features]"] if mine and has_hooks_off(config) else []
+    except BadToml as error:
+        return _unreadable("Codex", patient.home / CODEX_CONFIG, error)
+    return _judged(patient, "Codex", mine, WANTED_OF_CODEX, off, "--codex")
+
+
+def _content(path: Path) -> bytes:
+    """Return what a settings file holds, at the end of whatever links lead there."""
+    found = look(real_path(path))
+    return found.data if isinstance(found, Held) else b"" if isinstance(found, Absent) else b"?"
+
+
+def _unreadable(name: str, path: Path, error: ValueError) -> Check:
+    return Check(
+        name=name,
+        ok=False,
+        detail=f"{path} {error}",
+        fix=f"put it right: {name} may ignore the whole file, hooks and rules too",
+    )
+
+
+def _judged(
+    patient: Patient,
+    name: str,
+    mine: Sequence[Handler],
+    wanted: Sequence[Hook],
+    faults: Sequence[str],
+    option: str,
+) -> Check:
+    if not mine:
+        said = "no hooks of roamkb's in its settings"
+        fix = f"`roamkb install {option}` puts them there, or a plugin does: nothing is recalled by itself"
+        return Check(name=name, ok=True, detail=said, fix=fix)
+    found = (*faults, *_misplaced(mine, wanted), *_missing(mine, wanted), *_mute(patient, mine))
+    fine = f"{len(mine)} hooks, each answered"
+    result = check(name, found, fine=fine, fix=f"`roamkb install {option}`, or put it right in the settings")
+    if result.ok and name == "Codex":
+        return Check(name=name, ok=True, detail=fine, fix="Codex runs them once you trust them: /hooks there")
+    return result
+
+
+def _misplaced(mine: Sequence[Handler], wanted: Sequence[Hook]) -> Iterator[str]:
+    """Yield the hooks that will never run, or run for the wrong thing."""
+    known = {hook.event: hook for hook in wanted}
+    for handler in mine:
+        hook = known.get(handler.event)
+        command = " ".join(handler.words[1:])
+        if hook is None:
+            yield f"{handler.event} is no event: `{command}` is never run"
+        elif handler.words[2:3] != (hook.word,):
+            yield f"{handler.event} runs `{command}`, not `hook {hook.word}`"
+        elif handler.timeout is not None and handler.timeout < hook.timeout:
+            yield f"{handler.event} has {handler.timeout:g} s, less than {hook.timeout}"
+        if handler.event == "PreToolUse":
+            deaf = [tool for tool in _WRITERS if not _matches(handler.matcher, tool)]
+            if deaf:
+                yield f"PreToolUse doesn't hear of {', '.join(deaf)}: its matcher is {handler.matcher}"
+
+
+def _matches(matcher: str, tool: str) -> bool:
+    """Say whether a matcher lets a tool through: a list of names, else an unanchored regular expression."""
+    if matcher in ("", "*"):
+        return True
+    if _LIST.fullmatch(matcher):
+        return tool in re.split(r"[,|\s]+", matcher)
+    try:
+        return re.search(matcher, tool) is not None
+    except re.error:
+        # JavaScript's, perhaps; what we can't read we don't judge
+        return True
+
+
+def _missing(mine: Sequence[Handler], wanted: Sequence[Hook]) -> Iterator[str]:
+    there = {handler.event for handler in mine}
+    gone = [hook.event for hook in wanted if hook.event not in there]
+    if gone:
+        yield f"nothing runs at {', '.join(gone)}"
+
+
+def _short_of_time(mine: Sequence[Handler]) -> Iterator[str]:
+    if any(handler.event == "SessionEnd" and handler.timeout is None for handler in mine):
+        yield "SessionEnd has no timeout, so that all hooks there share 1.5 s"
+
+
+def _mute(patient: Patient, mine: Sequence[Handler]) -> Iterator[str]:
+    """Yield what is wrong with the commands, each run once."""
+    rule = patient.rule if isinstance(patient.rule, Rule) else None
+    programs = dict.fromkeys(handler.words[0] for handler in mine)
+    broken = {name: program_fault(Path(name), patient.search_path) for name in programs}
+    yield from (f"{fault}: its hooks are skipped" for fault in broken.values() if fault)
+    for words in dict.fromkeys(handler.words for handler in mine):
+        if broken[words[0]] is None and len(words) == 3:
+            fault = probe(words, home=patient.home, search_path=patient.search_path, rule=rule)
+            if fault:
+                yield f"`{' '.join(words[1:])}` {fault}"

@@ -1,0 +1,178 @@
+"""Put roamkb's hooks, rules and server into harnesses' settings, or take just those out again.
+
+What a settings file would become is shown, and written only once the human said so.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from difflib import unified_diff
+from pathlib import Path
+
+from roamkb.core.errors import UsageError
+from roamkb.core.harness import CLAUDE_HOOKS
+from roamkb.core.harness import CODEX_HOOKS as WANTED_OF_CODEX
+from roamkb.core.harness import deny_rules
+from roamkb.core.installation import Absent
+from roamkb.core.installation import Found
+from roamkb.core.installation import Held
+from roamkb.core.installation import LinkTo
+from roamkb.core.installation import Outcome
+from roamkb.core.installation import PutFile
+from roamkb.core.installation import Remove
+from roamkb.core.installation import Step
+from roamkb.core.installation import Wishes
+from roamkb.core.installation import left_alone
+from roamkb.core.installation import unchanged
+from roamkb.core.secrets import withheld
+from roamkb.core.text import cleaned
+from roamkb.core.text import clipped
+from roamkb.formats.codex_config import BadToml
+from roamkb.formats.codex_config import with_server
+from roamkb.formats.codex_config import without_server
+from roamkb.formats.json_text import BadJson
+from roamkb.formats.settings_json import CLAUDE_MADE
+from roamkb.formats.settings_json import CODEX_MADE
+from roamkb.formats.settings_json import own_handlers
+from roamkb.formats.settings_json import with_hooks
+from roamkb.formats.settings_json import without_hooks
+from roamkb.storage.harnesses import CLAUDE_SETTINGS
+from roamkb.storage.harnesses import CODEX_CONFIG
+from roamkb.storage.harnesses import CODEX_HOOKS
+from roamkb.storage.harnesses import is_read_only
+from roamkb.storage.installed import look
+from roamkb.storage.installed import real_path
+
+_CLAUDE = "Claude Code hooks"
+_CODEX = "Codex hooks"
+_SERVER = "Codex MCP server"
+#: Of a line in a diff; settings may be one line of any length.
+_WIDTH = 300
+_Edit = Callable[[bytes | None], bytes | None]
+
+
+def harness_steps(wishes: Wishes, *, home: Path, kb: str) -> tuple[Step, ...]:
+    """Return the steps that put in what `wishes` want; `kb` is the knowledge base's path from `~` or `/`.
+
+    Raises:
+        UsageError: there is no command that a hook could run.
+    """
+    if not (wishes.claude or wishes.codex):
+        return ()
+    if wishes.program is None:
+        raise UsageError(
+            "no command roamkb for hooks to run", hint="run `make install`, or put it on the PATH"
+        )
+    program = str(wishes.program)
+    steps = []
+    if wishes.claude:
+
+        def claude(data: bytes | None) -> bytes:
+            return with_hooks(data, CLAUDE_HOOKS, program, made=CLAUDE_MADE, deny=deny_rules(kb))
+
+        steps.append(_edited(_CLAUDE, home / CLAUDE_SETTINGS, claude))
+    if wishes.codex:
+
+        def codex(data: bytes | None) -> bytes:
+            return with_hooks(data, WANTED_OF_CODEX, program, made=CODEX_MADE)
+
+        steps.append(_edited(_CODEX, home / CODEX_HOOKS, codex))
+        if wishes.has_mcp:
+            steps.append(_edited(_SERVER, home / CODEX_CONFIG, lambda data: with_server(data, program)))
+    return tuple(steps)
+
+
+def harness_removals(wishes: Wishes, *, home: Path, kb: str | None) -> tuple[Step, ...]:
+    """Return the steps that take out what is ours, and nothing else."""
+    steps = []
+    if wishes.claude:
+
+        def claude(data: bytes | None) -> bytes | None:
+            return without_hooks(data or b"", made=CLAUDE_MADE, deny=deny_rules(kb) if kb else ())
+
+        steps.append(_edited(_CLAUDE, home / CLAUDE_SETTINGS, claude, removing=True))
+    if wishes.codex:
+
+        def codex(data: bytes | None) -> bytes | None:
+            return without_hooks(data or b"", made=CODEX_MADE)
+
+        steps.append(_edited(_CODEX, home / CODEX_HOOKS, codex, removing=True))
+        server = _edited(
+            _SERVER, home / CODEX_CONFIG, lambda data: without_server(data or b""), removing=True
+        )
+        steps.append(server)
+    return tuple(steps)
+
+
+def approved(step: Step, *, yes: bool, ask: Callable[[str], str] | None) -> Step:
+    """Return `step` if the human wants it, else one that only shows what it would do."""
+    if not (step.diff and isinstance(step.change, PutFile)) or step.outcome is not Outcome.WRITTEN or yes:
+        return step
+    if ask is None:
+        why = "not written: run it in a terminal, or with --yes"
+    elif ask(f"{step.diff}\n{step.what}: write this to {step.path}? [y/N]").lower() in ("y", "yes"):
+        return replace(step, diff="")
+    else:
+        why = "not written, as you said"
+    return replace(step, outcome=Outcome.SHOWN, why=why, change=None)
+
+
+def _edited(what: str, place: Path, edit: _Edit, *, removing: bool = False) -> Step:
+    """Return the step that edits the file at the end of whatever links lead there."""
+    path, found = real_path(place), look(place)
+    if isinstance(found, LinkTo):
+        # a dotfile manager's: the file is changed where it is kept, and the link stays
+        found = look(path)
+        if isinstance(found, Absent):
+            return left_alone(what, place, "is a link that leads nowhere; put that right and install again")
+    if isinstance(found, Absent) and removing:
+        return unchanged(what, path, "isn't there")
+    if not isinstance(found, Absent | Held):
+        return left_alone(what, path, "isn't a file that can be read")
+    old = found.data if isinstance(found, Held) else None
+    try:
+        new = edit(old)
+    except (BadJson, BadToml) as error:
+        return left_alone(what, path, f"{error}; nothing was changed, put it right and try again")
+    if new == old:
+        return unchanged(what, path, "holds nothing of roamkb's" if removing else "all is there already")
+    if isinstance(found, Held) and is_read_only(path):
+        return left_alone(
+            what, path, "is read-only; whoever made it so adds the hooks (--dry-run shows them)"
+        )
+    return _step(what, path, found, new, removing=removing)
+
+
+def _step(what: str, path: Path, found: Found, new: bytes | None, *, removing: bool) -> Step:
+    old = found.data if isinstance(found, Held) else None
+    change = Remove(was=found) if new is None else PutFile(data=new, was=found)
+    if removing:
+        why = "the file held nothing else" if new is None else "only roamkb's own; every other byte stays"
+    elif what == _CODEX:
+        why = "Codex skips them without a word until you trust them: say /hooks there"
+    else:
+        why = "a new file" if old is None else "added; every other byte stays"
+    return Step(
+        what=what,
+        path=path,
+        outcome=Outcome.REMOVED if removing else Outcome.WRITTEN,
+        why=why,
+        change=change,
+        diff=_diff(path, old or b"", new or b""),
+        is_loosening=removing or (what != _SERVER and _has_replaced(old, new)),
+    )
+
+
+def _has_replaced(old: bytes | None, new: bytes | None) -> bool:
+    """Say whether hooks that were there run something else now."""
+    before = {handler.words for handler in own_handlers(old)} if old and old.strip() else set()
+    return not before <= {handler.words for handler in own_handlers(new or b"{}")}
+
+
+def _diff(path: Path, old: bytes, new: bytes) -> str:
+    """Return what changes, line by line, without credentials and what would act on a terminal."""
+    lines = unified_diff(_lines(old), _lines(new), str(path), str(path), lineterm="", n=2)
+    return "\n".join(clipped(line, _WIDTH) for line in lines)
+
+
+def _lines(data: bytes) -> list[str]:
+    return withheld(cleaned(data.decode(errors="replace"))).split("\n")

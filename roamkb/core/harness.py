@@ -1,0 +1,74 @@
+"""What agents' harnesses run at their events, as roamkb wants it; and what a settings file has of it."""
+
+import re
+from dataclasses import dataclass
+
+#: Claude Code's tools that change no file and run nothing: not worth a process each time.
+_READERS = "Read|Grep|Glob|LS|NotebookRead|WebFetch|WebSearch|TodoWrite|TodoRead|ToolSearch"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hook:
+    """One event that roamkb wants to hear of."""
+
+    #: As harnesses spell it: `PreToolUse`.
+    event: str
+    #: Seconds. A hook takes well under one; a hook that is stopped before a tool decides nothing.
+    timeout: int = 10
+    #: A JavaScript regular expression over tool names; empty for all.
+    matcher: str = ""
+
+    @property
+    def word(self) -> str:
+        """The event as the command line has it: `pre-tool-use`."""
+        return re.sub(r"(?<!^)(?=[A-Z])", "-", self.event).lower()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Handler:
+    """A hook of roamkb's that a settings file holds."""
+
+    #: As the file has it, right or wrong.
+    event: str
+    #: Its matcher's text, empty for all.
+    matcher: str
+    #: The program and its arguments.
+    words: tuple[str, ...]
+    #: Seconds; None where the file leaves it to the harness.
+    timeout: float | None
+
+
+CLAUDE_HOOKS = (
+    Hook(event="SessionStart", timeout=30),
+    Hook(event="SubagentStart"),
+    Hook(event="UserPromptSubmit"),
+    Hook(event="PreToolUse", matcher=f"^(?!(?:{_READERS})$)"),
+    Hook(event="PostToolUse"),
+    Hook(event="PostToolUseFailure"),
+    Hook(event="PreCompact"),
+    Hook(event="PostCompact"),
+    Hook(event="Stop", timeout=30),
+    Hook(event="SubagentStop"),
+    # without a timeout of its own it shares 1.5 s with all others of its kind
+    Hook(event="SessionEnd"),
+)
+#: Codex tells of no failure by itself, and its regular expressions know no lookahead.
+CODEX_HOOKS = tuple(
+    Hook(event=hook.event, timeout=hook.timeout)
+    for hook in CLAUDE_HOOKS
+    if hook.event != "PostToolUseFailure"
+)
+
+#: What only a human says; the hook before a tool sees these in any disguise, a rule only spelt like this.
+_HUMANS = ("approve", "override", "review", "rollback", "uninstall", "curate --apply")
+
+
+def deny_rules(kb: str) -> tuple[str, ...]:
+    """Return Claude Code's permission rules that keep its own tools off the notes in `kb` (from `~` or `/`).
+
+    They hold in every project, personal ones too, since user settings know no projects: notes
+    are written by `roamkb write` there. A rule for `Edit` holds for all tools that write files.
+    """
+    place = kb.rstrip("/")
+    anchored = place if place.startswith("~/") else f"/{place}"
+    return (f"Edit({anchored}/**)", *(f"Bash(roamkb {verb} *)" for verb in _HUMANS))

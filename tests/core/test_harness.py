@@ -1,0 +1,44 @@
+"""The hooks that we want are those that we answer."""
+
+import ast
+import re
+from pathlib import Path
+
+from roamkb.core.harness import CLAUDE_HOOKS
+from roamkb.core.harness import CODEX_HOOKS
+from roamkb.core.harness import deny_rules
+
+_DOOR = Path(__file__).parents[2] / "roamkb" / "interfaces" / "hooks.py"
+
+
+def answered() -> set[str]:
+    """Return the events that the door for hooks has an answer to."""
+    function = next(
+        node
+        for node in ast.walk(ast.parse(_DOOR.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef) and node.name == "_answer"
+    )
+    cases = (node.pattern for node in ast.walk(function) if isinstance(node, ast.match_case))
+    values = (node.value for case in cases for node in ast.walk(case) if isinstance(node, ast.MatchValue))
+    return {str(value.value) for value in values if isinstance(value, ast.Constant)}
+
+
+def test_every_event_that_is_answered_is_asked_for() -> None:
+    """And the other way round."""
+    assert answered() == {hook.word for hook in CLAUDE_HOOKS}
+    assert answered() - {"post-tool-use-failure"} == {hook.word for hook in CODEX_HOOKS}
+
+
+def test_the_hook_before_a_tool_hears_of_all_that_could_write() -> None:
+    """Only tools that never do are left out."""
+    (matcher,) = (hook.matcher for hook in CLAUDE_HOOKS if hook.event == "PreToolUse")
+    heard = ("Bash", "Edit", "Write", "NotebookEdit", "mcp__files__write_file", "ReadWrite", "Task")
+    assert all(re.search(matcher, tool) for tool in heard)
+    assert not any(re.search(matcher, tool) for tool in ("Read", "Grep", "Glob", "WebFetch"))
+
+
+def test_rules_deny_the_notes_and_a_humans_word() -> None:
+    """A path from the root has two slashes in a rule: one alone would be from the settings' folder."""
+    assert "Edit(~/org/roam/**)" == deny_rules("~/org/roam/")[0]
+    assert "Edit(//srv/roam/**)" == deny_rules("/srv/roam")[0]
+    assert "Bash(roamkb curate --apply *)" in deny_rules("~/org")
