@@ -28,6 +28,8 @@ from roamkb.core.saying import Stamps
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
 from roamkb.core.verification import VERIFIED
+from roamkb.core.verification import Evidence
+from roamkb.core.verification import checks
 from roamkb.storage.log import Log
 
 #: A title's worth; a longer statement has its first sentence as title, and itself as text.
@@ -35,6 +37,8 @@ _TITLE = 120
 _FIRST = re.compile(r".+?(?:[.!?](?=\s)|;\s|\Z)", re.DOTALL)
 #: Related nodes that a new one links to.
 _LINKS = 3
+#: Checks of a learning's text that are made again, whoever verified it.
+_NEVER_GOES = ("no_secret", "no_instruction", "safe")
 _NOT_A_TAG = re.compile(r"[^\w@#%]+")
 
 
@@ -97,7 +101,9 @@ def why_not(standing: Standing) -> str:
         return f"it is {standing.verdict}: `roamkb verify {learning.key}` first"
     if not is_durable(standing):
         return f"it isn't durable: confidence {standing.confidence / 100:.2f}, {category(standing)}"
-    return ""
+    # the ledger's word for it may have come with a repository, and authorises nothing
+    wrong = (check.why for check in checks(learning.content, Evidence()) if check.name in _NEVER_GOES)
+    return next(filter(None, wrong), "")
 
 
 def node_id(standing: Standing) -> str:
