@@ -8,13 +8,13 @@ from roamkb.core.readers import reads_only
 from roamkb.core.writers import MINDERS
 from roamkb.core.writers import TALKERS
 
-_APPROVALS = frozenset("approve override review rollback uninstall".split())
+_APPROVALS = frozenset("approve override reject review rollback uninstall".split())
 #: `tests/roamkb` is a folder.
 _STARTS_ROAMKB = re.compile(r"roamkb(?:[@=].*)?|-mroamkb|roamkb\.__main__|(?:[/~.$].*|.*bin)/roamkb")
 _INSTALL_RULE = ("--kb", "--work-root", "--project-parent")
 _APPROVAL_IN_TEXT = re.compile(
     r"roamkb['\"]?[,\s\]]{1,9}(?:['\"]?--?[\w-]{1,40}['\"]?[,\s]{1,9}){0,8}"
-    r"['\"]?(?P<verb>approve|override|review|rollback|uninstall)\b(?!['\"]?[,\s]+['\"]?--help)"
+    r"['\"]?(?P<verb>approve|override|reject|review|rollback|uninstall)\b(?!['\"]?[,\s]+['\"]?--help)"
     r"|roamkb\b[^\n;|&]{0,60}?\b(?P<curate>curate)\b[^\n;|&]{0,100}?--apply"
 )
 
@@ -32,7 +32,7 @@ def find_approval(program: list[str], stdin: str, text: str) -> str:
             return verb
     for at, word in enumerate(program):
         if _STARTS_ROAMKB.fullmatch(word):
-            verb = _approval(program[at + 1 :], text)
+            verb = _approval(program[at + 1 : at + 50], text)
             if not verb and name == "xargs" and at == len(program) - 1:
                 verb = "…"
             if verb:

@@ -301,7 +301,7 @@ def test_a_personal_project_may_write_what_is_no_humans(command: str) -> None:
 
 
 APPROVALS = [
-    "roamkb override k 0.9", "roamkb curate --apply abc", "roamkb curate --apply=abc --reason x", "roamkb review", "roamkb review --curate", "roamkb approve p1", "roamkb rollback p1",
+    "roamkb override k 0.9", "roamkb curate --apply abc", "roamkb curate --apply=abc --reason x", "roamkb review", "roamkb review --curate", "roamkb approve p1", "roamkb rollback p1", "roamkb reject p1",
     "roamkb uninstall", "roamkb install --work-root ~/none", "roamkb install --kb=/tmp/x", "roamkb --json override k 0.9", "roamkb --project /x override k 1", "~/.local/bin/roamkb override k 1",
     "yes | roamkb override k 0.9", "echo k | xargs roamkb override", "echo 'override k 1' | xargs roamkb", "script -qc 'roamkb override k 0.9' /dev/null", "expect -c 'spawn roamkb override k 0.9; send y'",
     "python3 -m roamkb override k 0.9", "python3 -mroamkb override k 1", ".venv/bin/python -m roamkb review", "uv run roamkb curate --apply x", "uvx roamkb override k 1", "A=1 roamkb review", "env A=1 roamkb review",
