@@ -73,9 +73,14 @@ def approve(
         ChangedOnDisk: it isn't what `digest` names any more. Nothing was changed in any case.
     """
     require_human(human)
+    before = desk(log, kind).proposals
     at = settled(log, kind, signature)
     if name is None:
         chosen = [one.proposal.id for one in queue(at).waiting if not one.problem]
+        arrived = [one for one in at.proposals.values() if one.state == APPLIED]
+        arrived = [one for one in arrived if one.id in before and before[one.id].state != APPLIED]
+        if arrived and not chosen:
+            return Decided(known=tuple(arrived))
     else:
         one = find_proposal(at, name)
         if one.state == APPLIED:

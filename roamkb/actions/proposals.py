@@ -113,12 +113,14 @@ class Desk:
             BadPlace: a line has no place. RoamkbError: a file can't be read.
         """
         basis = [f"reject {id}" for id in sorted(rejected)]
-        now: dict[str, bytes] = {}
+        by_place: dict[tuple[str, str], list[str]] = {}
         for one in chosen:
             text = self.text(one)
             basis += [one.id, one.target, one.section, text]
-            data = now.get(one.target, self.holds(one.target))
-            now[one.target] = with_lines(data, one.section, [text])
+            by_place.setdefault((one.target, one.section), []).append(text)
+        now: dict[str, bytes] = {}
+        for (target, section), texts in by_place.items():
+            now[target] = with_lines(now.get(target, self.holds(target)), section, texts)
         files = tuple((target, self.holds(target), after) for target, after in now.items())
         marks = [content_digest(data) for _, before, after in files for data in (before, after)]
         return Plan(digest=digest_of(basis, marks), files=files)

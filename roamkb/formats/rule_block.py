@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from difflib import unified_diff
+from functools import lru_cache
 
+from roamkb.formats.markdown import Part
 from roamkb.formats.markdown import parts
 
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+\Z")
@@ -55,30 +57,55 @@ def with_lines(data: bytes, section: str, lines: Sequence[str]) -> bytes:
     Raises:
         BadPlace: there is no place where they would be read as lines of a list.
     """
-    text, held = _checked(data), _lines(data)
     known = lines_in(data)
     wanted = [line for line in dict.fromkeys(lines) if line not in known]
     if not wanted:
         return data
+    _require_place(data, section)
+    if not all(map(_is_bullet, wanted)):
+        raise BadPlace("takes one bullet a line")
+    return _put(data, section, wanted)[0]
+
+
+@lru_cache(maxsize=8)
+def _require_place(data: bytes, section: str) -> None:
+    """Raise unless a line there is read as an item of a list, behind a mark that opens nothing else."""
+    made, lines = _put(data, section, ["- x"])
+    text = _checked(made)
+    items, tags = (
+        {part.start for part in _parts(text) if part.kind == kind} for kind in ("item", "html_block")
+    )
+    begins = {block.begin for block in _blocks(text, _lines(made)) if block.begin < lines.start < block.end}
+    if not begins & tags or not items.issuperset(lines):
+        raise BadPlace("has code or a comment that isn't closed there, so the line would be part of it")
+
+
+def _is_bullet(line: str) -> bool:
+    return [part.kind for part in parts(line)] == ["bullet_list", "item"] and "\n" not in line
+
+
+@lru_cache(maxsize=8)
+def _parts(text: str) -> tuple[Part, ...]:
+    """Return the blocks of a file; a queue asks for those of one file again and again."""
+    return tuple(parts(text))
+
+
+def _put(data: bytes, section: str, lines: Sequence[str]) -> tuple[bytes, range]:
+    """Return `data` with `lines`, and where they are in it."""
+    text, held = _checked(data), _lines(data)
     blocks = _blocks(text, held)
     eol = _eol(held)
-    new = [line.encode() + eol for line in wanted]
+    new = [line.encode() + eol for line in lines]
     first, last = _range(text, held, section)
     own = [block for block in blocks if first <= block.begin < last]
     if not section:
-        own = (
-            blocks
-            if len(blocks) == 1
-            else [block for block in own if not any(map(_says, held[block.end + 1 :]))]
-        )
+        own = blocks if len(blocks) == 1 else [one for one in own if not any(map(_says, held[one.end + 1 :]))]
     if own:
         at = own[0].end
         held[at:at] = new
     else:
         at = _put_block(held, new, first, last, eol)
-    made = b"".join(held)
-    _require_items(made, range(at, at + len(new)))
-    return made
+    return b"".join(held), range(at, at + len(new))
 
 
 def without_line(data: bytes, line: str, *, others: Collection[str] = ()) -> bytes:
@@ -142,7 +169,10 @@ def _eol(held: Sequence[bytes]) -> bytes:
 def _blocks(text: str, held: Sequence[bytes]) -> list[_Block]:
     """Return our blocks, in order; a mark that is quoted as code is none."""
     code = {
-        n for part in parts(text) if part.kind in ("fence", "code_block") for n in range(part.start, part.end)
+        n
+        for part in _parts(text)
+        if part.kind in ("fence", "code_block")
+        for n in range(part.start, part.end)
     }
     blocks: list[_Block] = []
     begin: int | None = None
@@ -183,7 +213,7 @@ def _heading(text: str, held: Sequence[bytes], name: str) -> tuple[int, str]:
     found = _HASHES.fullmatch(name.strip())
     level, wanted = (len(found[1]), _folded(found[2])) if found else (0, _folded(name))
     foreign = _foreign(held)
-    headings = [part for part in parts(text) if part.kind == "heading" and part.start not in foreign]
+    headings = [part for part in _parts(text) if part.kind == "heading" and part.start not in foreign]
     meant = [one for one in headings if _folded(one.text) == wanted and level in (0, one.level)]
     if len(meant) > 1:
         lines = ", ".join(str(one.start + 1) for one in meant)
@@ -206,7 +236,7 @@ def _range(text: str, held: Sequence[bytes], section: str) -> tuple[int, int]:
         return 0, len(held)
     start, _ = _heading(text, held, section)
     foreign = _foreign(held)
-    ends = [part.start for part in parts(text) if part.kind == "heading"] + sorted(foreign)
+    ends = [part.start for part in _parts(text) if part.kind == "heading"] + sorted(foreign)
     return start, min((end for end in ends if end > start), default=len(held))
 
 
@@ -240,17 +270,6 @@ def _take_block(held: list[bytes], block: _Block) -> None:
 
 def _line_end(line: bytes) -> bytes:
     return line[len(line.rstrip(b"\r\n")) :]
-
-
-def _require_items(made: bytes, lines: range) -> None:
-    """Raise unless each of `lines` is read as an item of a list, behind a mark that opens nothing else."""
-    text = _checked(made)
-    starts = {
-        kind: {part.start for part in parts(text) if part.kind == kind} for kind in ("item", "html_block")
-    }
-    begins = {block.begin for block in _blocks(text, _lines(made)) if block.begin < lines.start < block.end}
-    if not begins & starts["html_block"] or not starts["item"].issuperset(lines):
-        raise BadPlace("has code or a comment that isn't closed there, so the line would be part of it")
 
 
 def _require_gone(text: str, held: Sequence[bytes], line: str, others: Collection[str]) -> None:

@@ -245,6 +245,26 @@ def test_a_crash_between_the_yes_and_the_end_is_settled(world: World, is_there: 
     assert (after, 1) == (content(world), len(happened(world, "applied")))
 
 
+def test_a_crash_after_all_of_them_landed_is_settled(world: World) -> None:
+    """The same call again finds them there, and asks nobody."""
+    found = proposed(world, CENTS, YEARS)
+    assert 0 == approve(world, "--all", found["digest"])[0].status
+    ledger = world.personal / ".roamkb" / "ledger.jsonl"
+    ledger.write_text("".join(ledger.read_text().splitlines(keepends=True)[:-2]))
+    before = content(world)
+    ran, terminal = approve(world, "--all", found["digest"])
+    assert (0, "", before, 2) == (ran.status, terminal, content(world), len(happened(world, "applied")))
+
+
+def test_a_name_that_several_have_names_none(world: World) -> None:
+    """A learning's key, where it waits for two files."""
+    (one,) = proposed(world, CENTS)["proposals"]
+    rules(world, name="AGENTS.md")
+    world.open().log.promote(["k0"], to="AGENTS.md")
+    ran, _ = approve(world, "k0", one["digest"])
+    assert (2, True) == (ran.status, "AGENTS.md" in ran.err)
+
+
 def test_what_the_human_put_there_alone_is_no_approval(world: World) -> None:
     """A line in the block that nobody approved is asked about; nothing changes in the file."""
     proposed(world, CENTS)
