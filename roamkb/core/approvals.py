@@ -8,13 +8,13 @@ from roamkb.core.readers import reads_only
 from roamkb.core.writers import MINDERS
 from roamkb.core.writers import TALKERS
 
-_APPROVALS = frozenset("approve override reject review rollback uninstall".split())
+_APPROVALS = frozenset("approve override reject rollback uninstall".split())
 #: `tests/roamkb` is a folder.
 _STARTS_ROAMKB = re.compile(r"roamkb(?:[@=].*)?|-mroamkb|roamkb\.__main__|(?:[/~.$].*|.*bin)/roamkb")
 _INSTALL_RULE = ("--kb", "--work-root", "--project-parent")
 _APPROVAL_IN_TEXT = re.compile(
     r"roamkb['\"]?[,\s\]]{1,9}(?:['\"]?--?[\w-]{1,40}['\"]?[,\s]{1,9}){0,8}"
-    r"['\"]?(?P<verb>approve|override|reject|review|rollback|uninstall)\b(?!['\"]?[,\s]+['\"]?--help)"
+    r"['\"]?(?P<verb>approve|override|reject|review\b[^\n;|&]{0,60}?--(?:curate|edit)|rollback|uninstall)\b(?!['\"]?[,\s]+['\"]?--help)"
     r"|roamkb\b[^\n;|&]{0,60}?\b(?P<curate>curate)\b[^\n;|&]{0,100}?--apply"
 )
 
@@ -43,7 +43,7 @@ def find_approval(program: list[str], stdin: str, text: str) -> str:
 def approval_in_text(text: str) -> str:
     """Return which approval a piece of code asks for, or nothing."""
     found = _APPROVAL_IN_TEXT.search(text)
-    return found["verb"] or "curate --apply" if found else ""
+    return (found["verb"] or "curate --apply").partition(" ")[0] if found else ""
 
 
 def _approval(words: list[str], text: str) -> str:
@@ -60,6 +60,9 @@ def _approval(words: list[str], text: str) -> str:
         return ""
     if word in _APPROVALS:
         return word
+    # without these it only lists
+    if word == "review":
+        return word if {"--curate", "--edit"} & set(words) else ""
     if word == "curate":
         return "curate --apply" if any(one.partition("=")[0] == "--apply" for one in words) else ""
     if word == "install" and "--dry-run" not in words:
