@@ -151,9 +151,9 @@ def hardened(db: sqlite3.Connection, *, writing: bool) -> sqlite3.Connection:
 
 
 def _stat(path: Path) -> list[int]:
-    seen = path.stat()
+    seen = path.lstat()
     if not stat.S_ISREG(seen.st_mode):
-        # a FIFO would be waited for
+        # a FIFO would be waited for, and a link may lead to anything
         raise OSError(f"{path} isn't a regular file")
     return [seen.st_size, seen.st_ino, seen.st_dev, seen.st_mtime_ns, seen.st_ctime_ns]
 

@@ -4,6 +4,7 @@ One `write()` for each observation and no fsync: losing one costs nothing, and a
 not wait for a disk.
 """
 
+import contextlib
 import hashlib
 import json
 import os
@@ -15,10 +16,16 @@ from pathlib import Path
 from typing import Final
 
 from roamkb.core.attention import Observation
+from roamkb.core.errors import ChangedOnDisk
+from roamkb.core.errors import DiskError
+from roamkb.core.errors import NameTaken
+from roamkb.core.errors import RoamkbError
 from roamkb.core.secrets import withheld
 from roamkb.core.text import clipped
 from roamkb.storage.disk import disk_error
 from roamkb.storage.lines import read_lines
+from roamkb.storage.papers import put_paper
+from roamkb.storage.papers import read_paper
 from roamkb.storage.state import private_folder
 
 _FOLDER: Final = "observations"
@@ -41,6 +48,8 @@ def _file(local: Path, session: str) -> Path:
 def keep_observation(local: Path, observation: Observation) -> Path:
     """Add one observation to its session's file, its credentials masked; return the file."""
     path = _file(local, observation.session)
+    if path.parent.is_symlink():
+        raise DiskError(path.parent, "is a link; roamkb follows none in a project's log", hint="remove it")
     private_folder(path.parent)
     told = {key: value for key, value in asdict(observation).items() if value not in ("", None)}
     told["text"] = clipped(withheld(observation.text), _LONGEST)
@@ -73,14 +82,16 @@ def _said(lines: Iterable[bytes]) -> Iterator[Observation]:
 def finish(local: Path, session: str) -> None:
     """Say that all that the session's file holds now was consolidated."""
     path = _file(local, session)
-    mark = path.with_suffix(_DONE)
     try:
-        mark.write_text(str(path.stat().st_size))
+        size = path.stat().st_size
     except FileNotFoundError:
         # nothing was observed in it, so nothing is left to consolidate
         return
     except OSError as error:
-        raise disk_error(mark, error) from error
+        raise disk_error(path, error) from error
+    # somebody who says the same at the same moment is as good
+    with contextlib.suppress(ChangedOnDisk, NameTaken):
+        put_paper(path.with_suffix(_DONE), str(size).encode())
 
 
 def open_sessions(local: Path) -> list[str]:
@@ -97,8 +108,8 @@ def open_sessions(local: Path) -> list[str]:
 
 def _finished_size(path: Path) -> int:
     try:
-        return int(path.with_suffix(_DONE).read_text())
-    except (OSError, ValueError):
+        return int(read_paper(path.with_suffix(_DONE)))
+    except (RoamkbError, ValueError):
         return -1
 
 

@@ -110,3 +110,15 @@ def test_a_damaged_index_is_made_again(damage: bytes, tmp_path: Path) -> None:
     ask(tmp_path, said, "zebra")
     (tmp_path / "index.db").write_bytes(damage)
     assert ["L0"] == ask(tmp_path, said, "zebra")
+
+
+def test_an_index_that_is_a_link_is_made_again_in_its_place(tmp_path: Path) -> None:
+    """A pull can bring one, and what it leads to may be somebody's database."""
+    folder, other = tmp_path / "index", tmp_path / "other.db"
+    ask(folder, learnings("zebra"), "zebra")
+    (folder / "index.db").rename(other)
+    (folder / "index.db").symlink_to(other)
+    before = other.read_bytes()
+    assert ["L1"] == ask(folder, learnings("zebra", "lion"), "lion")
+    assert other.read_bytes() == before
+    assert not (folder / "index.db").is_symlink()

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from roamkb.core.attention import Observation
+from roamkb.core.errors import DiskError
 from roamkb.storage.observations import finish
 from roamkb.storage.observations import keep_observation
 from roamkb.storage.observations import observations
@@ -81,3 +82,23 @@ def test_what_was_not_consolidated_is_never_swept(tmp_path: Path) -> None:
     keep(tmp_path)
     os.utime(path, (0, 0))
     assert sweep(tmp_path, now=400 * DAY) == 0
+
+
+def test_no_link_is_followed(tmp_path: Path) -> None:
+    """A pull can bring one, although git ignores the folder."""
+    precious = tmp_path / "precious"
+    precious.write_text("kept")
+    local = tmp_path / "local"
+    keep(local, session="evil")
+    (local / "observations" / "evil.done").symlink_to(precious)
+    assert open_sessions(local) == ["evil"]
+    with pytest.raises(DiskError):
+        finish(local, "evil")
+    assert precious.read_text() == "kept"
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "observations").symlink_to(elsewhere)
+    with pytest.raises(DiskError):
+        keep(tmp_path / "other")
+    assert list(elsewhere.iterdir()) == []
