@@ -214,7 +214,8 @@ class ProjectLog:
             )
         if kb:
             found = recalling.joined(found, self._nodes(words, found.limit), now=hand.ts)
-        self._keep_receipt(log, hand, found, task=task)
+        ids = [one.standing.id for one in found.learnings]
+        self._keep_receipt(log, hand, ids, by="recall", task=task)
         return replace(found, form="raw" if raw else "framed" if framed else "plain")
 
     def ingest(
@@ -313,7 +314,9 @@ class ProjectLog:
         grounds = Grounds(log.root)
         return lambda standing: doubts_about(standing, grounds)
 
-    def _keep_receipt(self, log: "Log", hand: "Hand", found: "Recall", *, task: str | None) -> None:
+    def _keep_receipt(
+        self, log: "Log", hand: "Hand", ids: Sequence[str], *, by: str, task: str | None
+    ) -> None:
         """Record what is shown; where that can't be, it is shown all the same.
 
         What a stricter project's session asks for is its own affair, and recorded in no other's tree (D11).
@@ -324,11 +327,10 @@ class ProjectLog:
         from roamkb.core.errors import RoamkbError
         from roamkb.storage.receipts import keep_receipt
 
-        if found.learnings:
-            ids = [one.standing.id for one in found.learnings]
+        if ids:
             with suppress(RoamkbError):
                 require_as_strict(self._session(), self._place, "")
-                keep_receipt(log.local, hand, ids, by="recall", task=task or "")
+                keep_receipt(log.local, hand, ids, by=by, task=task or "")
 
     @property
     def is_there(self) -> bool:

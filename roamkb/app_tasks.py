@@ -76,7 +76,6 @@ class ProjectTasks(ProjectLog):
         from roamkb.actions import relevant as helping
         from roamkb.core.query import parse_query
         from roamkb.core.tasks import tasks_of
-        from roamkb.storage.receipts import keep_receipt
 
         log, hand = self._log_to_read(), self._hand(agent=agent, session=session)
         state = log.read().state()
@@ -101,9 +100,8 @@ class ProjectTasks(ProjectLog):
             nodes=self._nodes(told.title, 5) if kb else (),
             now=hand.ts,
         )
-        if found.learnings:
-            ids = [one.standing.id for one in found.learnings]
-            keep_receipt(log.local, hand, ids, by="relevant", task=task or "")
+        ids = [one.standing.id for one in found.learnings]
+        self._keep_receipt(log, hand, ids, by="relevant", task=task)
         return found
 
     def used(

@@ -12,6 +12,11 @@ HUMAN: Final = 90
 CONSOLIDATED: Final = 70
 #: An explicit write says 50 to 90 (document 002); without a number, by where it comes from.
 BY_PROVENANCE: Final = {"user-stated": HUMAN, "observed": 70, "inferred": 50, "external": 50}
+#: What a first word gains where nobody gave a number: of who tests, of what was done more than once,
+#: and of a fix that was applied (document 004, FR-5).
+BY_QA: Final = 10
+A_PATTERN: Final = 5
+FIX_APPLIED: Final = 10
 #: A line of another tool's that says nothing about itself.
 UNSAID: Final = 70
 
@@ -52,6 +57,16 @@ def started(said: int | None, provenance: str) -> int:
     if said is None:
         return BY_PROVENANCE.get(provenance, UNSAID)
     return bounded(said, human=provenance == "user-stated")
+
+
+def first(provenance: str, *, type: str, agent: str, fix_applied: bool = False) -> int:
+    """Return the confidence of a new statement to which nobody gave a number."""
+    gained = (
+        BY_QA * ("qa" in agent.casefold().replace("-", "_").split("_"))
+        + A_PATTERN * (type == "pattern")
+        + FIX_APPLIED * fix_applied
+    )
+    return moved(started(None, provenance), gained)
 
 
 def decayed(confidence: int, *, idle_days: float) -> int:

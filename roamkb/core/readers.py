@@ -61,9 +61,9 @@ _XARGS_VALUED = frozenset(
 )
 #: Of a program for sed or awk that is read at all.
 _LONGEST_PROGRAM = 4000
-_ADDRESS = r"(?:\d+(?:~\d+)?|\$|/(?:\\.|\[\^?\]?[^\]\n]*+\]|[^/\\\n\[])*+/[IM]*)"
+_ADDRESS = r"(?:\d+(?:~\d+)?|\$|/(?:\\.|\[\^?\]?[^\]\n]*+\]|[^/\\\n\[])*/[IM]*)"
 _REPLACE = (
-    r"[sy](?P<d>[^\w\s\\;{}])(?:(?:\\.|\[\^?\]?[^\]\n]*+\]|(?!(?P=d))[^\\\n\[])*+(?P=d)){2}[gpiImM0-9]*+"
+    r"[sy](?P<d>[^\w\s\\;{}])(?:(?:\\.|\[\^?\]?[^\]\n]*+\]|(?!(?P=d))[^\\\n\[])*(?P=d)){2}[gpiImM0-9]*+"
 )
 _SED_STEP = re.compile(
     rf"[\s;{{}}]*+(?:{_ADDRESS}(?:,[+~]?{_ADDRESS})?)?\s*+!?\s*+(?:{{|[pdlnNhHgGxDP=]|[qQ]\d*+|:\w++|[bt]\s*+\w*+|{_REPLACE})?[\s;}}]*+"

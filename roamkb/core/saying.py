@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from dataclasses import field
 from datetime import datetime
 
+from roamkb.core.confidence import first
 from roamkb.core.confidence import started
 from roamkb.core.errors import SecretFound
 from roamkb.core.errors import UsageError
@@ -149,9 +150,16 @@ def drafted(saying: Saying, hand: Hand, state: State) -> Learning:
         actions=saying.actions,
         provenance=saying.provenance,
         kind=hand.kind,
-        confidence=started(saying.confidence, saying.provenance),
+        confidence=_confidence(saying, type, hand.agent),
         extra=extra,
     )
+
+
+def _confidence(saying: Saying, type: str, agent: str) -> int:
+    if saying.confidence is not None:
+        return started(saying.confidence, saying.provenance)
+    fix_applied = saying.extra.get("fix_applied") is True
+    return first(saying.provenance, type=type, agent=agent, fix_applied=fix_applied)
 
 
 def difference(known: Learning, content: str) -> Mapping[str, object]:

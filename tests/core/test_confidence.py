@@ -132,3 +132,20 @@ def test_hundredths_are_shown_as_a_fraction(hundredths: int) -> None:
     assert 0 <= shown <= 1
     assert hundredths == round(shown * 100)
     assert len(f"{shown}") <= 4
+
+
+@pytest.mark.parametrize(
+    ("agent", "type", "fix_applied", "gained"),
+    [
+        ("claude-code", "learned", False, 0),
+        ("qa-agent", "learned", False, 10),
+        ("qa_agent", "pattern", False, 15),
+        ("aqua", "learned", False, 0),
+        ("build_agent", "pattern", True, 15),
+    ],
+)
+def test_a_first_word_gains_by_who_says_what(agent: str, type: str, fix_applied: bool, gained: int) -> None:
+    """A tester's, a pattern's, an applied fix's; never above what agents may have."""
+    first = confidence.first("observed", type=type, agent=agent, fix_applied=fix_applied)
+    assert 70 + gained == first
+    assert confidence.MOST >= confidence.first("user-stated", type=type, agent=agent, fix_applied=fix_applied)
