@@ -8,6 +8,7 @@ itself, then fsync; never truncated, never rewritten but by rotation (design sec
 import contextlib
 import gc
 import hashlib
+import os
 import stat
 from collections.abc import Iterable
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
 
@@ -54,7 +56,6 @@ LOCAL = "local"
 #: Nobody may write to it: a repository can bring a file of that name, and git makes none of that mode.
 ADOPTED = "initialised"
 ADOPTED_MODE = 0o400
-INDEX = "index"
 
 _WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
@@ -142,14 +143,22 @@ class Log:
             raise disk_error(self.local, error) from error
 
     def check_folders(self) -> None:
-        """Raise where a folder of the log is a link: a repository's owner would choose where we write."""
-        for folder in (self.folder, self.local, self.local / INDEX):
+        """Raise where a folder of the log, or its local state, is a link: its owner chooses where we write.
+
+        git ignores that state, and a commit can bring some all the same.
+        """
+        for folder in chain((self.folder, self.local), self._linked()):
             if stat.S_ISLNK(_mode(folder)):
                 raise DiskError(
                     folder,
                     "is a link; roamkb follows none in a project's log",
-                    hint=f"make it a folder of {self.root}",
+                    hint=f"remove it; what belongs there is {self.root}'s own",
                 )
+
+    def _linked(self) -> Iterator[Path]:
+        """Yield what is a link in the local folder; nothing where that can't be looked at."""
+        with contextlib.suppress(OSError), os.scandir(self.local) as found:
+            yield from (self.local / one.name for one in found if one.is_symlink())
 
     def require(self) -> "Log":
         """Return the log, or raise `NoLog` where `init` wasn't called here."""

@@ -265,6 +265,16 @@ def test_a_link_in_local_state_is_not_followed(log: Log, name: str, tmp_path: Pa
     assert ([], 0o755) == (list(target.iterdir()), target.stat().st_mode & 0o777)
 
 
+@pytest.mark.parametrize(
+    "name", ["imported", "injection-off", "passes", "observations", "snapshots", "offers"]
+)
+def test_a_log_whose_local_state_holds_a_link_is_none_to_use(log: Log, name: str, tmp_path: Path) -> None:
+    """Whatever writes there would write, or sweep, where a pull says."""
+    (log.local / name).symlink_to(tmp_path / "anywhere")
+    with pytest.raises(DiskError):
+        Log(log.root).require()
+
+
 # several at once
 
 WORKER = """
