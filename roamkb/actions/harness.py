@@ -45,8 +45,8 @@ from roamkb.storage.installed import real_path
 _CLAUDE = "Claude Code hooks"
 _CODEX = "Codex hooks"
 _SERVER = "Codex MCP server"
-#: Of a line in a diff; settings may be one line of any length.
-_WIDTH = 300
+#: Of a line in a diff. Settings may be one line, and who says yes has to see all that is added to it.
+_WIDTH = 20_000
 _Edit = Callable[[bytes | None], bytes | None]
 
 
@@ -109,11 +109,10 @@ def approved(step: Step, *, yes: bool, ask: Callable[[str], str] | None) -> Step
         return step
     if ask is None:
         why = "not written: run it in a terminal, or with --yes"
-    elif ask(f"{step.diff}\n{step.what}: write this to {step.path}? [y/N]").lower() in ("y", "yes"):
+        return replace(step, outcome=Outcome.SHOWN, why=why, change=None)
+    if ask(f"{step.diff}\n{step.what}: write this to {step.path}? [y/N]").lower() in ("y", "yes"):
         return replace(step, diff="")
-    else:
-        why = "not written, as you said"
-    return replace(step, outcome=Outcome.SHOWN, why=why, change=None)
+    return replace(step, outcome=Outcome.SHOWN, why="not written, as you said", change=None, diff="")
 
 
 def _edited(what: str, place: Path, edit: _Edit, *, removing: bool = False) -> Step:
@@ -144,13 +143,15 @@ def _edited(what: str, place: Path, edit: _Edit, *, removing: bool = False) -> S
 
 def _step(what: str, path: Path, found: Found, new: bytes | None, *, removing: bool) -> Step:
     old = found.data if isinstance(found, Held) else None
+    is_replacing = not removing and what != _SERVER and _has_replaced(old, new)
     change = Remove(was=found) if new is None else PutFile(data=new, was=found)
     if removing:
         why = "the file held nothing else" if new is None else "only roamkb's own; every other byte stays"
     elif what == _CODEX:
         why = "Codex skips them without a word until you trust them: say /hooks there"
     else:
-        why = "a new file" if old is None else "added; every other byte stays"
+        done = "their command is another one now" if is_replacing else "added"
+        why = "a new file" if old is None else f"{done}; every other byte stays"
     return Step(
         what=what,
         path=path,
@@ -158,7 +159,7 @@ def _step(what: str, path: Path, found: Found, new: bytes | None, *, removing: b
         why=why,
         change=change,
         diff=_diff(path, old or b"", new or b""),
-        is_loosening=removing or (what != _SERVER and _has_replaced(old, new)),
+        is_loosening=removing or is_replacing,
     )
 
 

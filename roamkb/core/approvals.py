@@ -11,7 +11,8 @@ from roamkb.core.writers import TALKERS
 _APPROVALS = frozenset("approve override reject rollback uninstall".split())
 #: `tests/roamkb` is a folder.
 _STARTS_ROAMKB = re.compile(r"roamkb(?:[@=].*)?|-mroamkb|roamkb\.__main__|(?:[/~.$].*|.*bin)/roamkb")
-_INSTALL_RULE = ("--kb", "--work-root", "--project-parent")
+#: `--yes` would write a harness's settings; without it they are only shown to who isn't at a terminal.
+_INSTALL_RULE = ("--kb", "--work-root", "--project-parent", "--yes")
 _APPROVAL_IN_TEXT = re.compile(
     r"roamkb['\"]?[,\s\]]{1,9}(?:['\"]?--?[\w-]{1,40}['\"]?[,\s]{1,9}){0,8}"
     r"['\"]?(?P<verb>approve|override|reject|review\b[^\n;|&]{0,60}?--(?:curate|edit)|rollback|uninstall)\b(?!['\"]?[,\s]+['\"]?--help)"

@@ -60,7 +60,16 @@ CODEX_HOOKS = tuple(
 )
 
 #: What only a human says; the hook before a tool sees these in any disguise, a rule only spelt like this.
-_HUMANS = ("approve", "override", "review", "rollback", "uninstall", "curate --apply")
+_HUMANS = (
+    "approve",
+    "override",
+    "reject",
+    "rollback",
+    "uninstall",
+    "curate --apply",
+    "review --curate",
+    "review --edit",
+)
 
 
 def deny_rules(kb: str) -> tuple[str, ...]:

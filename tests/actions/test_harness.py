@@ -162,6 +162,13 @@ def test_on_a_terminal_the_human_is_asked(world: World, answer: str, is_done: bo
     assert str(path) in question
     assert is_done == (SETTINGS != path.read_bytes())
     assert (0 if is_done else 2) == report.exit_code
+    assert "" == of(report).diff, "it was shown before the question"
+
+
+def test_all_that_is_added_to_one_long_line_is_shown(world: World) -> None:
+    """Who says yes says it to all of it."""
+    settings(world, b'{"model":"opus"}')
+    assert "roamkb curate --apply" in of(put(world, dry_run=True)).diff
 
 
 def test_a_diff_shows_no_credential_and_no_control_character(world: World) -> None:
@@ -247,6 +254,7 @@ def test_at_work_hooks_are_added_and_never_changed_or_taken(world: World) -> Non
     put(world, cwd=world.work)
     there = path.read_bytes()
     assert SETTINGS != there
+    assert "another one" in of(put(world, dry_run=True, program="/tmp/new/roamkb")).why
     with pytest.raises(Refused):
         put(world, cwd=world.work, program="/tmp/evil/roamkb")
     with pytest.raises(Refused):

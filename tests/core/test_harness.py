@@ -4,6 +4,7 @@ import ast
 import re
 from pathlib import Path
 
+from roamkb.core.approvals import find_approval
 from roamkb.core.harness import CLAUDE_HOOKS
 from roamkb.core.harness import CODEX_HOOKS
 from roamkb.core.harness import deny_rules
@@ -42,3 +43,19 @@ def test_rules_deny_the_notes_and_a_humans_word() -> None:
     assert "Edit(~/org/roam/**)" == deny_rules("~/org/roam/")[0]
     assert "Edit(//srv/roam/**)" == deny_rules("/srv/roam")[0]
     assert "Bash(roamkb curate --apply *)" in deny_rules("~/org")
+
+
+def test_rules_and_the_hook_agree_on_what_only_a_human_says() -> None:
+    """What a rule denies the hook denies in any spelling; what lists and shows neither does."""
+    rules = [rule[5:-3].split() for rule in deny_rules("~/org") if rule.startswith("Bash(")]
+    assert all(find_approval([*words, "x"], "", "") for words in rules)
+    assert {"approve", "curate", "override", "reject", "review", "rollback", "uninstall"} == {
+        words[1] for words in rules
+    }
+    assert ["roamkb", "review"] not in rules
+
+
+def test_an_agent_does_not_write_its_own_settings() -> None:
+    """It may show its human what `install --claude` would do."""
+    assert "install" == find_approval(["roamkb", "install", "--claude", "--yes"], "", "")
+    assert "" == find_approval(["roamkb", "install", "--claude"], "", "")
