@@ -3,8 +3,10 @@
 import re
 from collections.abc import Iterator
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from roamkb.actions.install import short_path
 from roamkb.core.checkup import Check
 from roamkb.core.checkup import check
 from roamkb.core.checkup import looked
@@ -12,6 +14,7 @@ from roamkb.core.harness import CLAUDE_HOOKS
 from roamkb.core.harness import CODEX_HOOKS as WANTED_OF_CODEX
 from roamkb.core.harness import Handler
 from roamkb.core.harness import Hook
+from roamkb.core.harness import deny_rules
 from roamkb.core.installation import Absent
 from roamkb.core.installation import Held
 from roamkb.core.model import Rule
@@ -19,6 +22,7 @@ from roamkb.formats.codex_config import BadToml
 from roamkb.formats.codex_config import has_hooks_off
 from roamkb.formats.json_text import BadJson
 from roamkb.formats.settings_json import is_disabled
+from roamkb.formats.settings_json import missing_rules
 from roamkb.formats.settings_json import own_handlers
 from roamkb.storage.checkup import Patient
 from roamkb.storage.harnesses import CLAUDE_SETTINGS
@@ -48,7 +52,12 @@ def _claude(patient: Patient) -> Check:
         off = [f"{path} says disableAllHooks: none is run"] if mine and is_disabled(data) else []
     except BadJson as error:
         return _unreadable("Claude Code", path, error)
-    return _judged(patient, "Claude Code", mine, CLAUDE_HOOKS, [*off, *_short_of_time(mine)], "--claude")
+    found = _judged(patient, "Claude Code", mine, CLAUDE_HOOKS, [*off, *_short_of_time(mine)], "--claude")
+    if mine and found.ok and isinstance(patient.rule, Rule):
+        (edits, *_) = deny_rules(short_path(patient.rule.kb, patient.home))
+        if missing_rules(data, (edits,)):
+            return replace(found, fix=f"`roamkb install --claude` adds the permission rule {edits}, too")
+    return found
 
 
 def _codex(patient: Patient) -> Check:

@@ -68,6 +68,16 @@ def own_handlers(data: bytes) -> tuple[Handler, ...]:
     return tuple(handler for _, handler in _own(_text(data)[1]))
 
 
+def missing_rules(data: bytes, deny: Sequence[str]) -> tuple[str, ...]:
+    """Return which of the rules `deny` the settings don't have."""
+    return _missing(_text(data)[1], deny)
+
+
+def _missing(text: str, deny: Sequence[str]) -> tuple[str, ...]:
+    held = _find(text, ("permissions", "deny"))
+    return tuple(rule for rule in deny if not isinstance(held, list) or rule not in held)
+
+
 def is_disabled(data: bytes) -> bool:
     """Say whether the settings turn every hook off."""
     settings = parse_json(_text(data)[1])
@@ -124,15 +134,13 @@ def _with_hook(text: str, hook: Hook, program: str) -> str:
 
 
 def _with_rules(text: str, deny: Sequence[str]) -> str:
-    settings = parse_json(text)
-    permissions = settings.get("permissions") if isinstance(settings, dict) else None
-    held = permissions.get("deny") if isinstance(permissions, dict) else None
-    missing = [rule for rule in deny if rule not in (held if isinstance(held, list) else ())]
+    missing = _missing(text, deny)
     if not missing:
         return text
+    permissions = _find(text, ("permissions",))
     if not isinstance(permissions, dict):
         return with_item(text, (), "permissions", {"deny": missing})
-    if held is None:
+    if "deny" not in permissions:
         return with_item(text, ("permissions",), "deny", missing)
     for rule in missing:
         text = with_item(text, ("permissions", "deny"), None, rule)

@@ -11,6 +11,7 @@ from roamkb.actions.checks_of_harnesses import checks_of_harnesses
 from roamkb.core.checkup import Check
 from roamkb.core.harness import CLAUDE_HOOKS
 from roamkb.core.harness import CODEX_HOOKS
+from roamkb.core.harness import deny_rules
 from roamkb.core.model import Kind
 from roamkb.core.model import Project
 from roamkb.core.model import Rule
@@ -36,7 +37,7 @@ def patient(world: World) -> Patient:
     script(world.home / "bin" / "roamkb", f"echo '{wall}'")
     for folder in (".claude", ".codex"):
         (world.home / folder).mkdir(exist_ok=True)
-    claude = with_hooks(None, CLAUDE_HOOKS, program, made=CLAUDE_MADE)
+    claude = with_hooks(None, CLAUDE_HOOKS, program, made=CLAUDE_MADE, deny=deny_rules("~/roam"))
     (world.home / ".claude" / "settings.json").write_bytes(claude)
     codex = with_hooks(None, CODEX_HOOKS, program, made=CODEX_MADE)
     (world.home / ".codex" / "hooks.json").write_bytes(codex)
@@ -85,11 +86,19 @@ def test_our_own_hooks_answer_and_change_nothing(patient: Patient, world: World)
     """Each is the real program, run in a folder of its own."""
     program = command_in(world.home)
     settings = patient.home / ".claude" / "settings.json"
-    settings.write_bytes(with_hooks(None, CLAUDE_HOOKS, str(program), made=CLAUDE_MADE))
+    wanted = with_hooks(None, CLAUDE_HOOKS, str(program), made=CLAUDE_MADE, deny=deny_rules("~/roam"))
+    settings.write_bytes(wanted)
     before = sorted(path for path in world.home.rglob("*"))
     found = of(patient)
     assert (True, "") == (found.ok, found.fix), found.detail
     assert before == sorted(path for path in world.home.rglob("*"))
+
+
+def test_a_permission_rule_that_is_gone_is_worth_knowing(patient: Patient) -> None:
+    """A human may have taken it out, or the knowledge base has moved since."""
+    change(patient, lambda told: told["permissions"]["deny"].remove("Edit(~/roam/**)"))
+    assert of(patient).ok
+    assert "Edit(~/roam/**)" in of(patient).fix
 
 
 def test_no_hooks_are_no_fault(patient: Patient) -> None:
