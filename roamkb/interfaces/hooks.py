@@ -253,9 +253,10 @@ def _before_tool(payload: "Payload") -> "Answer":
     file = edited(payload) if tool in _EDITORS else ""
     if not is_harmless(payload, file):
         session = _session(payload)
-        _remember(payload, session)
+        # before the log is looked at: one that a repository spoiled may stop nothing but itself
         if denial := session.denial():
             return _denied(f"roamkb: {denial.reason}; {denial.hint}")
+        _remember(payload, session)
     local = find_local(_folder(payload)) if file else None
     if local and may_warn(local, str(payload.get("session_id")), file):
         return _warned(payload, file)

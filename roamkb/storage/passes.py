@@ -22,6 +22,9 @@ _FRESH = 600
 _FOLDER = "passes"
 _LIMIT = 64 * 1024
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+_ADDING = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+#: Of a log, to see whether somebody should look into it.
+_MOST_READ = 64 * 1024 * 1024
 #: Folders up to the root; no project is nested so deep.
 _DEEPEST = 64
 
@@ -62,19 +65,44 @@ def keep_pass(
     """Remember in `local`, which is there, what the session may do; where that can't be, nothing is lost."""
     if not _is_plain(session):
         return
-    folder = os.path.join(local, _FOLDER)
-    path = os.path.join(folder, f"{session}.json")
+    path = os.path.join(local, _FOLDER, f"{session}.json")
     told = {**told, "local": local, "known by": _known_by(session, evidence, rules)}
     beside = f"{path}.{os.getpid()}"
     try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        _sweep(folder)
+        _sweep(_made(local))
         fd = os.open(beside, _FLAGS, 0o600)
         with os.fdopen(fd, "w", encoding="utf-8") as file:
             json.dump(told, file)
         os.replace(beside, path)
     except OSError:
         return
+
+
+def _made(local: str) -> str:
+    """Return the folder of passes, made if need be; a link would have us sweep what it leads to."""
+    folder = os.path.join(local, _FOLDER)
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    if not _is_folder(folder):
+        raise OSError(f"{folder} is a link")
+    return folder
+
+
+def _is_adopted(local: str) -> bool:
+    """Say whether the log counts on this machine, as `storage/log` does: a repository may have brought it."""
+    try:
+        mode = os.lstat(os.path.join(local, "initialised")).st_mode
+    except OSError:
+        return False
+    return stat.S_ISREG(mode) and not mode & 0o222
+
+
+def _read(path: str) -> bytes:
+    """Return a regular file's bytes, of a huge one the first; a link or a FIFO raises `OSError`."""
+    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(fd, "rb") as file:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise OSError(f"{path} isn't a regular file")
+        return file.read(_MOST_READ)
 
 
 def has_offers(local: str) -> bool:
@@ -87,17 +115,16 @@ def has_offers(local: str) -> bool:
 
 def may_warn(local: str, session: str, file: str) -> bool:
     """Say whether the log may know what goes wrong with a file that the session wasn't told of yet."""
-    if os.path.exists(os.path.join(local, INJECTION_OFF)):
+    if os.path.exists(os.path.join(local, INJECTION_OFF)) or not _is_adopted(local):
         return False
     try:
-        with open(os.path.join(os.path.dirname(local), "knowledge.jsonl"), "rb") as log:
-            said = log.read()
+        said = _read(os.path.join(os.path.dirname(local), "knowledge.jsonl"))
         if b'"files"' not in said or not (b"gotcha" in said or b"must-check" in said):
             return False
         if not _is_plain(session):
             return False
-        os.makedirs(os.path.join(local, _FOLDER), mode=0o700, exist_ok=True)
-        with open(os.path.join(local, _FOLDER, f"{session}.files"), "a+", encoding="utf-8") as asked:
+        fd = os.open(os.path.join(_made(local), f"{session}.files"), _ADDING, 0o600)
+        with os.fdopen(fd, "r+", encoding="utf-8") as asked:
             asked.seek(0)
             if json.dumps(file) + "\n" in asked.readlines():
                 return False

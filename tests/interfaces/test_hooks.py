@@ -326,3 +326,13 @@ def test_a_wall_that_crashes_still_stands(lived_in: World) -> None:
         specific = said.get("hookSpecificOutput", {})
         assert isinstance(specific, dict)
         assert decision == specific.get("permissionDecision")
+
+
+def test_a_log_that_a_repository_spoiled_takes_no_wall_down(world: World) -> None:
+    """A commit can make it a link, which no reader of logs follows."""
+    (world.personal / ".roamkb").symlink_to("nowhere")
+    rule = world.home / ".claude" / "rules" / "knowledge-base.md"
+    edit = {"tool_name": "Edit", "tool_input": {"file_path": str(rule)}}
+    said = answer(world, event(world.personal, "PreToolUse", **edit))["hookSpecificOutput"]
+    assert isinstance(said, dict)
+    assert (said["permissionDecision"], "only your human" in str(said)) == ("deny", True)

@@ -8,6 +8,7 @@ import pytest
 from roamkb.storage.passes import find_local
 from roamkb.storage.passes import find_pass
 from roamkb.storage.passes import keep_pass
+from roamkb.storage.passes import may_warn
 
 _SESSION = "11111111-2222-4333-8444-555555555555"
 
@@ -91,3 +92,41 @@ def test_a_name_that_is_no_files_is_kept_nowhere(project: Path) -> None:
     for session in ("../../x", "", "a/b", "x" * 101):
         kept(project, session)
     assert not (project / ".roamkb" / "local" / "passes").exists()
+
+
+def test_nothing_is_swept_or_written_where_a_link_leads(project: Path, tmp_path: Path) -> None:
+    """A commit can bring one into the folder that git ignores."""
+    papers = tmp_path / "papers"
+    papers.mkdir()
+    (papers / "thesis").write_text("years of work")
+    os.utime(papers / "thesis", (1, 1))
+    local = adopted(project)
+    (local / "passes").symlink_to(papers)
+    kept(project)
+    assert not may_warn(str(local), _SESSION, "a.py")
+    assert [papers / "thesis"] == list(papers.iterdir())
+
+
+def adopted(project: Path) -> Path:
+    """Have the log count, and warn of a file; return its local folder."""
+    local = project / ".roamkb" / "local"
+    (local / "initialised").touch(mode=0o400)
+    (project / ".roamkb" / "knowledge.jsonl").write_text('{"type":"gotcha","files":["a.py"]}\n')
+    return local
+
+
+@pytest.mark.parametrize("change", ["to FIFO", "to link", "not adopted"])
+def test_a_log_that_no_reader_would_take_warns_of_nothing(project: Path, change: str) -> None:
+    """A repository's own could be endless, or never say anything; a hook would wait for it."""
+    local = adopted(project)
+    log = project / ".roamkb" / "knowledge.jsonl"
+    assert may_warn(str(local), _SESSION, "first.py")
+    if change == "to FIFO":
+        log.unlink()
+        os.mkfifo(log)
+    elif change == "to link":
+        log.rename(project / "elsewhere")
+        log.symlink_to(project / "elsewhere")
+    else:
+        (local / "initialised").unlink()
+    assert not may_warn(str(local), _SESSION, "a.py")
