@@ -17,11 +17,16 @@ from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
+#: Of one learning or task; and characters, as Linux has it (PATH_MAX).
+_MOST_PATTERNS = 100
+_LONGEST_PATH = 4096
+_HALVES = re.compile(r"[\ud800-\udfff]")
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 _WILD = re.compile(r"(?<!\\)(?:\\\\)*[*?\[]")
 _SET = re.compile(r"\[[!^]?[^\]\\/\[]+\]")
@@ -135,8 +140,29 @@ def last_match(patterns: Sequence[str], path: str) -> bool | None:
 
 
 def concerns(patterns: Iterable[str], path: str) -> bool:
-    """Say whether one of gitignore's `patterns` means the file `path`, relative to the project."""
-    return _spec_of(patterns).match_file(path)
+    """Say whether one of gitignore's `patterns` means the file `path`, relative to the project.
+
+    Patterns come from anybody: of very many the first count, and none that no path could meet.
+    """
+    if not _is_plain(path):
+        return False
+    usable = tuple(filter(_is_plain, islice(patterns, _MOST_PATTERNS)))
+    try:
+        return _spec_of(usable).match_file(path)
+    except Exception:  # noqa: BLE001 - pathspec's engines each have errors of their own
+        return any(_is_met(pattern, path) for pattern in usable)
+
+
+def _is_met(pattern: str, path: str) -> bool:
+    """Say whether one pattern meets `path`; one that no engine can read meets nothing."""
+    with contextlib.suppress(Exception):
+        return _spec_of([pattern]).match_file(path)
+    return False
+
+
+def _is_plain(text: str) -> bool:
+    """Say whether a system's path could be `text`: pathspec's engines fail at what else there is."""
+    return len(text) <= _LONGEST_PATH and "\0" not in text and not _HALVES.search(text)
 
 
 def _spec_of(patterns: Iterable[str]) -> "GitIgnoreSpec":

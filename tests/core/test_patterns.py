@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamkb.core.patterns import anchor
+from roamkb.core.patterns import concerns
 from roamkb.core.patterns import fault_of
 from roamkb.core.patterns import is_under
 from roamkb.core.patterns import is_within
@@ -159,3 +160,18 @@ def test_wildcards_mean_what_git_says(repository: Path) -> None:
             text=True,
         )
         assert set(asked.stdout.split()) == {path for path in tree if is_under("/" + path, entry)}, entry
+
+
+@pytest.mark.parametrize("bad", ["x" * 1_000_000, "\ud800", "\0", "s*c/\ud800*", "[z-a]", ""])
+def test_a_pattern_that_nobody_could_mean_takes_no_other_with_it(bad: str) -> None:
+    """One line of a log that somebody else wrote would end each question about a file."""
+    assert concerns([bad, "src/*.py"], "src/a.py")
+    assert not concerns([bad], "src/a.py")
+    assert not concerns(["src/*.py"], bad)
+
+
+def test_of_too_many_patterns_the_first_are_looked_at() -> None:
+    """No learning is about so many places."""
+    many = [f"**/a*b*c*d*/{n}/**/*x*y*z*" for n in range(20_000)]
+    assert concerns(["src/*.py", *many], "src/a.py")
+    assert not concerns(many, "src/a.py")
