@@ -95,11 +95,15 @@ def _bounded(query: Query) -> Query:
     return query
 
 
+#: Agents ask for commands with their options, `grep -iF` and `set -e`; nobody excludes two letters.
+_FLAG = re.compile(r"-[A-Za-z0-9]{1,2}")
+
+
 def _take_word(word: str, pieces: _Pieces, today: date) -> None:
     match = _FILTER.fullmatch(word)
     if match and _take_filter(match[1], match[2].lower(), match[3].strip('"'), pieces, today):
         return
-    if word.startswith("-") and len(word) > 1 and word[1].isalnum():
+    if word.startswith("-") and word[1:2].isalnum() and not _FLAG.fullmatch(word):
         pieces.without.append(word[1:])
     else:
         pieces.words.append(word)

@@ -97,7 +97,7 @@ def test_no_text_is_a_syntax_error(text: str) -> None:
     assert text == parsed(text).text
 
 
-@pytest.mark.parametrize("one", ["tag:t", "-tag:t", "-w", '-"a b"'])
+@pytest.mark.parametrize("one", ["tag:t", "-tag:t", "-word", '-"a b"'])
 def test_more_filters_than_anybody_writes_are_an_error(one: str) -> None:
     """Not a failure of the index; options count, too."""
     parse_query(" ".join([one] * 64), today=TODAY)
@@ -105,3 +105,10 @@ def test_more_filters_than_anybody_writes_are_an_error(one: str) -> None:
         parse_query(" ".join([one] * 65), today=TODAY)
     with pytest.raises(UsageError, match="too many"):
         narrowed(parse_query("tag:t", today=TODAY), tags=("t",) * 64)
+
+
+@pytest.mark.parametrize("text", ["grep -iF", "set -e", "tar -xz files"])
+def test_an_option_of_a_command_excludes_nothing(text: str) -> None:
+    """What agents ask for holds commands; `grep -iF` once excluded all that it asked for."""
+    assert () == parsed(text).without
+    assert ("draft",) == parsed(f"{text} -draft").without
