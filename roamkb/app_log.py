@@ -426,7 +426,12 @@ class ProjectLog:
             if day is None:
                 raise UsageError(f"{option} {shown(text)} is no day", hint="say 2026-06-10 or 7d") from None
             at, is_day = datetime.fromisoformat(day), True
-        return (at + timedelta(days=1, microseconds=-1) if is_day else at).timestamp()
+        try:
+            return (at + timedelta(days=1, microseconds=-1) if is_day else at).timestamp()
+        except (ValueError, OverflowError, OSError):
+            raise UsageError(
+                f"{option} {shown(text)} is out of the calendar", hint="say 2026-06-10"
+            ) from None
 
 
 def _first(*values: int | None) -> int:

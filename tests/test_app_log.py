@@ -101,3 +101,25 @@ def test_a_project_without_a_log_says_how_to_get_one(world: World) -> None:
     error = done.json["error"]
     assert isinstance(error, dict)
     assert ("no_log", True) == (error["code"], "roamkb init" in str(error["hint"]))
+
+
+def test_replacing_one_of_two_that_contradict_settles_the_other(world: World) -> None:
+    """It needs no review any more once it is verified again, and may be promoted."""
+    world.run("init")
+    scores = ("--accuracy", "0.9", "--relevance", "0.9", "--specificity", "0.9")
+    for text in ("The pump must start after 200 ms", "The pump must start after 500 ms"):
+        assert 0 == world.run("learn", text, "--type", "gotcha", "--confidence", "0.9").status
+    fast, slow = (f"gotcha-the-pump-must-start-after-{ms}-ms" for ms in (200, 500))
+    assert "unverified" in world.run("verify", fast, *scores).out
+    assert "needs a review" in world.run("promote", fast).out
+    world.run("learn", "The pump needs 500 ms only in winter", "--type", "gotcha", "--supersedes", slow)
+    assert world.run("verify", fast, *scores).out.startswith("verified")
+    promoted = world.run("promote", fast)
+    assert (0, True) == (promoted.status, "is a node" in promoted.out)
+
+
+def test_a_date_before_all_calendars_is_a_message(world: World) -> None:
+    """The time of year 1 can't be told in seconds."""
+    world.run("init")
+    done = world.run("recall", "--as-of", "0001-01-01")
+    assert (2, True) == (done.status, "out of the calendar" in done.err)

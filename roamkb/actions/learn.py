@@ -22,6 +22,7 @@ from roamkb.core.saying import check_saying
 from roamkb.core.saying import difference
 from roamkb.core.saying import drafted
 from roamkb.core.secrets import has_high_entropy
+from roamkb.core.secrets import names_a_secret
 from roamkb.storage.log import Contents
 from roamkb.storage.log import Log
 
@@ -110,7 +111,9 @@ def _contradictions(stamps: Stamps, learning: Learning, rivals: Sequence[Standin
 
 
 def _warnings(saying: Saying, learning: Learning) -> Iterator[str]:
-    if has_high_entropy(saying.content):
+    if names_a_secret(saying.content):
+        yield "it reads as if it told a password; if it does, change it there: the log keeps every line"
+    elif has_high_entropy(saying.content):
         yield "a word in it looks random; if it is a secret, change it there: the log keeps every line"
     if learning.key != key_of(learning.type, learning.content):
         yield f"another learning has that key; this one is {learning.key}"

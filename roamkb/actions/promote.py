@@ -93,7 +93,10 @@ def why_not(standing: Standing) -> str:
     if standing.status == SUPERSEDED:
         return "another replaced it"
     if standing.status == NEEDS_REVIEW:
-        return "it needs a review first: `roamkb curate`, or `roamkb learn … --supersedes KEY`"
+        return (
+            "it needs a review first: `roamkb explain` says why; where another may say otherwise, "
+            "`roamkb learn … --supersedes KEY` settles it, then `roamkb verify`"
+        )
     if learning.kind is not Kind.PERSONAL:
         said = learning.kind.value if learning.kind else "unknown"
         return f"it was learned in a {said} project; nothing of that enters the knowledge base"

@@ -15,6 +15,7 @@ from roamkb.core.consolidation import Told
 from roamkb.core.consolidation import category
 from roamkb.core.covering import Covering
 from roamkb.core.joins import Near
+from roamkb.core.ledger import ACTIVE
 from roamkb.core.ledger import NEEDS_REVIEW
 from roamkb.core.ledger import SUPERSEDED
 from roamkb.core.ledger import Event
@@ -171,6 +172,8 @@ def _is_hopeless(found: Iterable[Check]) -> bool:
     return any(not check.ok and check.name in ("no_secret", "no_instruction") for check in found)
 
 
+#: Why two learnings want a look that only a replacement of one of them settles.
+_DISPUTED = "another may say otherwise"
 #: So many verdicts, or seconds, go by before they are written: stopped, a batch goes on from there.
 _BATCH = 100
 _SECONDS = 1.0
@@ -243,7 +246,11 @@ def _events(judged: Judged, state: State, stamps: Stamps, disputed: set[str]) ->
     for id in (now.id, *judged.rivals) if judged.rivals else ():
         if id not in disputed and state.standings[id].status != NEEDS_REVIEW:
             disputed.add(id)
-            yield stamps.event("curated", id, status=NEEDS_REVIEW, review_reason="another may say otherwise")
+            yield stamps.event("curated", id, status=NEEDS_REVIEW, review_reason=_DISPUTED)
+    if not judged.rivals and now.status == NEEDS_REVIEW and now.review_reason == _DISPUTED:
+        # the other one was replaced meanwhile
+        yield stamps.event("curated", now.id, status=ACTIVE, review_reason="nothing says otherwise any more")
+        yield stamps.event("flagged", now.id, reason="may_contradict", cleared=True)
     if scores is None and judged.verdict == now.verdict:
         return
     failed: list[dict[str, Any]] = [

@@ -150,7 +150,7 @@ def _standing_of(brief: Brief) -> str:
     lines = f"This is a {project.kind.value} project{root} ({shown(project.reason)}); it {may} {base}."
     if brief.log:
         return f"{lines} What is learned here is kept in {shown(str(brief.log))}."
-    return f"{lines} It has no log of its own (`roamkb init` makes one)."
+    return f"{lines} No log of it counts on this machine (`roamkb init`, if your human wants one)."
 
 
 def _listed(title: str, items: Sequence[str]) -> Iterator[str]:

@@ -287,8 +287,12 @@ def _reused(standing: Standing, event: Event) -> None:
     outcome = event.text("outcome")
     standing.outcomes[outcome] = standing.outcomes.get(outcome, 0) + 1
     standing.last_used = max(standing.last_used, event.ts)
-    if by := _OUTCOMES.get(outcome):
+    receipt = ("receipt", event.text("receipt"))
+    if (by := _OUTCOMES.get(outcome)) and receipt not in standing.heard:
         _move(standing, event, by, once=outcome)
+        # what was shown once helped once, whatever is said of it later
+        if receipt[1]:
+            standing.heard.add(receipt)
 
 
 def _first_source(learning: Learning) -> tuple[str, ...]:

@@ -27,6 +27,8 @@ from roamkb.storage.state import private_folder
 KEPT: Final = 7
 #: A log that is read whole has at most so many bytes; an archive beyond is none of ours.
 _MOST_BYTES: Final = 1024**3
+#: Of the manifest alone: a few lines a file.
+_MOST_TOLD = 64 * 1024 * 1024
 _MOST_FILES: Final = 200_000
 _SCHEMA: Final = 1
 _MANIFEST: Final = "manifest.json"
@@ -212,7 +214,7 @@ def _entry(data: bytes) -> dict[str, object]:
 
 def _manifest(archive: zipfile.ZipFile) -> dict[str, dict[str, object]]:
     """Return the manifest; raise one of `_DAMAGES` where it isn't one."""
-    told = json.loads(_inflated(archive, _MANIFEST, _MOST_BYTES))
+    told = json.loads(_inflated(archive, _MANIFEST, _MOST_TOLD))
     if told["snapshot"] != "roamkb" or told["schema"] != _SCHEMA or len(told["files"]) > _MOST_FILES:
         raise ValueError("no manifest of ours")
     found: dict[str, dict[str, object]] = told

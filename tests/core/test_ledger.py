@@ -332,3 +332,12 @@ def test_a_merged_source_is_remembered() -> None:
     events = [Event(id="e", ts=1, event="repeated", of="L", fields={"source": ["a", "b"]})]
     state = replay([learning()], events)
     assert (True, True, False) == tuple(state.remembers(source) for source in "abc")
+
+
+def test_one_showing_helps_once() -> None:
+    """An agent that says twice of one receipt that it helped moves nothing the second time."""
+    told = [
+        event("reused", outcome="success", receipt="r-1", agent="a", session="s"),
+        event("reused", outcome="prevented", receipt="r-1", agent="a", session="t"),
+    ]
+    assert 75 == happened(*told, to=learning(confidence=70)).confidence
