@@ -28,6 +28,8 @@ from roamkb.storage.log import Log
 DEFAULT = 20
 #: So many are looked at for each that is shown: some are repetitions, or not wanted.
 _LOOKED_AT = 2
+#: Never fewer, so that pages are cut from the same answers.
+_POOL = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +140,7 @@ def _found(state: State, finder: Finder, query: Query, wanted: Wanted, page: Pag
     if wanted.type:
         # the type is a tag of the index, so that the filter comes before the limit
         query = narrowed(query, tags=(wanted.type,))
-    enough = (page.offset + page.limit) * _LOOKED_AT
+    enough = max(_POOL, (page.offset + page.limit) * _LOOKED_AT)
     # the latest of all that answers may be far from the best
     for limit in (None,) if page.by_time else (enough, 10 * enough, None):
         answers = finder.find(query, limit=limit)

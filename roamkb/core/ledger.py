@@ -121,7 +121,7 @@ class State:
     #: The events that count, in order.
     events: Sequence[Event]
     #: Stands for the lines that it was folded from; empty where nobody says.
-    digest: str = ""
+    digest: str = field(default="", compare=False)
 
     def called(self, name: str) -> list[Standing]:
         """Return the learnings with that id or key, the latest first (D4)."""

@@ -9,6 +9,7 @@ import pytest
 from roamkb.actions.recall import LogFigures
 from roamkb.actions.recall import Recall
 from roamkb.app_log import ProjectLog
+from roamkb.core.errors import DiskError
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import UsageError
 from roamkb.storage.receipts import receipts
@@ -226,11 +227,18 @@ def test_a_damaged_receipt_hides_no_other(damage: bytes, world: World, log: Proj
 
 
 def test_where_no_receipt_can_be_kept_the_answer_comes_all_the_same(world: World, log: ProjectLog) -> None:
-    """A link in its place is not followed."""
+    """A receipt is for later; an answer is for now."""
     say(world, {"id": "a", "content": "zebra"})
-    file = world.personal / ".roamkb" / "local" / "receipts.jsonl"
-    file.symlink_to(world.home / "elsewhere.txt")
+    (world.personal / ".roamkb" / "local" / "receipts.jsonl").mkdir()
     assert ["zebra"] == shown(log, "zebra")
+
+
+def test_a_link_in_local_state_is_not_followed(world: World, log: ProjectLog) -> None:
+    """It came with the repository, and leads where somebody else wants."""
+    say(world, {"id": "a", "content": "zebra"})
+    (world.personal / ".roamkb" / "local" / "receipts.jsonl").symlink_to(world.home / "elsewhere.txt")
+    with pytest.raises(DiskError, match="is a link"):
+        shown(log, "zebra")
     assert not (world.home / "elsewhere.txt").exists()
 
 

@@ -33,6 +33,8 @@ def joined(text: str) -> str:
 ANYTHING = st.text(st.characters(), max_size=30).map(joined)
 SAYABLE = ANYTHING.filter(str.strip)
 WORD = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8).filter(lambda word: word.strip() == word)
+#: What an index can take for a name.
+ID = WORD.filter(lambda word: "\0" not in word)
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | ANYTHING,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(ANYTHING, inner, max_size=3),
@@ -40,7 +42,7 @@ JSON = st.recursive(
 )
 LEARNINGS = st.builds(
     Learning,
-    id=WORD,
+    id=ID,
     key=WORD,
     type=WORD,
     content=SAYABLE,
@@ -85,7 +87,7 @@ def test_a_learning_comes_back_as_it_was_written(learning: Learning) -> None:
 @given(
     event=st.builds(
         Event,
-        id=WORD,
+        id=ID,
         ts=st.integers(0, 10**12).map(lambda ms: ms / 1000),
         event=WORD,
         of=ANYTHING,

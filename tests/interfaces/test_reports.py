@@ -279,8 +279,8 @@ def test_install_lists_its_steps() -> None:
         "schema": 1,
         "dry_run": True,
         "steps": [
-            {"what": "rule", "path": "/r.md", "outcome": "linked", "why": "to /x"},
-            {"what": "snippets", "path": None, "outcome": "offered", "why": "see there"},
+            {"what": "rule", "path": "/r.md", "outcome": "linked", "why": "to /x", "diff": ""},
+            {"what": "snippets", "path": None, "outcome": "offered", "why": "see there", "diff": ""},
         ],
         "warnings": ["look"],
         "work_roots": [],
