@@ -91,8 +91,8 @@ class CuratedLog(ProjectLog):
             self._log_to_read().read().state(), (tasks,) if isinstance(tasks, str) else tuple(tasks)
         )
 
-    def explain(self, key: str) -> "Explanation":
-        """Return the whole life of one learning, by key or id.
+    def explain(self, key: str, *, as_of: str | None = None) -> "Explanation":
+        """Return the whole life of one learning, by key or id, up to a day where one is given.
 
         Raises:
             NoLog, NotFound, Ambiguous.
@@ -100,7 +100,7 @@ class CuratedLog(ProjectLog):
         from roamkb.actions.explain import explain
 
         log = self._log_to_read()
-        state = log.read().state()
+        state = log.read().state(as_of=self._moment("--as-of", as_of))
         return explain(log, state, key, doubts_of=self._doubts_of(log), now=self._hand().ts)
 
     def pin(
@@ -136,11 +136,12 @@ class CuratedLog(ProjectLog):
             human=self._human,
         )
 
-    def export(self, *, all: bool = False) -> "Export":
-        """Return every learning with what it counts today; with `all`, those of the archive as well."""
+    def export(self, *, all: bool = False, as_of: str | None = None) -> "Export":
+        """Return every learning with what it counts today, or on a day; with `all`, the archive's as well."""
         from roamkb.actions.export import export
 
-        return export(self._log_to_read().read().state(), archived=all)
+        state = self._log_to_read().read().state(as_of=self._moment("--as-of", as_of))
+        return export(state, archived=all)
 
     def _signature(self, reason: str | None, *, agent: str | None, session: str | None) -> "Signature":
         from roamkb.actions.curate import Signature

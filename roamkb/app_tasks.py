@@ -63,6 +63,7 @@ class ProjectTasks(ProjectLog):
         limit: int | None = None,
         offset: int | None = None,
         kb: bool = False,
+        as_of: str | None = None,
         agent: str | None = None,
         session: str | None = None,
     ) -> "RelevantFound":
@@ -78,7 +79,8 @@ class ProjectTasks(ProjectLog):
         from roamkb.core.tasks import tasks_of
 
         log, hand = self._log_to_read(), self._hand(agent=agent, session=session)
-        state = log.read().state()
+        at, contents = self._moment("--as-of", as_of), log.read()
+        state = contents.state(as_of=at)
         told = self._new_task(task or "", title, category, files, ())
         known = tasks_of(state.events).get(task or "")
         if known is None and task is None and not (title or files or category or actions):
@@ -90,7 +92,7 @@ class ProjectTasks(ProjectLog):
             told = replace(known, **about)
         found = helping.relevant(
             state,
-            self._finder(log, state),
+            self._finder(log, state if at is None else contents.state()),
             told,
             parse_query(told.title, today=hand.now.date()),
             actions=texts_of(actions),
@@ -129,14 +131,15 @@ class ProjectTasks(ProjectLog):
             log, standing, receipts(log.local), hand, outcome=outcome, match=match or "", task=task or ""
         )
 
-    def stats(self) -> "Reuse":
-        """Return how often knowledge was shown, and what came of it."""
+    def stats(self, *, as_of: str | None = None) -> "Reuse":
+        """Return how often knowledge was shown, and what came of it, up to a day where one is given."""
         from roamkb.core.reuse import reuse
         from roamkb.storage.receipts import receipts
 
         log = self._log_to_read()
-        shown = [receipt.shown for receipt in receipts(log.local)]
-        return reuse(log.read().state(), shown, now=self._hand().ts)
+        at = self._moment("--as-of", as_of)
+        shown = [one.shown for one in receipts(log.local) if at is None or one.ts <= at]
+        return reuse(log.read().state(as_of=at), shown, now=self._hand().ts if at is None else at)
 
     def _new_task(
         self,

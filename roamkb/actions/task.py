@@ -6,6 +6,7 @@ from typing import Final
 
 from roamkb.actions.consolidate import Consolidated
 from roamkb.actions.consolidate import consolidate_task
+from roamkb.actions.refine import refine
 from roamkb.core.errors import UsageError
 from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State
@@ -35,6 +36,8 @@ class TaskReport:
     #: Learnings that were shown for it, and of which nobody said whether they helped.
     unanswered: tuple[Standing, ...] = ()
     consolidated: Consolidated | None = None
+    #: Learnings of the task that an agent should say again, better.
+    rough: int = 0
     tasks: tuple[Task, ...] = ()
 
 
@@ -75,6 +78,7 @@ def end(log: Log, id: str, hand: Hand, *, failed: bool, receipts: Sequence[Recei
         task=task,
         unanswered=tuple(_unanswered(state, id, receipts)),
         consolidated=consolidate_task(log, id, hand),
+        rough=len(refine(state, (id,)).learnings),
     )
 
 

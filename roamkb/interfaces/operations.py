@@ -89,6 +89,7 @@ _WHO = (
     _option("--agent", "Who does it (the agent that is running).", metavar="A"),
     _option("--session", "The session that it belongs to.", metavar="S"),
 )
+_AS_OF = _option("--as-of", "As the log stood at the end of that day.", metavar="D")
 _LOG = "Project's log"
 
 _CONTENT = (
@@ -312,7 +313,7 @@ OPERATIONS: tuple[Operation, ...] = (
             _count("--limit", "At most so many (20)."),
             _count("--offset", "Leave out the first so many."),
             _option("--id", "The whole of one learning, by key or id.", metavar="KEY"),
-            _option("--as-of", "As the log stood at the end of that day.", metavar="D"),
+            _AS_OF,
             _switch("--raw", "The log's own lines."),
             _switch("--framed", "In the frame that marks it as data for a prompt."),
             *_WHO,
@@ -465,7 +466,7 @@ OPERATIONS: tuple[Operation, ...] = (
         name="explain",
         summary="Show the whole life of a learning, and why it counts what it counts.",
         example="roamkb explain learned-oauth-redirect-uris-must-match-exactly",
-        parameters=(_argument("key", "The learning, by key or id.", metavar="KEY"),),
+        parameters=(_argument("key", "The learning, by key or id.", metavar="KEY"), _AS_OF),
         panel=_LOG,
         is_of_log=True,
     ),
@@ -497,7 +498,7 @@ OPERATIONS: tuple[Operation, ...] = (
         name="export",
         summary="Print every learning with what it counts today, a JSON object a line.",
         example="roamkb export --all",
-        parameters=(_switch("--all", "The archive as well."),),
+        parameters=(_switch("--all", "The archive as well."), _AS_OF),
         panel=_LOG,
         is_of_log=True,
     ),
@@ -532,6 +533,7 @@ OPERATIONS: tuple[Operation, ...] = (
             _count("--limit", "At most so many (20)."),
             _count("--offset", "Leave out the first so many."),
             _switch("--kb", "Nodes of the knowledge base as well."),
+            _AS_OF,
             *_WHO,
         ),
         panel=_LOG,
@@ -584,6 +586,7 @@ OPERATIONS: tuple[Operation, ...] = (
         name="stats",
         summary="Say how often knowledge was shown, and what came of it.",
         example="roamkb stats",
+        parameters=(_AS_OF,),
         panel=_LOG,
         is_of_log=True,
     ),

@@ -33,6 +33,9 @@ def task(result: "TaskReport") -> Printed:
         lines += [f"like {_task_line(other)} ({how:.2f})" for other, how in result.similar]
         if result.consolidated and result.consolidated.raised:
             lines.append(f"{result.consolidated.raised} of its learnings last")
+        if result.rough and result.task:
+            count = f"{result.rough} of its learnings are" if result.rough > 1 else "one of its learnings is"
+            lines.append(f"{count} terse or badly tagged: roamkb refine {shown(result.task.id)}")
         for one in result.unanswered:
             lines.append(f"did it help? roamkb used {shown(one.learning.key)} --outcome success|failure|…")
         return "\n".join(lines)
@@ -43,6 +46,7 @@ def task(result: "TaskReport") -> Printed:
             "action": result.action,
             "task": _task(result.task) if result.task else None,
             "similar": [{**_task(other), "likeness": round(how, 4)} for other, how in result.similar],
+            "to_refine": result.rough,
             "unanswered": [one.learning.key for one in result.unanswered],
             "tasks": [_task(one) for one in result.tasks],
         },

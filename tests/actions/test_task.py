@@ -1,0 +1,77 @@
+"""Tasks, what helps with them, and whether it did, through the command line."""
+
+import pytest
+
+from tests.conftest import World
+
+KEY = "gotcha-oauth-redirect-uris-must-match-exactly"
+
+
+@pytest.fixture
+def logged(world: World) -> World:
+    """A personal project with a task done and a learning from it."""
+    world.run("init")
+    world.run("task", "start", "T1", "--title", "Fix the OAuth redirect", "--file", "src/auth/*.ts")
+    learn = ("learn", "OAuth redirect URIs must match exactly", "--type", "gotcha", "--task", "T1")
+    world.run(*learn, "--file", "src/auth/*.ts", "--tag", "oauth")
+    return world
+
+
+def test_a_task_like_an_earlier_one_is_met_with_what_that_taught(logged: World) -> None:
+    """By its words, its files, and the task seen before; being shown is asked about at the end."""
+    started = logged.run("task", "start", "T2", "--title", "Fix OAuth redirects on mobile")
+    assert "like T1 Fix the OAuth redirect" in started.out
+    found = logged.run("relevant", "--task", "T2", "--json").json
+    assert 1 == found["count"]
+    (entry,) = found["entries"]  # type: ignore[misc]
+    assert (KEY, ["words", "learned in T1"]) == (entry["key"], sorted(entry["why"], reverse=True))
+    done = logged.run("task", "done", "T2")
+    assert f"did it help? roamkb used {KEY}" in done.out
+    used = logged.run("used", KEY, "--outcome", "success", "--task", "T2")
+    assert "0.70 -> 0.75" in used.out
+    assert "did it help?" not in logged.run("task", "done", "T2").out
+
+
+def test_a_file_alone_finds_its_learnings(logged: World) -> None:
+    """As gitignore has it."""
+    found = logged.run("relevant", "--file", "src/auth/mobile.ts")
+    assert KEY in found.out
+    assert 1 == logged.run("relevant", "--file", "docs/readme.md").status
+
+
+def test_an_unknown_task_has_nothing_and_is_no_error(logged: World) -> None:
+    """The document asks for no entries."""
+    found = logged.run("relevant", "--task", "nope", "--json")
+    assert (1, 0, []) == (found.status, found.json["count"], found.json["entries"])
+    assert 1 == logged.run("task", "similar", "nope").status
+
+
+def test_only_what_was_shown_can_have_helped(logged: World) -> None:
+    """No receipt, no outcome; and no other word than the five."""
+    assert "wasn't shown" in logged.run("used", KEY, "--outcome", "success").err
+    logged.run("recall", "oauth")
+    assert 2 == logged.run("used", KEY, "--outcome", "great").status
+    assert 0 == logged.run("used", KEY, "--outcome", "not_applied").status
+    assert {"not_applied": 1} == logged.run("stats", "--json").json["outcomes"]
+
+
+def test_a_done_task_asks_for_better_words(logged: World) -> None:
+    """What is terse is named with the command that lists it."""
+    logged.run("learn", "use v2", "--task", "T1")
+    assert "terse or badly tagged: roamkb refine T1" in logged.run("task", "done", "T1").out
+
+
+def test_looking_back_leaves_out_what_came_later(logged: World) -> None:
+    """Every command that reads the pipeline can."""
+    for words in (("relevant", "--title", "oauth redirect"), ("export",), ("stats",)):
+        now, then = (logged.run(*words, "--json", *more).out for more in ((), ("--as-of", "2020-01-01")))
+        assert (KEY in now, KEY in then) == (True, False), words
+    assert 2 == logged.run("explain", KEY, "--as-of", "2020-01-01").status
+
+
+def test_a_task_wants_an_id_and_a_title(logged: World) -> None:
+    """What is missing is named."""
+    assert "needs a title" in logged.run("task", "start", "T3").err
+    assert "which task?" in logged.run("task", "done").err
+    assert "no action" in logged.run("task", "stop", "T3").err
+    assert "relevant to what?" in logged.run("relevant").err
