@@ -15,10 +15,11 @@ from roamkb.core.text import shown
 _FILES = 3
 _LONGEST_FILE = 80
 
-#: A code span; a backslash in front of a backtick; what opens a tag or a comment; what a harness loads.
+#: A code span; a backslash that would escape what follows, be it our own; what opens a tag or a comment;
+#: what a harness loads.
 _PIECES: Final = re.compile(
     r"(?P<code>(?<!`)(?P<ticks>`+)(?!`)(?:.+?)(?<!`)(?P=ticks)(?!`))"
-    r"|(?P<escape>\\(?=`))"
+    r"|(?P<escape>\\(?=[!-/:-@\[-`{-~]))"
     r"|(?P<ticked>`+)"
     r"|(?P<comment><(?=!))"
     r"|(?P<tag><(?=[A-Za-z/?]))"
@@ -43,7 +44,10 @@ def rule_line(content: str, files: Sequence[str] = ()) -> str:
 
 def _file_name(pattern: str) -> str:
     name = clipped(shown(pattern).replace("`", ""), _LONGEST_FILE)
-    return name.replace("<!--", "").replace("-->", "").strip()
+    while (less := name.replace("<!--", "").replace("-->", "")) != name:
+        # what is left may be one again
+        name = less
+    return name.strip()
 
 
 def _inline(text: str) -> str:

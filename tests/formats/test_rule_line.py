@@ -1,6 +1,7 @@
 """A learning as a bullet: whatever it says, it is one line that is read as words."""
 
 import pytest
+from hypothesis import example
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -31,6 +32,8 @@ TEXTS = st.lists(SIGNS | st.sampled_from(["a", "b c", " ", "<div>", "</x>", "\u2
 )
 
 
+@example("\\<div>", [])
+@example("a", ["----->>"])
 @given(TEXTS.filter(lambda text: text.strip(" \t\r\n\u2028")), st.lists(TEXTS, max_size=4))
 def test_it_is_one_item_of_one_paragraph_of_words(content: str, files: list[str]) -> None:
     """No heading, fence, quote, tag, comment, image or definition comes of it."""
