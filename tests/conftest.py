@@ -9,11 +9,16 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from roamkb.app import KnowledgeBase
 from roamkb.app import Surroundings
 from roamkb.core.ids import new_id
 from roamkb.formats.rule import render_rule
+
+# whoever wants other examples runs with `--hypothesis-profile=default`; CI is no lottery
+settings.register_profile("same", derandomize=True)
+settings.load_profile("same")
 
 NOON = datetime(2026, 6, 10, 12, 0, 0)
 ROOT = Path(__file__).parents[1]
