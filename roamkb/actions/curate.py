@@ -11,7 +11,6 @@ from dataclasses import replace
 from itertools import islice
 
 from roamkb.actions.audit import files_verdict
-from roamkb.actions.known import NEVER_MERGED
 from roamkb.core.anchors import STALE
 from roamkb.core.consent import Human
 from roamkb.core.consent import require_yes
@@ -21,6 +20,7 @@ from roamkb.core.curation import clusters
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import SecretFound
 from roamkb.core.errors import UsageError
+from roamkb.core.learning import NEVER_MERGED
 from roamkb.core.ledger import Event
 from roamkb.core.ledger import State
 from roamkb.core.proposal import TYPED

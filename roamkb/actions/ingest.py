@@ -16,9 +16,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from roamkb.actions.known import NEVER_MERGED
 from roamkb.core.confidence import HUMAN
 from roamkb.core.joins import Near
+from roamkb.core.learning import NEVER_MERGED
 from roamkb.core.learning import Learning
 from roamkb.core.learning import canonical_type
 from roamkb.core.learning import identity

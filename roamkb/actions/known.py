@@ -7,6 +7,7 @@ from typing import Protocol
 from roamkb.core.answers import Answer
 from roamkb.core.errors import Ambiguous
 from roamkb.core.errors import NotFound
+from roamkb.core.learning import NEVER_MERGED
 from roamkb.core.learning import canonical_type
 from roamkb.core.ledger import SUPERSEDED
 from roamkb.core.ledger import Standing
@@ -24,8 +25,6 @@ from roamkb.core.text import shown
 from roamkb.core.tokens import words
 from roamkb.storage.log import Log
 
-#: A decision is an act of its own day, however much it resembles another.
-NEVER_MERGED = frozenset({"decision"})
 #: What is alike stands high among the answers to its own words.
 _CANDIDATES = 25
 #: Characters that are enough to find it by.

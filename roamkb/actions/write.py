@@ -16,6 +16,7 @@ from roamkb.core.errors import DiskError
 from roamkb.core.errors import NearDuplicate
 from roamkb.core.errors import SecretFound
 from roamkb.core.errors import UsageError
+from roamkb.core.learning import PROVENANCES
 from roamkb.core.model import Candidate
 from roamkb.core.model import Node
 from roamkb.core.model import Note
@@ -44,7 +45,6 @@ from roamkb.storage.lookup import candidate
 from roamkb.storage.lookup import get_node
 from roamkb.storage.nodes import Notes
 
-SOURCES = ("user-stated", "observed", "inferred", "external")
 #: As on `learn` (design section 9): a person would call these the same.
 ALIKE = 0.80
 #: Shorter bodies say too little to be compared with others.
@@ -152,8 +152,8 @@ def plan_write(
 ) -> Planned:
     """Return the node that `write` would write; raise what it raises before it writes."""
     refuse_secrets(fact)
-    if fact.source not in SOURCES:
-        raise UsageError(f"no source {shown(fact.source)}", hint=f"one of {', '.join(SOURCES)}")
+    if fact.source not in PROVENANCES:
+        raise UsageError(f"no source {shown(fact.source)}", hint=f"one of {', '.join(PROVENANCES)}")
     related = [get_node(notes, name, folder=folder)[1] for name in fact.links]
     if supersedes:
         related.insert(0, supersedes)

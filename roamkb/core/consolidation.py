@@ -23,6 +23,7 @@ from roamkb.core.covering import Covering
 from roamkb.core.ids import derived_id
 from roamkb.core.joins import Near
 from roamkb.core.joins import pairs
+from roamkb.core.learning import NEVER_MERGED
 from roamkb.core.learning import identity
 from roamkb.core.ledger import SUPERSEDED
 from roamkb.core.ledger import Standing
@@ -34,8 +35,6 @@ from roamkb.core.similarity import shape
 
 #: Two observations, or learnings, that are one (document 002; inclusive, D5).
 ALIKE: Final = 0.85
-#: A decision is an act of its own day, however much it resembles another.
-NEVER_MERGED: Final = frozenset({"decision"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,9 +30,14 @@ ALIASES: Final[Mapping[str, str]] = {
     "insight": "learned",
     "learning": "learned",
     "learnt": "learned",
+    "lesson-learned": "learned",
     "must_check": "must-check",
     "mustcheck": "must-check",
 }
+#: Where a statement, or a node's fact, comes from.
+PROVENANCES: Final = ("user-stated", "observed", "inferred", "external")
+#: A decision is an act of its own day, however much it resembles another.
+NEVER_MERGED: Final = frozenset({"decision"})
 #: Letters of a content that a key shows, as Lavra's capture has it.
 _SLUG_LENGTH = 60
 _HASH_LENGTH = 8

@@ -12,6 +12,7 @@ from roamkb.core.confidence import started
 from roamkb.core.errors import SecretFound
 from roamkb.core.errors import UsageError
 from roamkb.core.ids import next_id
+from roamkb.core.learning import PROVENANCES
 from roamkb.core.learning import Learning
 from roamkb.core.learning import canonical_type
 from roamkb.core.learning import key_of
@@ -25,8 +26,6 @@ from roamkb.core.text import shown
 from roamkb.core.tokens import words
 from roamkb.core.topics import topics
 
-#: Where a statement comes from.
-PROVENANCES = ("user-stated", "observed", "inferred", "external")
 #: Bytes of one statement; more is a document, not a learning.
 MOST_BYTES = 64 * 1024
 _LONGEST_TYPE = 40

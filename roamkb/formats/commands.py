@@ -13,6 +13,8 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from roamkb.core.learning import ALIASES
+from roamkb.core.learning import TYPES
 from roamkb.core.programs import Command
 from roamkb.core.programs import name_of
 from roamkb.core.programs import printed
@@ -21,15 +23,7 @@ from roamkb.core.programs import stdin_of
 from roamkb.core.programs import without_runners
 from roamkb.formats.shell import read_commands
 
-_TYPES = "investigation learned decision fact pattern deviation must-check gotcha".split()
-_ALIASES = {
-    "insight": "learned",
-    "learning": "learned",
-    "lesson": "learned",
-    "lesson-learned": "learned",
-    "must_check": "must-check",
-}
-_NAMES = "|".join([*_TYPES, *_ALIASES])
+_NAMES = "|".join([*TYPES, *ALIASES])
 _HEAD = (
     r"(?P<item>(?:[-*+•]|\d{1,9}[.)])[ \t]++)?"
     r"(?P<bold>\*\*|__)?(?P<type>NAMES)(?:\*\*|__)?:(?:\*\*|__)?(?=\s|\Z)"
@@ -114,7 +108,7 @@ def _captured(head: re.Match[str], text: str, *, bead: str = "") -> Captured:
 def _resolved(word: str) -> tuple[str, str]:
     """Return the type that a word means, and the word if it is an alias."""
     known = word.lower()
-    return (_ALIASES[known], word) if known in _ALIASES else (known, "")
+    return (ALIASES[known], word) if known in ALIASES else (known, "")
 
 
 def _said_in_lines(lines: Iterable[str]) -> Iterator[Captured]:
