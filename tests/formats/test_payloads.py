@@ -114,12 +114,14 @@ def test_a_torn_line_stops_none_of_the_others() -> None:
     )
 )
 def test_any_payload_can_be_read(payload: dict[str, object]) -> None:
-    """Never trusted."""
+    """Never trusted; what it tells has a type."""
     for event in ("PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "Stop"):
-        list(happenings_of_payload({**payload, "hook_event_name": event}))
+        told = list(happenings_of_payload({**payload, "hook_event_name": event}))
+        assert all(one.type for one in told)
 
 
 @given(JSON)
 def test_any_line_can_be_read(line: object) -> None:
     """Nor is a transcript."""
-    list(happenings_of_transcript([json.dumps(line).encode(), json.dumps({"message": line}).encode()]))
+    lines = [json.dumps(line).encode(), json.dumps({"message": line}).encode()]
+    assert all(one.type and one.text.strip() for one in happenings_of_transcript(lines))

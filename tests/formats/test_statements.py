@@ -126,6 +126,7 @@ def test_a_human_who_steers_or_pastes_states_nothing(prompt: str) -> None:
 
 @given(st.text() | st.text(alphabet="<>/a:\n .-*`LEARND"))
 def test_any_text_can_be_read(text: str) -> None:
-    """Whoever wrote it."""
-    list(statements_of_agent(text))
-    list(statements_of_human(text))
+    """Whoever wrote it; a statement says something."""
+    for one in (*statements_of_agent(text), *statements_of_human(text)):
+        assert one.type
+        assert one.text.strip()

