@@ -10,10 +10,10 @@ from roamkb.core.writers import TALKERS
 
 _APPROVALS = frozenset("approve override reject rollback uninstall".split())
 #: `tests/roamkb` is a folder.
-_STARTS_ROAMKB = re.compile(r"roamkb(?:[@=].*)?|-mroamkb|roamkb\.__main__|(?:[/~.$].*|.*bin)/roamkb")
+_STARTS_ROAMKB = r"roamkb(?:[@=].*)?|-mroamkb|roamkb\.__main__|(?:[/~.$].*|.*bin)/roamkb"
 #: `--yes` would write a harness's settings; without it they are only shown to who isn't at a terminal.
 _INSTALL_RULE = ("--kb", "--work-root", "--project-parent", "--yes")
-_APPROVAL_IN_TEXT = re.compile(
+_APPROVAL_IN_TEXT = (
     r"roamkb['\"]?[,\s\]]{1,9}(?:['\"]?--?[\w-]{1,40}['\"]?[,\s]{1,9}){0,8}"
     r"['\"]?(?P<verb>approve|override|reject|review\b[^\n;|&]{0,60}?--(?:curate|edit)|rollback|uninstall)\b(?!['\"]?[,\s]+['\"]?--help)"
     r"|roamkb\b[^\n;|&]{0,60}?\b(?P<curate>curate)\b[^\n;|&]{0,100}?--apply"
@@ -25,14 +25,14 @@ def find_approval(program: list[str], stdin: str, text: str) -> str:
     if not program or not any("roamkb" in one for one in (text, stdin, *program)):
         return ""
     name = name_of(program[0])
-    if not _STARTS_ROAMKB.fullmatch(program[0]) and name not in ("xargs", "find", "fd", "fdfind"):
+    if not re.fullmatch(_STARTS_ROAMKB, program[0]) and name not in ("xargs", "find", "fd", "fdfind"):
         if reads_only(program) or name in TALKERS or name in MINDERS:
             return ""
         code = " ".join(word for word in program if re.search(r"[\s(]", word))
         if name not in SHELLS and (verb := approval_in_text(f"{code}\n{stdin}")):
             return verb
     for at, word in enumerate(program):
-        if _STARTS_ROAMKB.fullmatch(word):
+        if re.fullmatch(_STARTS_ROAMKB, word):
             verb = _approval(program[at + 1 : at + 50], text)
             if not verb and name == "xargs" and at == len(program) - 1:
                 verb = "…"
@@ -43,7 +43,7 @@ def find_approval(program: list[str], stdin: str, text: str) -> str:
 
 def approval_in_text(text: str) -> str:
     """Return which approval a piece of code asks for, or nothing."""
-    found = _APPROVAL_IN_TEXT.search(text)
+    found = re.search(_APPROVAL_IN_TEXT, text)
     return (found["verb"] or "curate --apply").partition(" ")[0] if found else ""
 
 

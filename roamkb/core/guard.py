@@ -7,40 +7,70 @@ import posixpath
 import re
 from collections.abc import Callable
 from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import field
 
-from roamkb.core.model import Kind
+from roamkb.core.reach import Names
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Ground:
     """What the hook found on the disk."""
 
-    #: Every name of the knowledge base: as typed, its real path, what other mounts call it; all absolute.
-    #: Where the rule is broken, the last good one's.
-    kb: tuple[str, ...]
-    #: What the session's project is.
-    kind: Kind
-    #: Where the command runs.
-    cwd: str
-    home: str
-    #: Whether a path is an agent node's file, or is not there yet.
-    is_agent_note: Callable[[str], bool]
-    #: The real path of a path, links followed as far as it exists.
-    resolve: Callable[[str], str]
-    #: What the agent's shell knows already: its environment.
-    variables: Mapping[str, str] = field(default_factory=dict)
+    # no dataclass, since hooks import this: that module takes twice as long as Python to start
+    __slots__ = ("cwd", "home", "is_agent_note", "kb", "kind", "resolve", "variables")
+
+    def __init__(
+        self,
+        *,
+        kb: tuple[str, ...],
+        kind: str,
+        cwd: str,
+        home: str,
+        is_agent_note: Callable[[str], bool],
+        resolve: Callable[[str], str],
+        variables: Mapping[str, str] | None = None,
+    ) -> None:
+        """Take what was found; all paths are absolute."""
+        #: Every name of the knowledge base: as typed, its real path, what other mounts call it.
+        #: Where the rule is broken, the last good one's.
+        self.kb = kb
+        #: What the session's project is, in `model.Kind`'s words.
+        self.kind = kind
+        #: Where the command runs.
+        self.cwd = cwd
+        self.home = home
+        #: Whether a path is an agent node's file, or is not there yet.
+        self.is_agent_note = is_agent_note
+        #: The real path of a path, links followed as far as it exists.
+        self.resolve = resolve
+        #: What the agent's shell knows already: its environment.
+        self.variables = variables or {}
+
+    @property
+    def is_personal(self) -> bool:
+        """Whether agents may write notes of their own here."""
+        return self.kind == "personal"
+
+    def moved(self, cwd: str) -> "Ground":
+        """Return the same with the command run in `cwd`."""
+        return Ground(
+            kb=self.kb,
+            kind=self.kind,
+            cwd=posixpath.normpath(cwd),
+            home=self.home,
+            is_agent_note=self.is_agent_note,
+            resolve=self.resolve,
+            variables=self.variables,
+        )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Denial:
     """Why a tool call is not to be made."""
 
-    #: One sentence for the agent.
-    reason: str
-    #: What to do instead, one sentence.
-    hint: str
+    __slots__ = ("hint", "reason")
+
+    def __init__(self, *, reason: str, hint: str) -> None:
+        """Take one sentence for the agent, and one that says what to do instead."""
+        self.reason = reason
+        self.hint = hint
 
 
 #: Below the home folder: what makes the rule and its hooks count.
@@ -52,12 +82,13 @@ PROTECTED = (
     ".codex/config.toml",
 )
 _QUOTING = str.maketrans("", "", "'\"\\")
-_TOKEN = re.compile(r"[^\s'\"=:;|&<>(),]+")
-_OURS = re.compile(r"roamkb|knowledge-base|\.claude|\.codex|settings\.|hooks\.json|config\.toml")
+_TOKEN = r"[^\s'\"=:;|&<>(),]+"
+_OURS = r"roamkb|knowledge-base|\.claude|\.codex|settings\.|hooks\.json|config\.toml"
 #: What may lead anywhere: home, upwards, a glob from the root.
-_FAR = re.compile(r"~|\$\{?HOME|\$\(|`|\.\.|/\S*[*?\[{]|\$'")
-#: Of a command, that is looked up on the disk before anything else is done.
+_FAR = r"~|\$\{?HOME|\$\(|`|\.\.|/\S*[*?\[{]|\$'"
+#: Of a command, that is looked up on the disk before anything else is done; of a longer one, nothing.
 _MOST_TOKENS = 64
+_MOST_READ = 4096
 
 
 def may_concern(text: str, ground: Ground) -> bool:
@@ -65,7 +96,7 @@ def may_concern(text: str, ground: Ground) -> bool:
     plain = text.translate(_QUOTING).replace("\n", "") if "\\\n" in text else text.translate(_QUOTING)
     home = ground.home.rstrip("/") + "/"
     names = {part for folder in ground.kb for part in folder.removeprefix(home).strip("/").split("/") if part}
-    if _OURS.search(plain) or _FAR.search(text) or any(name in plain for name in names):
+    if re.search(_OURS, plain) or re.search(_FAR, text) or any(name in plain for name in names):
         return True
     if any(value and f"${name}" in plain.replace("{", "") for name, value in ground.variables.items()):
         return True
@@ -73,9 +104,9 @@ def may_concern(text: str, ground: Ground) -> bool:
     cwd = ground.resolve(ground.cwd).rstrip("/")
     if any(_is_near(place, one) for one in folders for place in (cwd, ground.cwd.rstrip("/"))):
         return True
-    tokens = dict.fromkeys(_TOKEN.findall(text, 0, 4096))
-    if len(tokens) > _MOST_TOKENS:
-        return True
+    tokens = dict.fromkeys(re.findall(_TOKEN, text)) if len(text) <= _MOST_READ else ()
+    if not tokens or len(tokens) > _MOST_TOKENS:
+        return bool(text.strip())
     real = (ground.resolve(posixpath.join(ground.cwd, one)) for one in tokens if not one.startswith("-"))
     return any(_is_near(one, folder) for one in real for folder in folders)
 
@@ -84,16 +115,22 @@ def _is_near(place: str, folder: str) -> bool:
     return f"{place}/".startswith(f"{folder}/") or f"{folder}/".startswith(f"{place}/")
 
 
+def protected(ground: Ground) -> Names:
+    """Return what only a human changes, by its paths and its real paths."""
+    files = tuple(posixpath.join(ground.home, one) for one in PROTECTED)
+    return Names((*files, *map(ground.resolve, files)), home=ground.home, resolve=ground.resolve)
+
+
 def refusal(ground: Ground, what: str) -> Denial:
     """Return the denial of a write into the knowledge base."""
-    if ground.kind is Kind.PERSONAL:
+    if ground.is_personal:
         return Denial(
             reason=f"{what}, a note that is the human's: agents never edit, move or delete those",
             hint="write a fact of your own with `roamkb write` and link to it; "
             "correct your own with `roamkb supersede`",
         )
     return Denial(
-        reason=f"{ground.kind.value} project: {what}, and nothing from here is written to the knowledge base",
+        reason=f"{ground.kind} project: {what}, and nothing from here is written to the knowledge base",
         hint="report the fact to your human, and keep it in the project's own tree; to read, use "
         "`roamkb search`, or rg, cat and the like by themselves; `roamkb write` is for personal projects",
     )

@@ -1,10 +1,8 @@
 """The simple commands of shell text as values, and which program one really runs behind sudo, env and sh."""
 
 import re
-from dataclasses import dataclass
-from dataclasses import field
 
-ASSIGNMENT = re.compile(r"[A-Za-z_]\w*+(?:\[[^]]*+\])?\+?=")
+ASSIGNMENT = r"[A-Za-z_]\w*+(?:\[[^]]*+\])?\+?="
 #: Programs that run another: their options that take a value, and how many words stand before the other.
 RUNNERS: dict[str, tuple[str, int]] = {
     "builtin": ("", 0),
@@ -25,23 +23,34 @@ RUNNERS: dict[str, tuple[str, int]] = {
 SHELLS = frozenset("bash dash ksh sh zsh".split())
 
 
-@dataclass(slots=True)
 class Command:
     """One simple command; not frozen, since a heredoc's text follows after the line's other commands."""
 
-    words: list[str] = field(default_factory=list)
-    #: The text of its heredoc or here-string, with the last line end.
-    stdin: str | None = None
-    #: The file that `>` sends its output to; empty where the output goes elsewhere.
-    output: str | None = None
-    #: The simple command whose output it reads.
-    piped_from: "Command | None" = field(default=None, repr=False)
-    #: Whether it, or the group that it begins, reads a pipe.
-    is_fed: bool = field(default=False, repr=False)
-    #: Its redirections but for heredocs and here-strings: the operator and the target.
-    redirections: list[tuple[str, str]] = field(default_factory=list, repr=False)
-    #: The subshells and substitutions around it, the outermost first, each by a number of its own.
-    scope: tuple[int, ...] = field(default=(), repr=False)
+    # no dataclass, since hooks import this: that module takes twice as long as Python to start
+    __slots__ = ("is_fed", "output", "piped_from", "redirections", "scope", "stdin", "words")
+
+    def __init__(
+        self,
+        *,
+        words: list[str] | None = None,
+        piped_from: "Command | None" = None,
+        is_fed: bool = False,
+        scope: tuple[int, ...] = (),
+    ) -> None:
+        """Begin a command; its words and all else are added as they are read."""
+        self.words: list[str] = words or []
+        #: The text of its heredoc or here-string, with the last line end.
+        self.stdin: str | None = None
+        #: The file that `>` sends its output to; empty where the output goes elsewhere.
+        self.output: str | None = None
+        #: The simple command whose output it reads.
+        self.piped_from = piped_from
+        #: Whether it, or the group that it begins, reads a pipe.
+        self.is_fed = is_fed
+        #: Its redirections but for heredocs and here-strings: the operator and the target.
+        self.redirections: list[tuple[str, str]] = []
+        #: The subshells and substitutions around it, the outermost first, each by a number of its own.
+        self.scope = scope
 
     @property
     def copied(self) -> str | None:
@@ -49,14 +58,18 @@ class Command:
         return self.stdin if self.words in (["cat"], ["cat", "-"]) else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Script:
     """Shell text, read."""
 
-    #: Those without words redirect a group, or make a file.
-    commands: list[Command]
-    #: Whether all of it could be read.
-    is_whole: bool
+    __slots__ = ("commands", "is_whole")
+
+    def __init__(self, commands: list[Command], *, is_whole: bool) -> None:
+        """Take the commands; those without words redirect a group, or make a file.
+
+        `is_whole` says whether all of the text could be read.
+        """
+        self.commands = commands
+        self.is_whole = is_whole
 
 
 def name_of(program: str) -> str:
@@ -76,7 +89,7 @@ def without_runners(words: list[str]) -> list[str]:
     at = 0
     while at < len(words):
         name = name_of(words[at])
-        if ASSIGNMENT.match(words[at]):
+        if re.match(ASSIGNMENT, words[at]):
             at += 1
         elif name in RUNNERS:
             valued, leading = RUNNERS[name]

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from enum import IntEnum
 from itertools import islice
 
-_VARIABLE = re.compile(r"\$(?:(\w+|[@*])|\{([\w@*]+)(?:\[[^]}]*+\])?(?::?[-=]([^{}]*+))?\}|\{\w[^{}]*+\})")
-_SUBSTITUTION = re.compile(r"\$\([^()$]*+\)|`[^`]*+`|\$\{[^{}$]*+\}|\$\w++")
-_BRACES = re.compile(r"\{([^{},]*+,[^{}]*+)\}")
-_PARTS = re.compile(r"[=:@,]")
-_LIVE = re.compile(r"[*?\[\0]")
+_VARIABLE = r"\$(?:(\w+|[@*])|\{([\w@*]+)(?:\[[^]}]*+\])?(?::?[-=]([^{}]*+))?\}|\{\w[^{}]*+\})"
+_SUBSTITUTION = r"\$\([^()$]*+\)|`[^`]*+`|\$\{[^{}$]*+\}|\$\w++"
+_BRACES = r"\{([^{},]*+,[^{}]*+)\}"
+_PARTS = r"[=:@,]"
+_LIVE = frozenset("*?[\0")
 #: Stands for what only the running shell knows.
 _UNKNOWN = "\0"
 #: Of a hostile word or command: what comes after is not looked at on the disk, only as it is spelled.
@@ -45,7 +45,6 @@ class Names:
             for kb in self._kb
             if (own := tuple(self.home.strip("/").split("/"))) == kb[: len(own)] and len(kb) > len(own)
         )
-        self._in_code = re.compile("|".join(self._code_patterns()) or r"(?!)")
 
     def reach(self, path: str) -> Reach:
         """Say where an absolute, normal path leads by its spelling; globs match as in a shell."""
@@ -69,7 +68,7 @@ class Names:
         spelled = self._expand_tilde(spelled.removeprefix("file://"), cwd, home)
         # from the inside out: `$(dirname $(which x))`
         for _ in range(3 if "$" in spelled or "`" in spelled else 0):
-            spelled = _SUBSTITUTION.sub(_UNKNOWN, spelled)
+            spelled = re.sub(_SUBSTITUTION, _UNKNOWN, spelled)
         if spelled.startswith(_UNKNOWN):
             return self._find_tail(spelled)
         joined = posixpath.join(cwd, spelled)
@@ -109,7 +108,7 @@ class Names:
         """Return the first path in a piece of code that leads into the knowledge base, or nothing."""
         if not any(kb[-1] in text for kb in self._kb):
             return ""
-        if found := self._in_code.search(text):
+        if found := re.search("|".join(self._code_patterns()) or r"(?!)", text):
             return self._whole(text, found)
         for folder in self.folders:
             relative = posixpath.relpath(folder, cwd)
@@ -135,7 +134,7 @@ def expand(word: str, variables: dict[str, str]) -> str:
     """Return a word with the variables that are known; `${NAME:-other}` is the other where it isn't."""
     if "$" not in word:
         return word
-    return _VARIABLE.sub(lambda found: _variable_value(found, variables), word, count=_MOST_SPELLINGS)
+    return re.sub(_VARIABLE, lambda found: _variable_value(found, variables), word, count=_MOST_SPELLINGS)
 
 
 def _variable_value(found: re.Match[str], variables: dict[str, str]) -> str:
@@ -152,9 +151,9 @@ def _spellings(word: str) -> Iterator[str]:
         if one.startswith("-"):
             yield one[2:]
             yield from (one[at:] for at in (one.find("/"), one.find("~")) if at > 1)
-        if _PARTS.search(one):
-            yield from _PARTS.split(one, maxsplit=_MOST_SPELLINGS)[1:]
-            yield _PARTS.split(one, maxsplit=1)[0]
+        if re.search(_PARTS, one):
+            yield from re.split(_PARTS, one, maxsplit=_MOST_SPELLINGS)[1:]
+            yield re.split(_PARTS, one, maxsplit=1)[0]
 
 
 def _unbraced(word: str) -> list[str]:
@@ -162,7 +161,7 @@ def _unbraced(word: str) -> list[str]:
     waiting = [word]
     while waiting and len(done) + len(waiting) < _MOST_SPELLINGS:
         one = waiting.pop()
-        braces = _BRACES.search(one) if "{" in one else None
+        braces = re.search(_BRACES, one) if "{" in one else None
         if braces is None:
             done.append(one)
         else:
@@ -181,7 +180,9 @@ def _reach(parts: Sequence[str], kb: Sequence[str]) -> Reach:
     for at, (part, name) in enumerate(zip(parts, kb, strict=False)):
         if part == "**":
             return Reach.INSIDE
-        if part != name and not (_LIVE.search(part) and _matches(part, name, is_last=at == len(kb) - 1)):
+        if part != name and not (
+            _LIVE.intersection(part) and _matches(part, name, is_last=at == len(kb) - 1)
+        ):
             return Reach.NONE
     return Reach.INSIDE if len(parts) >= len(kb) else Reach.ABOVE
 

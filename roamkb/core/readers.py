@@ -49,10 +49,8 @@ _GIT_LISTS = {
     "submodule": r"status",
 }
 _GIT_VALUED = frozenset("-C -c --git-dir --work-tree --namespace".split())
-_GIT_HARMLESS_SETTING = re.compile(
-    r"(?:color\.|core\.quotepath=|log\.|diff\.(?:renames|context)=)", re.IGNORECASE
-)
-_GIT_WRITES = re.compile(r"--output(?:=|$)|--ext-diff|-O|--open-files-in-pager|--textconv$")
+_GIT_HARMLESS_SETTING = r"(?i:color\.|core\.quotepath=|log\.|diff\.(?:renames|context)=)"
+_GIT_WRITES = r"--output(?:=|$)|--ext-diff|-O|--open-files-in-pager|--textconv$"
 _FIND_WRITES = frozenset("-delete -fprint -fprint0 -fprintf -fls".split())
 _FIND_RUNS = frozenset("-exec -execdir -ok -okdir".split())
 _FD_RUNS = frozenset("-x -X --exec --exec-batch".split())
@@ -65,11 +63,12 @@ _ADDRESS = r"(?:\d+(?:~\d+)?|\$|/(?:\\.|\[\^?\]?[^\]\n]*+\]|[^/\\\n\[])*/[IM]*)"
 _REPLACE = (
     r"[sy](?P<d>[^\w\s\\;{}])(?:(?:\\.|\[\^?\]?[^\]\n]*+\]|(?!(?P=d))[^\\\n\[])*(?P=d)){2}[gpiImM0-9]*+"
 )
-_SED_STEP = re.compile(
-    rf"[\s;{{}}]*+(?:{_ADDRESS}(?:,[+~]?{_ADDRESS})?)?\s*+!?\s*+(?:{{|[pdlnNhHgGxDP=]|[qQ]\d*+|:\w++|[bt]\s*+\w*+|{_REPLACE})?[\s;}}]*+"
+_SED_STEP = (
+    rf"[\s;{{}}]*+(?:{_ADDRESS}(?:,[+~]?{_ADDRESS})?)?\s*+!?\s*+"
+    rf"(?:{{|[pdlnNhHgGxDP=]|[qQ]\d*+|:\w++|[bt]\s*+\w*+|{_REPLACE})?[\s;}}]*+"
 )
-_SED_INPLACE = re.compile(r"-[nErsuz]*i|--in-place|--i")
-_AWK_WRITES = re.compile(
+_SED_INPLACE = r"-[nErsuz]*i|--in-place|--i"
+_AWK_WRITES = (
     r"\bsystem\s*\(|>>|(?<!\|)\|(?!\|)|\bprintf?\b[^;}\n\"]*(?:\"[^\"\n]*\"[^;}\n\"]*)*>|@(?:load|include)"
 )
 
@@ -107,7 +106,7 @@ def git_call(words: Sequence[str]) -> tuple[str, list[str]] | None:
     """Return git's subcommand and its words; None where a setting might run something."""
     rest = iter(words)
     for word in rest:
-        if word == "-c" and not _GIT_HARMLESS_SETTING.match(next(rest, "")):
+        if word == "-c" and not re.match(_GIT_HARMLESS_SETTING, next(rest, "")):
             return None
         if word in _GIT_VALUED:
             if word != "-c":
@@ -121,7 +120,7 @@ def git_call(words: Sequence[str]) -> tuple[str, list[str]] | None:
 
 def _git(words: list[str]) -> bool:
     call = git_call(words)
-    if call is None or any(_GIT_WRITES.match(word) for word in call[1]):
+    if call is None or any(re.match(_GIT_WRITES, word) for word in call[1]):
         return False
     subcommand, rest = call
     if subcommand in _GIT_READS:
@@ -175,7 +174,7 @@ def _sed(words: list[str]) -> bool:
     named: list[str] = []
     rest = iter(words)
     for word in rest:
-        if _SED_INPLACE.match(word):
+        if re.match(_SED_INPLACE, word):
             return False
         if word in ("-e", "--expression") or re.fullmatch(r"-[nErsuz]+e", word):
             scripts.append(next(rest, ""))
@@ -190,8 +189,9 @@ def _sed(words: list[str]) -> bool:
 
 def _is_harmless_sed(script: str) -> bool:
     at = 0 if len(script) <= _LONGEST_PROGRAM else -1
+    step = re.compile(_SED_STEP)
     while 0 <= at < len(script):
-        found = _SED_STEP.match(script, at)
+        found = step.match(script, at)
         if found is None or found.end() == at:
             return False
         at = found.end()
@@ -209,7 +209,7 @@ def _awk(words: list[str]) -> bool:
         ):
             return False
         elif not word.startswith("-"):
-            return len(word) <= _LONGEST_PROGRAM and _AWK_WRITES.search(word) is None
+            return len(word) <= _LONGEST_PROGRAM and re.search(_AWK_WRITES, word) is None
     return True
 
 

@@ -28,8 +28,8 @@ _OUTPUTS = {
 }
 _GIT_CHANGES = frozenset("apply checkout clean mv reset restore rm stash".split())
 #: Programs that take a whole folder with them.
-_DEEP = re.compile(r"-[a-zA-Z]*[rR]|--recursive|--delete|--no-preserve-root")
-_IN_PLACE = re.compile(r"-[a-hj-zA-Z0]*i")
+_DEEP = r"-[a-zA-Z]*[rR]|--recursive|--delete|--no-preserve-root"
+_IN_PLACE = r"-[a-hj-zA-Z0]*i"
 _DEEP_OPTIONAL = frozenset("chgrp chmod chown rm shred".split())
 _DEEP_ALWAYS = frozenset("mv rmdir trash trash-put srm".split())
 #: Programs that touch no more than what they name, wherever they run.
@@ -55,7 +55,7 @@ def targets(words: Sequence[str]) -> list[str] | None:
     if name == "dd":
         return [word[3:] for word in rest if word.startswith("of=")]
     if name in ("perl", "ruby"):
-        return named if any(_IN_PLACE.match(word) for word in rest) else None
+        return named if any(re.match(_IN_PLACE, word) for word in rest) else None
     if name in ("sed", "gsed", "yq", "awk", "gawk", "sort"):
         return [*named, *_valued(rest, _OUTPUTS.get(name, ()))]
     if name in _OUTPUTS:
@@ -85,7 +85,7 @@ def takes_folders(words: Sequence[str]) -> bool:
         )
     if name == "rsync":
         return any(word.startswith("--del") for word in rest)
-    return name in _DEEP_OPTIONAL and any(_DEEP.match(word) for word in rest)
+    return name in _DEEP_OPTIONAL and any(re.match(_DEEP, word) for word in rest)
 
 
 def _valued(words: Sequence[str], options: Sequence[str]) -> list[str]:

@@ -7,34 +7,33 @@ Every character is read once, whatever the text is; there is no error.
 """
 
 import re
-from dataclasses import dataclass
 
 from roamkb.core.programs import Command
 from roamkb.core.programs import Script
 
 _BLANKS = re.compile(r"(?:[ \t]|\\\n)+")
-_COMMENT = re.compile(r"#[^\n]*+")
+_COMMENT = r"#[^\n]*+"
 _OPERATOR = re.compile(
     r"(?P<redirect>&>>?|<<<|<<-?|[<>]&|<>|>>|>\||[<>](?!\())|(?P<other>&&|\|\||\|&|;;&|;;|;&|[;&|()\n])"
 )
 _PLAIN = re.compile(r"[^ \t\n'\"\\$`;&|<>()]++")
-_PLAIN_IN_DOUBLE = re.compile(r"[^\"\\$`]++")
-_PLAIN_IN_BRACES = re.compile(r"[^}'\"\\$`]++")
-_IN_SINGLE = re.compile(r"'([^']*+)'")
-_IN_ANSI = re.compile(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL)
-_IN_BACKTICKS = re.compile(r"`((?:[^`\\]|\\.)*)`", re.DOTALL)
-_ESCAPED = re.compile(r"\\([$`\\\n])")
-_INDENTATION = re.compile(r"^\t++", re.MULTILINE)
+_PLAIN_IN_DOUBLE = r"[^\"\\$`]++"
+_PLAIN_IN_BRACES = r"[^}'\"\\$`]++"
+_IN_SINGLE = r"'([^']*+)'"
+_IN_ANSI = r"(?s)\$'((?:[^'\\]|\\.)*)'"
+_IN_BACKTICKS = r"(?s)`((?:[^`\\]|\\.)*)`"
+_ESCAPED = r"\\([$`\\\n])"
+_INDENTATION = r"(?m)^\t++"
 #: The tabs of a line that continues another are none of its indentation.
-_ESCAPED_OR_INDENTATION = re.compile(r"\\([$`\\]|\n\t*+)|^\t++", re.MULTILINE)
-_DESCRIPTOR = re.compile(r"\d+|\{\w+\}")
-_ANSI_ESCAPE = re.compile(
+_ESCAPED_OR_INDENTATION = r"(?m)\\([$`\\]|\n\t*+)|^\t++"
+_DESCRIPTOR = r"\d+|\{\w+\}"
+_ANSI_ESCAPE = (
     r"(?P<bytes>(?:\\x[0-9a-fA-F]{1,2}|\\[0-7]{1,3})+)|\\u(?P<u>[0-9a-fA-F]{1,4})"
     r"|\\U(?P<U>[0-9a-fA-F]{1,8})|\\c(?P<control>[?-_a-z])|\\(?P<letter>[abeEfnrtv\\'\"?])"
 )
-_ANSI_BYTE = re.compile(r"\\x([0-9a-fA-F]+)|\\([0-7]+)")
+_ANSI_BYTE = r"\\x([0-9a-fA-F]+)|\\([0-7]+)"
 _ANSI_LETTERS = dict(zip("abeEfnrtv\\'\"?", "\a\b\x1b\x1b\f\n\r\t\v\\'\"?", strict=True))
-_FUNCTION = re.compile(r"\([ \t]*+\)")
+_FUNCTION = r"\([ \t]*+\)"
 #: What stands before a command and is none.
 _RESERVED = frozenset("if then elif else fi while until do done case esac ! { }".split())
 #: A `(` right behind one of these belongs to the word: an array, a pattern.
@@ -56,19 +55,23 @@ def read_commands(text: str) -> list[Command]:
 def read_script(text: str) -> Script:
     """Return what `read_commands` does, bare redirections as well, and whether that is all."""
     reader = _Reader(text, depth=0)
-    return Script(commands=reader.read_all(), is_whole=reader.is_whole)
+    return Script(reader.read_all(), is_whole=reader.is_whole)
 
 
 class _FaultError(Exception):
     """What a shell calls a syntax error, or substitutions deeper than anybody writes."""
 
 
-@dataclass(frozen=True, slots=True)
 class _Heredoc:
-    command: Command
-    end: str
-    is_quoted: bool
-    is_indented: bool
+    """A heredoc whose text is yet to come."""
+
+    __slots__ = ("command", "end", "is_indented", "is_quoted")
+
+    def __init__(self, command: Command, end: str, *, is_quoted: bool, is_indented: bool) -> None:
+        self.command = command
+        self.end = end
+        self.is_quoted = is_quoted
+        self.is_indented = is_indented
 
 
 class _Reader:
@@ -146,7 +149,9 @@ class _Reader:
 
     def _may_open_behind(self, words: list[str]) -> bool:
         """Say whether a parenthesis may follow words: in `case`, in `[[`, in the head of a function."""
-        return bool(words[0] in ("case", "[[") or "=~" in words or _FUNCTION.match(self._text, self._at))
+        return bool(
+            words[0] in ("case", "[[") or "=~" in words or re.compile(_FUNCTION).match(self._text, self._at)
+        )
 
     def _finish(self, command: Command) -> None:
         if command.words or command.redirections:
@@ -155,7 +160,7 @@ class _Reader:
     def _add_word(self, command: Command, opened: list[str], heredocs: list[_Heredoc]) -> None:
         start = self._at
         word = self._read_word()
-        if self._peek() in ("<", ">") and _DESCRIPTOR.fullmatch(written := self._text[start : self._at]):
+        if self._peek() in ("<", ">") and re.fullmatch(_DESCRIPTOR, written := self._text[start : self._at]):
             self._redirect(command, written, heredocs)
         elif command.words or word not in _RESERVED:
             command.words.append(word)
@@ -178,7 +183,7 @@ class _Reader:
         if sign in ("<<", "<<-"):
             is_quoted = any(mark in self._text[start : self._at] for mark in "'\"\\")
             reader = command if descriptor in ("", "0") else Command()
-            heredocs.append(_Heredoc(reader, target, is_quoted, sign == "<<-"))
+            heredocs.append(_Heredoc(reader, target, is_quoted=is_quoted, is_indented=sign == "<<-"))
         elif sign == "<<<":
             command.stdin = target + "\n" if descriptor in ("", "0") else command.stdin
         else:
@@ -200,9 +205,9 @@ class _Reader:
             body = self._text[self._at : end.start() if end else None]
             self._at = end.end() if end else len(self._text)
             if heredoc.is_quoted:
-                body = _INDENTATION.sub("", body) if heredoc.is_indented else body
+                body = re.sub(_INDENTATION, "", body) if heredoc.is_indented else body
             else:
-                body = (_ESCAPED_OR_INDENTATION if heredoc.is_indented else _ESCAPED).sub(_unescaped, body)
+                body = re.sub(_ESCAPED_OR_INDENTATION if heredoc.is_indented else _ESCAPED, _unescaped, body)
             heredoc.command.stdin = body
         heredocs.clear()
 
@@ -301,7 +306,7 @@ class _Reader:
         written = self._take(_IN_BACKTICKS)
         self._descend()
         inner = _Reader(
-            _ESCAPED.sub(_unescaped, written[1]), depth=self._depth, scope=(*self._scope, -self._at)
+            re.sub(_ESCAPED, _unescaped, written[1]), depth=self._depth, scope=(*self._scope, -self._at)
         )
         commands = inner.read_all()
         self.is_whole &= inner.is_whole
@@ -331,12 +336,12 @@ class _Reader:
     def _peek(self) -> str:
         return self._text[self._at : self._at + 1]
 
-    def _skip(self, pattern: re.Pattern[str]) -> None:
-        if found := pattern.match(self._text, self._at):
+    def _skip(self, pattern: str | re.Pattern[str]) -> None:
+        if found := re.compile(pattern).match(self._text, self._at):
             self._at = found.end()
 
-    def _take(self, pattern: re.Pattern[str]) -> re.Match[str]:
-        found = pattern.match(self._text, self._at)
+    def _take(self, pattern: str | re.Pattern[str]) -> re.Match[str]:
+        found = re.compile(pattern).match(self._text, self._at)
         if found is None:
             raise _FaultError
         self._at = found.end()
@@ -370,13 +375,13 @@ def _unescaped(found: re.Match[str]) -> str:
 
 def _ansi(text: str) -> str:
     """Return the text of `$'…'`, which ends at a NUL as everything does in a shell."""
-    return _ANSI_ESCAPE.sub(_ansi_character, text).partition("\0")[0]
+    return re.sub(_ANSI_ESCAPE, _ansi_character, text).partition("\0")[0]
 
 
 def _ansi_character(found: re.Match[str]) -> str:
     if run := found["bytes"]:
         numbers = (
-            int(byte[1], 16) if byte[1] else int(byte[2], 8) & 255 for byte in _ANSI_BYTE.finditer(run)
+            int(byte[1], 16) if byte[1] else int(byte[2], 8) & 255 for byte in re.finditer(_ANSI_BYTE, run)
         )
         return bytes(numbers).decode(errors="replace")
     if code := found["u"] or found["U"]:

@@ -5,20 +5,25 @@ import re
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
 
-from roamkb.core.guard import PROTECTED
 from roamkb.core.guard import Denial
 from roamkb.core.guard import Ground
 from roamkb.core.guard import is_spared
 from roamkb.core.guard import may_concern
 from roamkb.core.guard import paths_of_patch
+from roamkb.core.guard import protected
 from roamkb.core.guard import refusal
 from roamkb.core.guard import rule_denial
-from roamkb.core.model import Kind
 from roamkb.core.reach import Names
 from roamkb.core.reach import Reach
+
+#: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    Given = Mapping[str, Any]
 
 #: Claude Code's and Codex's own names; in lower case.
 _EDITORS = frozenset("write edit multiedit notebookedit create str_replace_based_edit_tool".split())
@@ -30,17 +35,15 @@ _READERS = frozenset(
     "read glob grep ls webfetch websearch task agent todowrite notebookread view_image".split()
 )
 #: What a server's tool is called that changes files.
-_CHANGES = re.compile(
-    r"write|edit|create|delete|remove|move|rename|append|update|patch|save|insert|replace|copy|put"
-)
-_PATH_KEY = re.compile(r"path|file|uri|dest|source|target|dir|folder|^to$|^from$", re.IGNORECASE)
+_CHANGES = r"write|edit|create|delete|remove|move|rename|append|update|patch|save|insert|replace|copy|put"
+_PATH_KEY = r"(?i)path|file|uri|dest|source|target|dir|folder|^to$|^from$"
 #: An edit of settings that touches none of these leaves the hooks alone.
-_OF_HOOKS = re.compile(r"hook|roam|tool|command|matcher|knowledge", re.IGNORECASE)
+_OF_HOOKS = r"(?i)hook|roam|tool|command|matcher|knowledge"
 _DEEPEST = 6
 _MOST_VALUES = 200
 
 
-def judge_tool(tool: str, given: Mapping[str, Any], ground: Ground) -> Denial | None:
+def judge_tool(tool: str, given: "Given", ground: Ground) -> Denial | None:
     """Return why the call of `tool` with the input `given` is denied, or None where it is not.
 
     The one door for hooks: takes any tool's name and any JSON object, and never writes or runs anything.
@@ -53,17 +56,19 @@ def judge_tool(tool: str, given: Mapping[str, Any], ground: Ground) -> Denial | 
     if name in ("apply_patch", "applypatch"):
         text = "\n".join(value for _, value in _texts(given))
         return _judge_paths(paths_of_patch(text), given, ground)
-    if name in _EDITORS or _CHANGES.search(name.rpartition("__")[2]):
-        return _judge_paths((value for key, value in _texts(given) if _PATH_KEY.search(key)), given, ground)
+    if name in _EDITORS or re.search(_CHANGES, name.rpartition("__")[2]):
+        return _judge_paths(
+            (value for key, value in _texts(given) if re.search(_PATH_KEY, key)), given, ground
+        )
     return None
 
 
-def _judge_shell(given: Mapping[str, Any], ground: Ground) -> Denial | None:
+def _judge_shell(given: "Given", ground: Ground) -> Denial | None:
     action = given.get("action")
-    asked: Mapping[str, Any] = action if isinstance(action, Mapping) else given
+    asked: Given = action if isinstance(action, Mapping) else given
     where = next((asked[key] for key in ("workdir", "working_directory", "cwd") if key in asked), "")
     if isinstance(where, str) and where:
-        ground = _moved(ground, posixpath.join(ground.cwd, where))
+        ground = ground.moved(posixpath.join(ground.cwd, where))
     for key in ("command", "cmd", "input", "chars", "script"):
         command = asked.get(key)
         words = command if isinstance(command, list) else []
@@ -83,28 +88,25 @@ def _judge_shell(given: Mapping[str, Any], ground: Ground) -> Denial | None:
     return None
 
 
-def _moved(ground: Ground, cwd: str) -> Ground:
-    return replace(ground, cwd=posixpath.normpath(cwd))
-
-
-def _judge_paths(paths: Iterable[str], given: Mapping[str, Any], ground: Ground) -> Denial | None:
+def _judge_paths(paths: Iterable[str], given: "Given", ground: Ground) -> Denial | None:
     kb = Names(ground.kb, home=ground.home, resolve=ground.resolve)
-    files = tuple(posixpath.join(ground.home, one) for one in PROTECTED)
-    rule = Names((*files, *(ground.resolve(one) for one in files)), home=ground.home, resolve=ground.resolve)
+    rule = protected(ground)
     for path in paths:
         if rule.find_path(path, ground.cwd)[0] is Reach.INSIDE and not _spares_hooks(path, given):
             return rule_denial()
         reach, where = kb.find_path(path, ground.cwd)
-        if reach is Reach.INSIDE and (ground.kind is not Kind.PERSONAL or is_spared(where, ground)):
+        if reach is Reach.INSIDE and (not ground.is_personal or is_spared(where, ground)):
             return refusal(ground, "the tool would write to a file there")
     return None
 
 
-def _spares_hooks(path: str, given: Mapping[str, Any]) -> bool:
+def _spares_hooks(path: str, given: "Given") -> bool:
     """Say whether an edit of settings has nothing to do with the hooks."""
     texts = [value for key, value in _texts(given) if key in ("old_string", "new_string")]
     return (
-        len(texts) >= 2 and "settings" in posixpath.basename(path) and not _OF_HOOKS.search("\n".join(texts))
+        len(texts) >= 2
+        and "settings" in posixpath.basename(path)
+        and not re.search(_OF_HOOKS, "\n".join(texts))
     )
 
 

@@ -5,28 +5,34 @@ nor a link tells. The mount table does: it names for each mount the device and t
 of it that shows there.
 """
 
+# pathlib alone takes as long to import as Python to start, and hooks ask for this
+# ruff: noqa: PTH118, PTH123
+
+import os
 import re
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 
-_OCTAL = re.compile(rb"\\([0-7]{3})")
+_OCTAL = rb"\\([0-7]{3})"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Mount:
     """A folder `inside` a device that shows at `point`."""
 
-    point: str
-    device: str
-    inside: str
+    __slots__ = ("device", "inside", "point")
+
+    def __init__(self, *, point: str, device: str, inside: str) -> None:
+        """Take what the mount table says of it."""
+        self.point = point
+        self.device = device
+        self.inside = inside
 
 
-def read_mounts(proc: Path) -> tuple[Mount, ...]:
+def read_mounts(proc: "str | os.PathLike[str]") -> tuple[Mount, ...]:
     """Return the mount table; raise `OSError` where a Linux doesn't show it."""
     try:
-        data = (proc / "self" / "mountinfo").read_bytes()
+        with open(os.path.join(proc, "self", "mountinfo"), "rb") as file:
+            data = file.read()
     except FileNotFoundError:
         if sys.platform == "linux":
             raise
@@ -83,5 +89,5 @@ def _mounts(data: bytes) -> Iterator[Mount]:
 def _plain(field: bytes) -> str:
     """Return a path of the table with its octal escapes undone."""
     if b"\\" in field:
-        field = _OCTAL.sub(lambda match: bytes([int(match[1], 8)]), field)
+        field = re.sub(_OCTAL, lambda match: bytes([int(match[1], 8)]), field)
     return field.decode(sys.getfilesystemencoding(), "surrogateescape")

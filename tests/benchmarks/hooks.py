@@ -1,90 +1,163 @@
-"""What each hook costs, as a multiple of Python's start: `python -m tests.benchmarks.hooks [RUNS]`.
+"""What each hook costs, as a multiple of Python's start.
 
-Whole processes, taken in turns, so that a busy machine is as busy for all; the median and the best of each.
+    python -m tests.benchmarks.hooks [--notes 500,10000] [--lines 5000] [--runs N]
+
+Whole processes, taken in turns, so that a busy machine is as busy for all. Of each the processor's time
+(its own and the system's), which others' work changes little, and the time that passed; medians of both.
+The notes are indexed before, as a search does it; no hook builds an index.
 """
 
+import argparse
 import json
 import os
+import random
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
-
-from roamkb.formats.rule import render_rule
+from typing import NamedTuple
 
 _ROOT = Path(__file__).parents[2]
+sys.path[:0] = [str(_ROOT), str(_ROOT / "tests" / "benchmarks")]
+
+from log import fill  # noqa: E402
+from speed import make_notes  # noqa: E402
+
+from tests.conftest import World  # noqa: E402
+from tests.conftest import make_world  # noqa: E402
+
 _SESSION = "11111111-2222-4333-8444-555555555555"
+_FAILED = "make: *** No rule to make target 'x'."
+
+
+def _bash(command: str, **more: object) -> dict[str, object]:
+    return {"tool_name": "Bash", "tool_input": {"command": command}, **more}
+
+
 #: (name, event, project, payload).
-_CASES = (
-    ("session-start", "session-start", "site", {"source": "startup"}),
-    ("prompt that fits", "user-prompt-submit", "site", {"prompt": "redis evicts sessions, is it maxmemory?"}),
-    ("prompt that doesn't", "user-prompt-submit", "site", {"prompt": "go on"}),
-    ("pre: read", "pre-tool-use", "site", {"tool_name": "Read", "tool_input": {"file_path": "x"}}),
-    ("pre: command", "pre-tool-use", "site", {"tool_name": "Bash", "tool_input": {"command": "make test"}}),
-    ("pre: edit", "pre-tool-use", "site", {"tool_name": "Edit", "tool_input": {"file_path": "README.md"}}),
-    ("pre: command at work", "pre-tool-use", "work", {"tool_name": "Bash", "tool_input": {"command": "make"}}),
-    ("pre: ~ at work, judged", "pre-tool-use", "work", {"tool_name": "Bash", "tool_input": {"command": "ls ~"}}),
-    ("post: command", "post-tool-use", "site", {"tool_name": "Bash", "tool_input": {"command": "make"},
-                                                "tool_response": {"stdout": "ok"}}),
-    ("post: no log", "post-tool-use", "work", {"tool_name": "Bash", "tool_input": {"command": "make"}}),
-    ("failure", "post-tool-use-failure", "site", {"tool_name": "Bash", "tool_input": {"command": "make"},
-                                                  "error": "make: *** No rule to make target 'x'."}),
-    ("stop", "stop", "site", {"stop_hook_active": False, "last_assistant_message": "Done."}),
-    ("pre-compact", "pre-compact", "site", {"trigger": "auto"}),
-    ("session-end", "session-end", "site", {"reason": "exit"}),
-)  # fmt: skip
+_CASES: tuple[tuple[str, str, str, dict[str, object]], ...] = (
+    ("session-start", "session-start", "personal", {"source": "startup"}),
+    (
+        "prompt that fits",
+        "user-prompt-submit",
+        "personal",
+        {"prompt": "redis evicts sessions, is it maxmemory?"},
+    ),
+    ("prompt that doesn't", "user-prompt-submit", "personal", {"prompt": "go on then, as you said"}),
+    (
+        "pre: read",
+        "pre-tool-use",
+        "personal",
+        {"tool_name": "Read", "tool_input": {"file_path": "x"}},
+    ),
+    ("pre: command", "pre-tool-use", "personal", _bash("make test")),
+    (
+        "pre: edit",
+        "pre-tool-use",
+        "personal",
+        {"tool_name": "Edit", "tool_input": {"file_path": "README.md"}},
+    ),
+    ("pre: command at work", "pre-tool-use", "work", _bash("make")),
+    ("pre: ls ~", "pre-tool-use", "work", _bash("ls ~")),
+    ("pre: cd .. && make", "pre-tool-use", "personal", _bash("cd .. && make -j4 2>&1 | tail -20")),
+    ("pre: globs", "pre-tool-use", "work", _bash("prettier --check 'src/**/*.ts' && rm -rf dist/*")),
+    (
+        "pre: a loop",
+        "pre-tool-use",
+        "personal",
+        _bash('for f in src/*.py; do echo "$f"; sed -n 1p "$f"; done'),
+    ),
+    (
+        "pre: a heredoc",
+        "pre-tool-use",
+        "work",
+        _bash("python3 - <<'EOF'\nfrom pathlib import Path\nprint(Path('~').expanduser())\nEOF"),
+    ),
+    ("pre: denied", "pre-tool-use", "work", _bash("echo x > ~/roam/x.org")),
+    ("post: command", "post-tool-use", "personal", _bash("make", tool_response={"stdout": "ok"})),
+    ("post: no log", "post-tool-use", "work", _bash("make")),
+    ("failure", "post-tool-use-failure", "personal", _bash("make", error=_FAILED)),
+    ("stop", "stop", "personal", {"stop_hook_active": False, "last_assistant_message": "Done."}),
+    ("pre-compact", "pre-compact", "personal", {"trigger": "auto"}),
+    ("session-end", "session-end", "personal", {"reason": "exit"}),
+)
 
 
-def main(runs: int) -> None:
+class Took(NamedTuple):
+    """What one process took, in seconds."""
+
+    processor: float
+    passed: float
+
+
+def timed(words: list[str], environment: dict[str, str], cwd: Path, payload: object = None) -> Took:
+    """Run a process to its end."""
+    began = time.perf_counter()
+    with tempfile.TemporaryFile() as given, Path(os.devnull).open("wb") as nothing:
+        given.write(json.dumps(payload).encode())
+        given.seek(0)
+        process = subprocess.Popen(
+            words, cwd=cwd, env={**environment, "PWD": str(cwd)}, stdin=given, stdout=nothing
+        )
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"{words}: {process.returncode}")
+    return Took(used.ru_utime + used.ru_stime, time.perf_counter() - began)
+
+
+def prepare(world: World, notes: int, lines: int) -> None:
+    """Fill the knowledge base and the personal project's log, and have both indexed."""
+    (world.kb / ".stfolder").rmdir()
+    make_notes(world.kb, notes)
+    world.run("init")
+    fill(world.log(), lines, random.Random(7))
+    world.run("learn", "Redis evicts sessions when maxmemory is reached")
+    world.run("index")
+    world.run("search", "redis")
+    world.run("recall", "redis")
+
+
+def measure(world: World, runs: int) -> None:
     """Print a line for each hook."""
-    with tempfile.TemporaryDirectory() as folder:
-        home = Path(folder, "home")
-        projects = {"site": home / "code" / "site", "work": home / "work" / "acme"}
-        for place in (home / "roam" / ".stfolder", *projects.values()):
-            place.mkdir(parents=True)
-        rule = home / ".claude" / "rules" / "knowledge-base.md"
-        rule.parent.mkdir(parents=True)
-        template = (_ROOT / "rules" / "knowledge-base.md").read_text()
-        parents = {"work_roots": [str(home / "work")], "project_parents": [str(home / "code")]}
-        rule.write_text(render_rule(template, kb=str(home / "roam"), **parents))
-        rule.chmod(0o644)
-        environment = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONPATH": str(_ROOT)}
-        command = [sys.executable, "-m", "roamkb"]
+    environment = world.environment()
+    command = [sys.executable, "-m", "roamkb", "hook"]
+    took: dict[str, list[Took]] = {"python": []}
+    for _ in range(runs):
+        took["python"].append(timed([sys.executable, "-c", "pass"], environment, world.personal))
+        for name, event, place, more in _CASES:
+            cwd: Path = getattr(world, place)
+            told = "".join(part.capitalize() for part in event.split("-"))
+            payload = {"session_id": _SESSION, "cwd": str(cwd), "hook_event_name": told, **more}
+            took.setdefault(name, []).append(timed([*command, event], environment, cwd, payload))
+    bare = [statistics.median(times) for times in zip(*took["python"], strict=True)]
+    print(f"{'':24} {'processor':>10} {'ratio':>6} {'passed':>10} {'ratio':>6}")
+    for name, all_times in took.items():
+        processor, passed = (statistics.median(times) for times in zip(*all_times, strict=True))
+        print(
+            f"{name:24} {processor * 1e3:7.1f} ms {processor / bare[0]:6.1f} "
+            f"{passed * 1e3:7.1f} ms {passed / bare[1]:6.1f}"
+        )
 
-        def timed(words: list[str], cwd: Path, payload: object = None) -> float:
-            began = time.perf_counter()
-            subprocess.run(
-                words,
-                cwd=cwd,
-                env={**environment, "PWD": str(cwd)},
-                input=json.dumps(payload).encode(),
-                stdout=subprocess.DEVNULL,
-                check=True,
-            )
-            return time.perf_counter() - began
 
-        site = projects["site"]
-        timed([*command, "init"], site)
-        timed([*command, "learn", "Redis evicts sessions when maxmemory is reached"], site)
-        took: dict[str, list[float]] = {"python": []}
-        for _ in range(runs):
-            took["python"].append(timed([sys.executable, "-c", "pass"], site))
-            for name, event, place, more in _CASES:
-                cwd = projects[place]
-                told = "".join(part.capitalize() for part in event.split("-"))
-                payload = {"session_id": _SESSION, "cwd": str(cwd), "hook_event_name": told, **more}
-                took.setdefault(name, []).append(timed([*command, "hook", event], cwd, payload))
-        bare = took["python"]
-        print(f"{'':24} {'median':>10} {'ratio':>6} {'best':>10} {'ratio':>6}")
-        for name, times in took.items():
-            middle, best = statistics.median(times), min(times)
-            print(
-                f"{name:24} {middle * 1e3:7.1f} ms {middle / statistics.median(bare):6.1f} "
-                f"{best * 1e3:7.1f} ms {best / min(bare):6.1f}"
-            )
+def main() -> None:
+    """Print a table for each size."""
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    options.add_argument("--notes", default="500,10000")
+    options.add_argument("--lines", type=int, default=5000)
+    options.add_argument("--runs", type=int, default=9)
+    given = options.parse_args()
+    for notes in map(int, given.notes.split(",")):
+        with tempfile.TemporaryDirectory() as folder:
+            world = make_world(Path(folder) / "home")
+            prepare(world, notes, given.lines)
+            print(f"{notes} notes, a log of {given.lines} lines, medians of {given.runs} runs")
+            measure(world, given.runs)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 9)
+    main()

@@ -1,0 +1,246 @@
+"""What is known while a script is read: where it is, what variables hold, what a command is fed.
+
+`core/shell_guard` asks it about each command, and tells it of each that is done.
+"""
+
+import re
+from collections.abc import Iterator
+
+from roamkb.core.guard import Ground
+from roamkb.core.programs import ASSIGNMENT
+from roamkb.core.programs import Command
+from roamkb.core.programs import Script
+from roamkb.core.programs import name_of
+from roamkb.core.programs import without_runners
+from roamkb.core.reach import Names
+from roamkb.core.reach import Reach
+from roamkb.core.reach import expand
+
+_FUNCTION = (
+    r"([\w.-]{1,64})[ \t]{0,8}\([ \t]{0,8}\)|\bfunction[ \t]{1,8}([\w.-]+)|\balias[ \t]{1,8}([\w.-]+)="
+)
+_FOLDER_OPTIONS = ("-C", "--directory", "--chdir", "--cwd", "--work-tree", "--git-dir", "--prefix")
+_READS_NAMES = frozenset("read mapfile readarray".split())
+_SETTERS = frozenset("export declare local readonly typeset env sudo".split())
+#: Of a variable: `x=$x$x` doubles it.
+_LONGEST_VALUE = 1024
+
+#: Whether what a command prints names files of the knowledge base: roamkb may, others that name it do.
+MAYBE, SURE = 1, 2
+
+
+class Scene:
+    """One shell's view of things; a script in a script has one of its own."""
+
+    __slots__ = (
+        "_cwds",
+        "_given",
+        "_ground",
+        "_kb",
+        "_nested",
+        "_prints",
+        "_start",
+        "has_named",
+        "renamed",
+        "tainted",
+        "variables",
+    )
+
+    def __init__(self, ground: Ground, kb: Names, *, variables: dict[str, str], cwd: str) -> None:
+        """Begin in `cwd` with what the shell around knows."""
+        self._ground = ground
+        self._kb = kb
+        self.variables = variables
+        #: By the subshells around a command.
+        self._cwds: dict[tuple[int, ...], str] = {(): cwd}
+        self._start = cwd
+        #: By the command's identity.
+        self._prints: dict[int, int] = {}
+        #: What the substitutions print that belong to the next command of a scope, and to the one at hand.
+        self._nested: dict[tuple[int, ...], int] = {}
+        self._given = 0
+        #: Files that this script writes with text that names the knowledge base.
+        self.tainted: set[str] = set()
+        #: Names that a function or an alias may stand behind.
+        self.renamed: frozenset[str] = frozenset()
+        self.has_named = False
+
+    def inner(self, *, positional: dict[str, str], cwd: str, fed: int) -> "Scene":
+        """Return the scene of a script that runs in this one."""
+        scene = Scene(self._ground, self._kb, variables=self.variables | positional, cwd=cwd)
+        scene.tainted, scene.renamed, scene.has_named = self.tainted, self.renamed, bool(fed)
+        return scene
+
+    def take_over(self, inner: "Scene") -> None:
+        """Know what `eval` left behind."""
+        self.variables = inner.variables
+        self._cwds[()] = inner.cwd(())
+
+    def rename(self, text: str) -> None:
+        """Know the functions and aliases that a text makes."""
+        self.renamed |= {name for found in re.findall(_FUNCTION, text) for name in found if name}
+
+    # Where a word leads
+
+    def cwd(self, scope: tuple[int, ...]) -> str:
+        """Return the folder that commands of a scope run in."""
+        for length in range(len(scope), 0, -1):
+            if (cwd := self._cwds.get(scope[:length])) is not None:
+                return cwd
+        return self._cwds[()]
+
+    def find(self, word: str, cwd: str, names: Names | None = None) -> tuple[Reach, str]:
+        """Return where a word leads at most, and the path."""
+        return (names or self._kb).find(word, cwd, self.variables.get("HOME", self._ground.home))
+
+    def find_path(self, word: str, cwd: str) -> tuple[Reach, str]:
+        """Return where a word leads that is one path, and the path."""
+        return self._kb.find_path(word, cwd, self.variables.get("HOME", ""))
+
+    def path(self, word: str, cwd: str) -> str:
+        """Return the path that a word is, as it is best known."""
+        return self.find_path(word, cwd)[1] or cwd
+
+    def named(self, text: str, cwd: str) -> str:
+        """Return the first path in a piece of code that leads into the knowledge base, or nothing."""
+        return self._kb.in_text(text, cwd) or (
+            self._kb.in_text(expand(text, self.variables), cwd) if "$" in text else ""
+        )
+
+    def is_inside(self, cwd: str) -> bool:
+        """Say whether a folder lies in the knowledge base."""
+        return self.find(cwd, "/")[0] is Reach.INSIDE
+
+    def folders_of(self, words: list[str], cwd: str) -> Iterator[str]:
+        """Yield where a program is told to go: `git -C DIR`, `make --directory=DIR`."""
+        for at, word in enumerate(words[1:], 1):
+            for option in _FOLDER_OPTIONS:
+                if word == option and at + 1 < len(words):
+                    yield self.path(words[at + 1], cwd)
+                elif word.startswith(option + "=") or (
+                    option == "-C" and word.startswith("-C") and word != "-C"
+                ):
+                    yield self.path(word[len(option) :].removeprefix("="), cwd)
+
+    # What a command is given
+
+    def words(self, command: Command) -> list[str]:
+        """Return a command's words with what is known of them, and keep what they assign."""
+        self._given = self._nested.pop(command.scope, 0)
+        return self._assign([self.expand(word) for word in command.words])
+
+    def expand(self, word: str) -> str:
+        """Return a word with what is known of it; a substitution may print any note."""
+        if self._given is SURE and ("$(" in word or "`" in word or word.startswith(("<(", ">("))):
+            found = re.match(ASSIGNMENT, word)
+            return (found[0] if found else "") + self._any_note()
+        return expand(word, self.variables)
+
+    def fed(self, command: Command, cwd: str) -> int:
+        """Say whether standard input names files of the knowledge base, or is one."""
+        level = 0
+        if command.piped_from is not None:
+            level = self._prints.get(id(command.piped_from), 0)
+        elif command.is_fed:
+            level = SURE if self.has_named else 0
+        for sign, target in command.redirections:
+            if sign in ("<", "<>"):
+                reach, path = self.find(self.expand(target), cwd)
+                path = path or self.path(self.expand(target), cwd)
+                if reach is Reach.INSIDE or path in self.tainted or self.named(target, cwd):
+                    level = SURE
+        return level
+
+    def _any_note(self) -> str:
+        return next(iter(self._kb.folders), "") + "/\0"
+
+    # What a command leaves behind
+
+    def _assign(self, words: list[str]) -> list[str]:
+        """Keep what assignments say, and put aliases' words in their place."""
+        variables = self.variables
+        at = 0
+        while at < len(words) and re.match(ASSIGNMENT, words[at]):
+            at += 1
+        rest = words[at:]
+        name = rest[0] if rest else ""
+        settings = words[:at]
+        if name in _SETTERS:
+            settings = words
+        elif name == "alias":
+            variables.update({f"alias {one.partition('=')[0]}": one.partition("=")[2] for one in rest[1:]})
+        elif name == "printf" and rest[1:2] == ["-v"] and len(rest) > 4:
+            variables[rest[2]] = rest[4][:_LONGEST_VALUE]
+        elif name == "set" and "--" in rest:
+            variables.update(positional(rest[rest.index("--") + 1 :]))
+        elif name in ("for", "select") and rest[2:3] == ["in"]:
+            cwd = self.cwd(())
+            items = rest[3:] or [""]
+            variables[rest[1]] = next((one for one in items[:200] if self.find(one, cwd)[0]), items[0])
+            settings = []
+        for one in settings:
+            self._set(one)
+        if f"alias {name}" in variables:
+            return [*words[:at], *variables[f"alias {name}"].split(), *rest[1:]]
+        return words
+
+    def _set(self, word: str) -> None:
+        found = re.match(ASSIGNMENT, word)
+        if found is None:
+            return
+        value = word[found.end() :].strip("()")
+        if value == "~" or value.startswith("~/"):
+            value = self.variables.get("HOME", self._ground.home) + value[1:]
+        self.variables[re.split(r"[\[+=]", word, maxsplit=1)[0]] = value[:_LONGEST_VALUE]
+
+    def take_what_is_read(self, script: Script) -> bool:
+        """Take what `read` reads for a file of the knowledge base; say whether anything is read."""
+        names: list[str] = []
+        for command in script.commands:
+            program = without_runners(command.words)
+            if program and program[0] in _READS_NAMES:
+                names += [word for word in program[1:] if word.isidentifier()] or ["REPLY", "MAPFILE"]
+        self.variables.update({name: self._any_note() for name in names})
+        self._cwds = {(): self._start}
+        return bool(names)
+
+    def remember(self, command: Command, words: list[str], program: list[str], cwd: str, fed: int) -> None:
+        """Know what a command prints, what it writes to, and where it goes."""
+        text = " ".join(words) + (f" {command.stdin}" if command.stdin else "")
+        is_named = (
+            bool(self.named(text, cwd))
+            or self.is_inside(cwd)
+            or any(self.find(word, cwd)[0] is Reach.INSIDE for word in words)
+        )
+        self.has_named |= is_named
+        level = SURE if is_named else fed
+        if program[:1] and name_of(program[0]) == "roamkb":
+            level = max(level, MAYBE)
+        self._prints[id(command)] = level
+        if command.scope:
+            outer = command.scope[:-1]
+            self._nested[outer] = max(level, self._nested.get(outer, 0))
+        name = name_of(program[0]) if program else ""
+        if level is SURE:
+            outputs = [target for sign, target in command.redirections if ">" in sign]
+            outputs += [word for word in program[1:] if name == "tee" and not word.startswith("-")]
+            self.tainted.update(self.path(self.expand(target), cwd) for target in outputs)
+        if name in ("cd", "pushd"):
+            self._go(program[1:], command.scope, cwd, text)
+
+    def _go(self, words: list[str], scope: tuple[int, ...], cwd: str, text: str) -> None:
+        named = [word for word in words if not word.startswith("-")]
+        if words == ["-"]:
+            where = self.variables.get("OLDPWD", cwd)
+        else:
+            where = self.path(named[0], cwd) if named else self.variables["HOME"]
+            where = where if where and "\0" not in where else self.named(text, cwd) or cwd
+        self.variables["OLDPWD"] = cwd
+        self.variables["PWD"] = where
+        self._cwds[scope] = where
+
+
+def positional(words: list[str]) -> dict[str, str]:
+    """Return a script's arguments by the names that it has for them."""
+    numbered = {str(at): word for at, word in enumerate(words[:99], 1)}
+    return numbered | {"@": " ".join(words), "*": " ".join(words)}
