@@ -380,8 +380,13 @@ class ProjectLog:
         from roamkb import __version__
         from roamkb.storage.log_index import LogIndex
 
-        learnings = {standing.id: standing.learning for standing in state.standings.values()}
-        return LogIndex(log.local / "index", learnings, version=__version__, digest=state.digest)
+        return LogIndex(
+            log.local / "index",
+            state.learnings,
+            version=__version__,
+            digest=state.digest,
+            grown=state.grown,
+        )
 
     def _hand(self, *, agent: str | None = None, session: str | None = None) -> "Hand":
         import platform
@@ -410,7 +415,15 @@ class ProjectLog:
             if not path.is_relative_to(log.root):
                 raise UsageError(f"{shown(file)} isn't a file of {shown(str(log.root))}")
             path = path.relative_to(log.root)
-        return lambda patterns: bool(patterns) and concerns(patterns, str(path))
+        asked, known = str(path), dict[tuple[str, ...], bool]()
+
+        def concerned(patterns: Sequence[str]) -> bool:
+            key = tuple(patterns)
+            if key not in known:
+                known[key] = bool(patterns) and concerns(patterns, asked)
+            return known[key]
+
+        return concerned
 
     def _moment(self, option: str, text: str | None) -> float | None:
         """Return the end of the day, or the moment, that `text` names, in seconds since 1970."""

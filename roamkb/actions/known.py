@@ -1,7 +1,9 @@
 """What a project's log knows already: a learning by its name, and those that say nearly the same."""
 
 from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 from roamkb.core.answers import Answer
@@ -31,10 +33,28 @@ _CANDIDATES = 25
 _TELLING = 1000
 
 
+class Asked(Protocol):
+    """What a finder says about one query."""
+
+    def places(self, limit: int | None) -> Sequence[tuple[str, float]]:
+        """Return the ids of the best answers with their scores, 0 to 1."""
+
+    def why(self, id: str) -> tuple[str, ...]:
+        """Return what one of them owes its place to."""
+
+
 class Finder(Protocol):
     """What finds learnings by words."""
 
     def find(self, query: Query, *, limit: int | None = None) -> Sequence[Answer]: ...
+
+    def asking(self, query: Query) -> AbstractContextManager[Asked]: ...
+
+
+def scores(finder: Finder, query: Query, *, limit: int) -> Mapping[str, float]:
+    """Return the scores of the best answers, by the ids of the learnings."""
+    with finder.asking(query) as asked:
+        return dict(asked.places(limit))
 
 
 def near(
@@ -72,9 +92,9 @@ def _sharing_words(state: State, finder: Finder, text: str, type: str) -> Iterat
     # emoji and punctuation have no words to be found by
     if asked.is_empty:
         return
-    for answer in finder.find(narrowed(asked, tags=(type,)), limit=_CANDIDATES):
-        if answer.file in state.standings:
-            yield state.standings[answer.file]
+    for id in scores(finder, narrowed(asked, tags=(type,)), limit=_CANDIDATES):
+        if id in state.standings:
+            yield state.standings[id]
 
 
 def called(log: Log, state: State, name: str) -> Standing:

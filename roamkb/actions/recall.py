@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
 
+from roamkb.actions.known import Asked
 from roamkb.actions.known import Finder
 from roamkb.actions.known import called
 from roamkb.core.confidence import started
@@ -19,6 +20,7 @@ from roamkb.core.query import Query
 from roamkb.core.query import narrowed
 from roamkb.core.recollection import Recollected
 from roamkb.core.recollection import Wanted
+from roamkb.core.recollection import best
 from roamkb.core.recollection import collapsed
 from roamkb.core.recollection import ordered
 from roamkb.formats.events import seconds
@@ -73,16 +75,25 @@ def recall(
     """Return the learnings that answer `query` and are `wanted`."""
     if page.limit < 1 or page.offset < 0:
         raise UsageError("--limit and --recent take a number from 1, --offset from 0")
-    found = list(_found(state, finder, query, wanted, page))
-    kept = collapsed(found)
-    if query.is_empty or page.by_time:
-        kept.sort(key=lambda one: (one.standing.learning.ts, one.standing.id), reverse=True)
+
+    def doubted(one: Recollected) -> Recollected:
+        return replace(one, doubts=doubts_of(one.standing))
+
+    end = page.offset + page.limit
+    if not query.text.strip():
+        everything = (one for one in state.standings.values() if wanted.lets_through(one))
+        kept = collapsed(Recollected(standing=one, doubts=one.flags) for one in everything)
+        shown = [doubted(one) for one in _latest(kept)[page.offset : end]]
+    elif (narrow := _narrowed(state, query, wanted)) is None:
+        kept, shown = [], []
     else:
-        looked_at = [_doubted(one, doubts_of) for one in kept]
-        kept = ordered(looked_at, now)
-    shown = kept[page.offset : page.offset + page.limit]
-    if query.is_empty or page.by_time:
-        shown = [_doubted(one, doubts_of) for one in shown]
+        with finder.asking(narrow) as asked:
+            kept = _found(state, asked, wanted, page)
+            if query.is_empty or page.by_time:
+                first = [doubted(one) for one in _latest(kept)[page.offset : end]]
+            else:
+                first = best(kept, end, now, doubted=doubted)[page.offset :]
+            shown = [replace(one, why=asked.why(one.standing.id)) for one in first]
     return Recall(
         query=query.text,
         learnings=tuple(shown),
@@ -90,6 +101,10 @@ def recall(
         sources=("log",),
         limit=page.limit,
     )
+
+
+def _latest(kept: Sequence[Recollected]) -> list[Recollected]:
+    return sorted(kept, key=lambda one: (one.standing.learning.ts, one.standing.id), reverse=True)
 
 
 def joined(found: Recall, nodes: Sequence[Hit], *, now: float) -> Recall:
@@ -126,34 +141,37 @@ def _from_node(hit: Hit) -> Recollected:
     return Recollected(standing=standing, score=hit.score, why=hit.why, doubts={}, path=hit.path)
 
 
-def _doubted(found: Recollected, doubts_of: Callable[[Standing], Mapping[str, str]]) -> Recollected:
-    return Recollected(
-        standing=found.standing, score=found.score, why=found.why, doubts=doubts_of(found.standing)
-    )
+def _narrowed(state: State, query: Query, wanted: Wanted) -> Query | None:
+    """Return `query` for an index that knows what is wanted, so that this comes before its limit.
 
-
-def _found(state: State, finder: Finder, query: Query, wanted: Wanted, page: Page) -> Sequence[Recollected]:
-    """Return what answers and is wanted; of a large log only what may be shown."""
-    if not query.text.strip():
-        everything = (one for one in state.standings.values() if wanted.lets_through(one))
-        return [Recollected(standing=one, doubts=one.flags) for one in everything]
+    None where nothing is.
+    """
     if wanted.type:
-        # the type is a tag of the index, so that the filter comes before the limit
+        # the type is a tag of the index
         query = narrowed(query, tags=(wanted.type,))
+    if not wanted.is_choosy or query.ids:
+        return query
+    chosen = tuple(id for id, one in state.standings.items() if wanted.lets_through(one))
+    if 2 * len(chosen) > len(state.standings):
+        return query
+    return narrowed(query, ids=chosen) if chosen else None
+
+
+def _found(state: State, asked: Asked, wanted: Wanted, page: Page) -> list[Recollected]:
+    """Return what answers and is wanted, each thing once; of a large log only what may be shown."""
     enough = max(_POOL, (page.offset + page.limit) * _LOOKED_AT)
+    kept: list[Recollected] = []
     # the latest of all that answers may be far from the best
     for limit in (None,) if page.by_time else (enough, 10 * enough, None):
-        answers = finder.find(query, limit=limit)
-        found = []
-        for answer in answers:
-            standing = state.standings.get(answer.file)
-            if standing and wanted.lets_through(standing):
-                found.append(
-                    Recollected(standing=standing, score=answer.score, why=answer.why, doubts=standing.flags)
-                )
-        if limit is None or len(answers) < limit or len(collapsed(found)) >= page.offset + page.limit:
+        places = asked.places(limit)
+        kept = collapsed(
+            Recollected(standing=standing, score=points, doubts=standing.flags)
+            for id, points in places
+            if (standing := state.standings.get(id)) and wanted.lets_through(standing)
+        )
+        if limit is None or len(places) < limit or len(kept) >= page.offset + page.limit:
             break
-    return found
+    return kept
 
 
 def recall_one(log: Log, state: State, name: str) -> Recall:

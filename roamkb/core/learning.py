@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
+from functools import lru_cache
 from typing import Final
 
 from roamkb.core.model import Kind
@@ -87,6 +88,7 @@ class Learning:
         return canonical_type(self.type)
 
 
+@lru_cache(maxsize=256)
 def canonical_type(word: str) -> str:
     """Return the type that `word` stands for: lower case, aliases resolved, else the word itself."""
     plain = _NOT_TYPE.sub("-", word.strip().strip(":").casefold()).strip("-")

@@ -6,6 +6,7 @@ order, doubling or union merge of the same lines gives the same state.
 
 from collections.abc import Callable
 from collections.abc import Iterable
+from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -122,6 +123,15 @@ class State:
     events: Sequence[Event]
     #: Stands for the lines that it was folded from; empty where nobody says.
     digest: str = field(default="", compare=False)
+    #: What that was before the last lines came, and the ids that they added.
+    grown: tuple[str, tuple[str, ...]] = field(default=("", ()), compare=False)
+    #: The greatest id of an event, counted or not, and what events told of that nobody said; for `advanced`.
+    reach: tuple[str, frozenset[str]] | None = field(default=None, compare=False)
+
+    @property
+    def learnings(self) -> Mapping[str, Learning]:
+        """The learnings, by id."""
+        return _Learnings(self.standings)
 
     def called(self, name: str) -> list[Standing]:
         """Return the learnings with that id or key, the latest first (D4)."""
@@ -133,6 +143,22 @@ class State:
     def remembers(self, source: str) -> bool:
         """Say whether the source line `source` was merged into some learning."""
         return any(source in event.texts("source") for event in self.events if event.event == "repeated")
+
+
+class _Learnings(Mapping[str, Learning]):
+    """The learnings of standings, looked up as they are wanted."""
+
+    def __init__(self, standings: Mapping[str, Standing]) -> None:
+        self._standings = standings
+
+    def __getitem__(self, id: str) -> Learning:
+        return self._standings[id].learning
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._standings)
+
+    def __len__(self) -> int:
+        return len(self._standings)
 
 
 def replay(
@@ -156,19 +182,80 @@ def replay(
             if as_of is None or learning.ts <= as_of
         )
     }
-    counted = _counted(event for event in events if as_of is None or event.ts <= as_of)
-    for event in counted:
-        fold, standing = _FOLDS.get(event.event), standings.get(event.of)
-        if fold and standing:
-            before = standing.confidence
-            fold(standing, event)
-            standing.history.append(Step(event=event, before=before, after=standing.confidence))
+    last, counted = _counted(event for event in events if as_of is None or event.ts <= as_of)
+    unmet = _fold(counted, standings.get)
+    return State(
+        standings=_ordered(standings.values()),
+        events=counted,
+        reach=(last, frozenset(unmet - standings.keys())),
+    )
+
+
+def advanced(state: State, learnings: Sequence[Learning], events: Sequence[Event]) -> State | None:
+    """Return what `replay` gives of a state's lines and these; None where it takes all lines to tell.
+
+    An agents' server asks after each line that is added, and most are later than all there were.
+    """
+    if state.reach is None:
+        return None
+    last, unmet = state.reach
+    for event in events:
+        if event.id <= last or event.event == "undone":
+            return None
+        last = event.id
+    standings = dict(state.standings)
+    for learning in learnings:
+        if learning.id in standings or learning.id in unmet:
+            return None
+        standings[learning.id] = _begun(learning, is_archived=False)
+    own = {learning.id for learning in learnings}
+
+    def touched(id: str) -> Standing | None:
+        """Return a standing that nobody else has; the old state stays as it was."""
+        if id in standings and id not in own:
+            standings[id] = _copied(standings[id])
+            own.add(id)
+        return standings.get(id)
+
+    missed = _fold(events, touched) - standings.keys()
+    if learnings:
+        standings = _ordered(standings.values())
+    return State(standings=standings, events=[*state.events, *events], reach=(last, unmet | missed))
+
+
+def _ordered(standings: Iterable[Standing]) -> dict[str, Standing]:
+    ordered = sorted(standings, key=lambda standing: (standing.learning.ts, standing.learning.id))
+    return {standing.learning.id: standing for standing in ordered}
+
+
+def _fold(events: Iterable[Event], standing_of: Callable[[str], Standing | None]) -> set[str]:
+    """Have `events`, in order, happen to what they are about; return what they are about."""
+    told: set[str] = set()
+    for event in events:
+        if fold := _FOLDS.get(event.event):
+            told.add(event.of)
+            if standing := standing_of(event.of):
+                before = standing.confidence
+                fold(standing, event)
+                standing.history.append(Step(event=event, before=before, after=standing.confidence))
         if event.event == "task":
             # a template's learnings, put into the scope of a task
-            for given in filter(None, map(standings.get, event.texts("learnings"))):
-                given.tasks.add(event.task)
-    ordered = sorted(standings.values(), key=lambda standing: (standing.learning.ts, standing.id))
-    return State(standings={standing.id: standing for standing in ordered}, events=counted)
+            for id in event.texts("learnings"):
+                told.add(id)
+                if given := standing_of(id):
+                    given.tasks.add(event.task)
+    return told
+
+
+def _copied(standing: Standing) -> Standing:
+    return replace(
+        standing,
+        flags=dict(standing.flags),
+        outcomes=dict(standing.outcomes),
+        history=list(standing.history),
+        heard=set(standing.heard),
+        tasks=set(standing.tasks),
+    )
 
 
 def _distinct(lines: Iterable[tuple[Learning, bool]]) -> Iterable[tuple[Learning, bool]]:
@@ -209,8 +296,8 @@ def _fullness(learning: Learning) -> tuple[int, str]:
     return len(told), told
 
 
-def _counted(events: Iterable[Event]) -> list[Event]:
-    """Return the events in order, each once, without those that were taken back."""
+def _counted(events: Iterable[Event]) -> tuple[str, list[Event]]:
+    """Return the greatest id, and the events in order, each once, without those that were taken back."""
     by_id: dict[str, Event] = {}
     for event in events:
         other = by_id.get(event.id)
@@ -221,7 +308,7 @@ def _counted(events: Iterable[Event]) -> list[Event]:
     for event in sorted(by_id.values(), key=lambda event: event.id, reverse=True):
         if event.event == "undone" and event.id not in undone:
             undone.add(event.of)
-    return [by_id[id] for id in sorted(by_id) if id not in undone]
+    return max(by_id, default=""), [by_id[id] for id in sorted(by_id) if id not in undone]
 
 
 def _begun(learning: Learning, *, is_archived: bool) -> Standing:

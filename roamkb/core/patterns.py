@@ -167,6 +167,12 @@ def _is_plain(text: str) -> bool:
 
 def _spec_of(patterns: Iterable[str]) -> "GitIgnoreSpec":
     """Return pathspec's reading of those of `patterns` that are any; git passes over the others."""
+    return _spec_of_all(tuple(patterns))
+
+
+# a log's learnings share their patterns, and are asked about file after file
+@lru_cache(maxsize=4096)
+def _spec_of_all(patterns: tuple[str, ...]) -> "GitIgnoreSpec":
     from pathspec import GitIgnoreSpec
 
     read = GitIgnoreSpec.from_lines(())

@@ -201,6 +201,7 @@ def narrowed(
     query: Query,
     *,
     tags: tuple[str, ...] = (),
+    ids: tuple[str, ...] = (),
     by_agent: bool | None = None,
     since: str | None = None,
     before: str | None = None,
@@ -210,6 +211,7 @@ def narrowed(
         replace(
             query,
             tags=query.tags + tags,
+            ids=ids or query.ids,
             by_agent=query.by_agent if by_agent is None else by_agent,
             since=since or query.since,
             before=before or query.before,

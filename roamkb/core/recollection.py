@@ -4,11 +4,13 @@ A better match beats a better standing, within reason: what was reviewed comes f
 equals, what was replaced comes last, and doubt lowers (design sections 8 and 9, D8).
 """
 
+from bisect import insort
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 
 from roamkb.core.claims import differ
@@ -17,7 +19,7 @@ from roamkb.core.ledger import CANONICAL
 from roamkb.core.ledger import NEEDS_REVIEW
 from roamkb.core.ledger import SUPERSEDED
 from roamkb.core.ledger import Standing
-from roamkb.core.similarity import shape
+from roamkb.core.similarity import normal
 
 #: What a review's word is worth beside the match.
 _CANONICAL = 1.5
@@ -57,6 +59,12 @@ class Wanted:
     concerns: Callable[[Sequence[str]], bool] | None = None
     archived: bool = False
 
+    @property
+    def is_choosy(self) -> bool:
+        """Whether few learnings may be let through."""
+        chosen = self.topic or self.scope or self.least_confidence or self.action
+        return bool(chosen) or self.concerns is not None
+
     def lets_through(self, standing: Standing) -> bool:
         """Say whether `standing` is one of those that are asked for."""
         learning = standing.learning
@@ -85,16 +93,31 @@ def weighed(found: Recollected, now: float) -> float:
 
 def ordered(found: Iterable[Recollected], now: float) -> list[Recollected]:
     """Return what was found, the best first, the latest of equals; what was replaced comes last."""
-    return sorted(
-        found,
-        key=lambda one: (
-            one.standing.status != SUPERSEDED,
-            round(weighed(one, now), 9),
-            one.standing.learning.ts,
-            one.standing.id,
-        ),
-        reverse=True,
-    )
+    return sorted(found, key=lambda one: _rank(one, now), reverse=True)
+
+
+def best(
+    found: Iterable[Recollected], count: int, now: float, *, doubted: Callable[[Recollected], Recollected]
+) -> list[Recollected]:
+    """Return the first `count` of what `ordered` gives once all are `doubted`.
+
+    A doubt only lowers, so that nothing is looked at that would come later even without.
+    """
+    waiting = ordered(found, now)[::-1]
+    looked_at: list[tuple[tuple[bool, float, float, str], Recollected]] = []
+    first: list[Recollected] = []
+    while len(first) < count and (waiting or looked_at):
+        while waiting and (not looked_at or _rank(waiting[-1], now) > looked_at[-1][0]):
+            one = doubted(waiting.pop())
+            insort(looked_at, (_rank(one, now), one), key=itemgetter(0))
+        first.append(looked_at.pop()[1])
+    return first
+
+
+def _rank(one: Recollected, now: float) -> tuple[bool, float, float, str]:
+    standing = one.standing
+    is_current = standing.status != SUPERSEDED
+    return is_current, round(weighed(one, now), 9), standing.learning.ts, standing.id
 
 
 def collapsed(found: Iterable[Recollected]) -> list[Recollected]:
@@ -113,7 +136,7 @@ def collapsed(found: Iterable[Recollected]) -> list[Recollected]:
 
 def sense(learning: Learning) -> tuple[str, str]:
     """Return what a learning shares with its exact and normalised repetitions."""
-    return learning.canonical_type, shape(learning.content).normal or learning.content.strip()
+    return learning.canonical_type, normal(learning.content) or learning.content.strip()
 
 
 def place(standing: Standing) -> tuple[bool, bool, float, str]:

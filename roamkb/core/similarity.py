@@ -9,6 +9,7 @@ from collections.abc import Set
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+from functools import lru_cache
 
 from roamkb.core.claims import differ
 from roamkb.core.text import folded
@@ -54,9 +55,18 @@ def shape(text: str) -> Shape:
     return Shape(text=text, normal=" ".join(plain), all_words=all_words, content=content)
 
 
+@lru_cache(maxsize=16_384)
+def normal(text: str) -> str:
+    """Return the words of `text`, folded: what is left of it in `shape(text).normal`."""
+    return " ".join(_plain_words(text))
+
+
 def _plain_words(text: str) -> list[str]:
+    text = spelt_out(text)
+    if text.isascii():
+        return list(words(text.lower()))
     found: list[str] = []
-    for word in words(spelt_out(text)):
+    for word in words(text):
         found += pairs(word) if UNSPACED.match(word) else [folded(word)]
     return found
 

@@ -7,6 +7,8 @@ letters (design section 7).
 
 import re
 from collections.abc import Iterator
+from collections.abc import Sequence
+from functools import lru_cache
 from itertools import islice
 
 from roamkb.core.stem import stem
@@ -52,13 +54,17 @@ def terms(text: str) -> list[str]:
     return found
 
 
-def terms_of(word: str) -> list[str]:
+def terms_of(word: str) -> Sequence[str]:
     """Return the terms that one word stands for, the whole word first."""
+    return _terms_of(word) if len(word) <= _LONGEST_STEMMED else _terms_of.__wrapped__(word)
+
+
+# the same words come again and again, in one text and in all
+@lru_cache(maxsize=16_384)
+def _terms_of(word: str) -> tuple[str, ...]:
     if UNSPACED.match(word):
-        return pairs(word)
-    whole = stemmed(word)
-    parts = [stemmed(part) for part in identifier_parts(word)]
-    return [whole, *parts] if parts else [whole]
+        return tuple(pairs(word))
+    return (stemmed(word), *map(stemmed, identifier_parts(word)))
 
 
 def stemmed(word: str) -> str:

@@ -92,9 +92,27 @@ class Question:
 
     def answers(self, limit: int | None, *, linked: bool = False) -> Iterator[Answer]:
         """Yield what answers the query, best first; where `linked`, then what the best of it links to."""
+        for key, points, source in self._placed(limit, linked=linked):
+            yield self._answer(key, points, source=source)
+
+    def places(self, limit: int | None) -> list[tuple[int, str, float]]:
+        """Return key, file and score of the answers, for who looks closer at a few of them only."""
+        placed = list(self._placed(limit, linked=False))
+        keys = json.dumps([key for key, _, _ in placed])
+        files: dict[int, str] = dict(
+            self._db.execute(
+                "SELECT id, file FROM entry WHERE id IN (SELECT value FROM json_each(?))", (keys,)
+            ).fetchall()
+        )
+        return [(key, files[key], points) for key, points, _ in placed]
+
+    def why(self, key: int) -> tuple[str, ...]:
+        """Return what an answer owes its place to."""
+        return self._answer(key, 0.0).why
+
+    def _placed(self, limit: int | None, *, linked: bool) -> Iterator[tuple[int, float, int | None]]:
         if not self._expression:
-            for key in self._filtered()[:limit]:
-                yield self._answer(key, 0.0)
+            yield from ((key, 0.0, None) for key in self._filtered()[:limit])
             return
         order = self._ranked(limit)
         gained = self._gained(order)
@@ -102,12 +120,12 @@ class Question:
         best = max((points for _, points in order), default=0.0) or 1.0
         for found, points in order[:limit]:
             source = gained[found.key][1] if found.key in gained and len(self._weights) > 1 else None
-            yield self._answer(found.key, points / best, source=source)
+            yield found.key, points / best, source
         if linked and limit is not None and not self._phrases:
             least = min((points for _, points in order), default=0.0)
             for key in self._beside(order, gained)[: max(0, limit - len(order))]:
                 points, source = gained[key]
-                yield self._answer(key, min(points, least) / best, source=source)
+                yield key, min(points, least) / best, source
 
     def weigh(self) -> Weights:
         """Return what each term that the words stand for tells, by how few texts hold it."""

@@ -13,6 +13,7 @@ import stat
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
 from functools import cached_property
@@ -28,6 +29,7 @@ from roamkb.core.ids import is_id
 from roamkb.core.learning import Learning
 from roamkb.core.ledger import Event
 from roamkb.core.ledger import State
+from roamkb.core.ledger import advanced
 from roamkb.core.ledger import replay
 from roamkb.formats.events import BadLine
 from roamkb.formats.events import Said
@@ -86,6 +88,8 @@ class Contents:
     faults: tuple[Fault, ...]
     #: Stands for the files' bytes; empty where something was added since.
     digest: str = ""
+    #: What they amounted to before the last lines came, and how many learnings and events there were.
+    before: tuple[State, int, int] | None = None
 
     def state(self, *, as_of: float | None = None) -> State:
         """Return what the lines amount to, today or at a time in seconds since 1970."""
@@ -95,6 +99,13 @@ class Contents:
 
     @cached_property
     def _today(self) -> State:
+        if self.before is not None:
+            state, learnings, events = self.before
+            new = self.learnings[learnings:]
+            known = advanced(state, new, self.events[events:])
+            if known is not None:
+                grown = state.digest, tuple(learning.id for learning in new)
+                return replace(known, digest=self.digest, grown=grown)
         with uncollected():
             state = replay(self.learnings, self.events, archived=self.archived)
         return replace(state, digest=self.digest)
@@ -102,8 +113,19 @@ class Contents:
     def plus(self, learnings: Iterable[Learning] = (), events: Iterable[Event] = ()) -> "Contents":
         """Return the contents with what was added since."""
         return replace(
-            self, learnings=(*self.learnings, *learnings), events=(*self.events, *events), digest=""
+            self,
+            learnings=(*self.learnings, *learnings),
+            events=(*self.events, *events),
+            digest="",
+            before=self.reached,
         )
+
+    @property
+    def reached(self) -> tuple[State, int, int] | None:
+        """What the lines amount to, if anybody asked yet, for who adds some."""
+        # as cached_property keeps it
+        state: State | None = vars(self).get("_today")
+        return None if state is None else (state, len(self.learnings), len(self.events))
 
     @property
     def last_event(self) -> str:
@@ -179,7 +201,10 @@ class Log:
             pages = tuple(_page(path) for path in (self.knowledge, self.archive, self.ledger))
         last = _Memory.contents
         if last is None or last[0] != pages:
-            last = _Memory.contents = pages, _contents(*pages)
+            contents = _contents(*pages)
+            if last is not None and _have_grown(last[0], pages):
+                contents = replace(contents, before=last[1].reached or last[1].before)
+            last = _Memory.contents = pages, contents
         return last[1]
 
     def stamp(self) -> tuple[object, ...]:
@@ -246,6 +271,10 @@ class _Page:
     data: bytes
     #: A learning or an event a line, as far as lines are readable.
     said: tuple[Said | Event | BadLine, ...]
+    lines: int
+    hash: hashlib.blake2b
+    #: One thing for all pages that grew out of one another.
+    strain: object
 
 
 class _Memory:
@@ -271,12 +300,14 @@ def _page(path: Path) -> _Page:
     if known is not None and data == known.data:
         return known
     if known is None or not data.startswith(known.data) or not known.data.endswith(b"\n"):
-        known = _Page(path, b"", ())
+        known = _Page(path, b"", (), 0, hashlib.blake2b(digest_size=16), object())
     if len(data) > len(known.data):
         read = read_events if path.name == LEDGER else read_learnings
-        lines = data[len(known.data) :].split(b"\n")
-        first = known.data.count(b"\n") + 1
-        known = _Page(path, data, (*known.said, *read(lines, first=first)))
+        new = data[len(known.data) :]
+        said = (*known.said, *read(new.split(b"\n"), first=known.lines + 1))
+        hash = known.hash.copy()
+        hash.update(new)
+        known = _Page(path, data, said, known.lines + new.count(b"\n"), hash, known.strain)
     if len(data) <= _MOST_KEPT:
         others = [page for page in _Memory.pages.values() if page.path != path]
         _Memory.pages = {page.path: page for page in (*others, known)[-_MOST_PAGES:]}
@@ -295,9 +326,14 @@ def _contents(knowledge: _Page, archive: _Page, ledger: _Page) -> Contents:
         archived=tuple(found.learning for found in archive.said if isinstance(found, Said)),
         events=tuple(found for found in ledger.said if isinstance(found, Event)),
         faults=tuple(faults),
-        digest=" ".join(
-            hashlib.blake2b(page.data, digest_size=16).hexdigest() for page in (knowledge, archive)
-        ),
+        digest=" ".join(page.hash.hexdigest() for page in (knowledge, archive)),
+    )
+
+
+def _have_grown(before: Sequence[_Page], now: Sequence[_Page]) -> bool:
+    """Say whether the pages say what they said before, and then more; the archive just the same."""
+    return before[1] is now[1] and all(
+        one.strain is other.strain for one, other in zip(before, now, strict=True)
     )
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 
 from roamkb.core.answers import Answer
@@ -48,13 +49,16 @@ class LogIndex:
         *,
         version: str = "",
         digest: str = "",
+        grown: tuple[str, Sequence[str]] = ("", ()),
         clock: Callable[[], int] = time.time_ns,
     ) -> None:
         """Keep the index in `folder`; `learnings` is all that it should hold.
 
-        `digest` stands for them: an index that was filled by the same one holds the same.
+        `digest` stands for them: an index that was filled by the same one holds the same, and one by
+        what `grown` begins with lacks just the ids that follow.
         """
         self._digest = digest
+        self._grown = grown
         self._file = IndexFile(folder, clock=clock)
         self._learnings = learnings
         self._maker = maker((), version)
@@ -63,6 +67,12 @@ class LogIndex:
         """Return the best `limit` answers to `query`; the `file` of each is the learning's id."""
         with contextlib.closing(self._opened()) as db:
             return tuple(Question(db, query).answers(limit))
+
+    @contextlib.contextmanager
+    def asking(self, query: Query) -> Iterator["Asked"]:
+        """Give what answers `query`, for who looks closer at a few of the answers only."""
+        with contextlib.closing(self._opened()) as db:
+            yield Asked(Question(db, query))
 
     def weigh(self, query: Query) -> Weights:
         """Return what each term of `query` weighs among the learnings."""
@@ -112,18 +122,18 @@ class LogIndex:
 
     def _difference(self, db: sqlite3.Connection) -> tuple[list[str], list[str]]:
         """Return the ids that the index lacks, and those that it should lack."""
-        if self._digest and self._is_filled(db):
+        filled = db.execute("SELECT value FROM about WHERE key = 'log'").fetchone()
+        if filled and self._digest and filled[0] == self._digest:
             return [], []
+        before, new = self._grown
+        if filled and before and filled[0] == before:
+            return list(new), []
         held = dict(db.execute("SELECT file, digest FROM note"))
         wanted = {id: _mark(learning) for id, learning in self._learnings.items()}
         return (
             [id for id, mark in wanted.items() if held.get(id) != mark],
             [id for id, mark in held.items() if wanted.get(id) != mark],
         )
-
-    def _is_filled(self, db: sqlite3.Connection) -> bool:
-        found: tuple[str] | None = db.execute(_FILLED_BY).fetchone()
-        return found == (self._digest,)
 
     def _fill(self, db: sqlite3.Connection, new: Iterable[Learning], *, gone: Iterable[str] = ()) -> None:
         with transaction(db):
@@ -136,7 +146,22 @@ class LogIndex:
             db.execute("INSERT OR REPLACE INTO about VALUES('log', ?)", (self._digest,))
 
 
-_FILLED_BY = "SELECT value FROM about WHERE key = 'log'"
+class Asked:
+    """One query put to the index."""
+
+    def __init__(self, question: Question) -> None:
+        self._question = question
+        self._keys: dict[str, int] = {}
+
+    def places(self, limit: int | None) -> list[tuple[str, float]]:
+        """Return the ids of the best `limit` answers, and their scores."""
+        placed = self._question.places(limit)
+        self._keys.update((id, key) for key, id, _ in placed)
+        return [(id, points) for _, id, points in placed]
+
+    def why(self, id: str) -> tuple[str, ...]:
+        """Return what the answer that `places` gave owes its place to."""
+        return self._question.why(self._keys[id])
 
 
 def _mark(learning: Learning) -> bytes:

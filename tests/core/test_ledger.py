@@ -13,12 +13,13 @@ from roamkb.core.learning import identity
 from roamkb.core.ledger import Event
 from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State
+from roamkb.core.ledger import advanced
 from roamkb.core.ledger import replay
 
 T = TypeVar("T")
 NAMES = (
     "repeated reused validated judged raised superseded flagged curated pinned overridden promoted proposed "
-    "approved undone nonsense"
+    "approved undone task nonsense"
 ).split()
 IDS = st.sampled_from([f"id-{n}" for n in range(6)])
 FIELDS = st.fixed_dictionaries(
@@ -34,6 +35,7 @@ FIELDS = st.fixed_dictionaries(
         "value": st.sampled_from([True, False, 0, 100, 150, -3, "x"]),
         "cleared": st.booleans(),
         "node": IDS,
+        "learnings": st.lists(IDS, max_size=2),
     },
 )
 LEARNINGS = st.builds(
@@ -105,6 +107,39 @@ def test_as_of_is_what_the_lines_of_then_give(said: list[Learning], events: list
     """What came later has no part in it."""
     then = replay([one for one in said if one.ts <= at], [event for event in events if event.ts <= at])
     assert then == replay(said, events, as_of=at)
+
+
+@given(
+    said=st.lists(LEARNINGS, max_size=6),
+    events=st.lists(EVENTS, max_size=12, unique_by=lambda event: event.id),
+    archived=st.lists(LEARNINGS, max_size=2),
+    at=st.integers(0, 6),
+    cut=st.integers(0, 12),
+)
+def test_what_was_added_since_gives_the_state_of_all_lines(
+    said: list[Learning], events: list[Event], archived: list[Learning], at: int, cut: int
+) -> None:
+    """Or nothing, where all of them have to be read; and the state before stays what it was."""
+    events.sort(key=lambda event: event.id)
+    before = replay(said[:at], events[:cut], archived=archived)
+    whole = replay(said, events, archived=archived)
+    then = advanced(before, said[at:], events[cut:])
+    if then is not None:
+        assert (whole, whole.reach, list(whole.standings)) == (then, then.reach, list(then.standings))
+    assert before == replay(said[:at], events[:cut], archived=archived)
+
+
+def test_later_lines_are_added_to_what_the_earlier_ones_gave() -> None:
+    """The usual case isn't one for a replay."""
+    first, second = learning(ts=1), learning(id="L2", ts=2)
+    done = [Event(id=f"e{n}", ts=n, event="repeated", of=f"L{n or ''}", agent="b") for n in (0, 2)]
+    before = replay([first], done[:1])
+    after = advanced(before, [second], done[1:])
+    assert replay([first, second], done) == after
+    assert [2, 2] == [one.occurrences for one in after.standings.values()]
+    assert advanced(before, [], [Event(id="e1", ts=0, event="undone", of="e0")]) is None
+    assert advanced(before, [], done[:1]) is None
+    assert advanced(before, [first], []) is None
 
 
 @given(said=st.lists(LEARNINGS, max_size=4), events=st.lists(EVENTS, max_size=12), pick=st.integers(0, 11))

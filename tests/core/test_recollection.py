@@ -1,11 +1,16 @@
 """Which learnings answer, and in which order."""
 
+from dataclasses import replace
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from roamkb.core.learning import Learning
 from roamkb.core.ledger import Standing
 from roamkb.core.recollection import Recollected
 from roamkb.core.recollection import Wanted
+from roamkb.core.recollection import best
 from roamkb.core.recollection import collapsed
 from roamkb.core.recollection import ordered
 from roamkb.core.recollection import weighed
@@ -46,6 +51,35 @@ def found(
 def test_the_better_comes_first(better: Recollected, worse: Recollected) -> None:
     """In whatever order they were found."""
     assert [better, worse] == ordered([worse, better], NOW) == ordered([better, worse], NOW)
+
+
+@given(
+    said=st.lists(
+        st.tuples(
+            st.sampled_from([1.0, 0.8, 0.64, 0.5]),
+            st.sampled_from(["active", "superseded", "canonical"]),
+            st.integers(0, 3),
+        ),
+        max_size=8,
+    ),
+    count=st.integers(0, 9),
+)
+def test_doubts_are_looked_into_only_as_far_as_they_decide(
+    said: list[tuple[float, str, int]], count: int
+) -> None:
+    """The first are those of the whole in its order."""
+    all = [found(f"{n}", score=score, status=status) for n, (score, status, _) in enumerate(said)]
+    doubts = {f"{n}": dict.fromkeys("abc"[:number], "") for n, (_, _, number) in enumerate(said)}
+    looked_at = []
+
+    def doubted(one: Recollected) -> Recollected:
+        looked_at.append(one)
+        return replace(one, doubts=doubts[one.standing.id])
+
+    whole = ordered([doubted(one) for one in all], NOW)
+    looked_at.clear()
+    assert whole[:count] == best(all, count, NOW, doubted=doubted)
+    assert len(looked_at) <= len(all)
 
 
 def test_nobody_asked_for_words_weighs_nothing() -> None:

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from roamkb.core.similarity import Likeness
 from roamkb.core.similarity import likeness
+from roamkb.core.similarity import normal
 from roamkb.core.similarity import shape
 from roamkb.core.similarity import similarity
 
@@ -71,3 +72,9 @@ def test_likeness_is_symmetric(one: str, other: str) -> None:
 def test_a_text_is_the_same_as_itself(text: str) -> None:
     """Similarity is reflexive."""
     assert Likeness.SAME is likeness(shape(text), shape(text), limit=0.85)
+
+
+@given(st.text(st.characters(), max_size=30) | st.text("don't cannot is n't WON’T 's é x=1", max_size=30))
+def test_the_normal_form_alone_is_that_of_the_whole_shape(text: str) -> None:
+    """For who needs no more of it."""
+    assert shape(text).normal == normal(text)

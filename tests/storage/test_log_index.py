@@ -39,6 +39,29 @@ def test_what_is_new_is_found_and_what_is_gone_is_not(tmp_path: Path) -> None:
     assert ["L1", "L9"] == sorted(ask(tmp_path, said, "zebra"))
 
 
+def test_an_index_that_only_lacks_what_is_new_is_told_just_that(tmp_path: Path) -> None:
+    """And one that was filled by something else in the meantime is compared with everything."""
+    query = parse_query("zebra", today=date(2026, 6, 10))
+
+    def asked(said: dict[str, Learning], digest: str, grown: tuple[str, tuple[str, ...]]) -> list[str]:
+        index = LogIndex(tmp_path, said, digest=digest, grown=grown)
+        with index.asking(query) as answers:
+            found = answers.places(None)
+            assert all(("title",) == answers.why(id) for id, _ in found)
+        assert [id for id, _ in found] == [one.file for one in index.find(query)]
+        return sorted(id for id, _ in found)
+
+    said = learnings("zebra one", "lion two")
+    assert ["L0"] == asked(said, "a", ("", ()))
+    said |= {"L7": Learning(id="L7", key="k", type="fact", content="zebra seven")}
+    assert ["L0", "L7"] == asked(said, "b", ("a", ("L7",)))
+    said |= {"L8": Learning(id="L8", key="k", type="fact", content="zebra eight")}
+    said |= {"L9": Learning(id="L9", key="k", type="fact", content="zebra nine")}
+    assert ["L0", "L7", "L8", "L9"] == asked(said, "d", ("c", ("L9",)))
+    del said["L0"]
+    assert ["L7", "L8", "L9"] == asked(said, "e", ("", ()))
+
+
 def test_an_id_that_stands_for_something_else_now_is_found_by_that(tmp_path: Path) -> None:
     """A merge can bring an earlier line of the same id; then the id is that one's."""
     assert ["L0"] == ask(tmp_path, learnings("zebra"), "zebra")
