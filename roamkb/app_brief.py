@@ -76,6 +76,7 @@ class ProjectBrief(ProjectTasks):
             )
             to_review, contradicting = (0, 0) if is_narrow else wants(state)
         nodes, copies, trouble = self._nodes_about(at_hand.title)
+        unknown = "" if log or is_narrow else self._unadopted()
         wrong = () if is_narrow else (troubles(log.local, now=hand.ts) if log else ())
         _, found = told(
             Brief(
@@ -91,7 +92,7 @@ class ProjectBrief(ProjectTasks):
                 to_review=to_review,
                 contradicting=contradicting,
                 conflict_copies=0 if is_narrow else copies,
-                troubles=(*wrong, *filter(None, [trouble])),
+                troubles=(*wrong, *filter(None, [trouble, unknown])),
             ),
             nonce="0" * 8,
         )
@@ -161,6 +162,14 @@ class ProjectBrief(ProjectTasks):
         log = self._log("")
         turn(log.local, on=action == "on")
         return action == "on"
+
+    def _unadopted(self) -> str:
+        """Return what to tell a human of a log that came with the project; empty where none did."""
+        try:
+            self._log_to_read()
+        except NoLog as error:
+            return f"{error.message}: your human may, with `roamkb init`" if error.is_cloned else ""
+        return ""
 
     def log_or_none(self) -> "Log | None":
         """Return the log that is there to be read."""

@@ -61,18 +61,32 @@ class ProjectLog:
         """What this session's project is, by the strictest of all evidence."""
         return self._kb.classify()
 
-    def init(self, *, untracked: bool = False) -> "Initialised":
+    def init(self, *, untracked: bool = False, yes: bool = False) -> "Initialised":
         """Make the project's log; a second call changes nothing.
 
+        What came with the project counts once a human at the terminal takes it, or said `yes`.
+
         Raises:
-            UsageError: no log can be kept there.
+            UsageError: no log can be kept there, or nobody took the one that came with the project.
         """
         from roamkb.actions.init import init
         from roamkb.storage.places import find_rule
 
         rule = find_rule(self._around.home, account_home=self._around.account_home)
         kb = None if isinstance(rule, BadRule) else rule.kb
-        return init(self._root, home=self._around.home, kb=kb, untracked=untracked)
+        state = self._kb._state
+        if kb is not None:
+            # who syncs the knowledge base would sync the machine's secret
+            state.lock_file(kb)
+        return init(
+            self._root,
+            home=self._around.home,
+            kb=kb,
+            state=state.state,
+            untracked=untracked,
+            yes=yes,
+            ask=self._ask,
+        )
 
     def learn(
         self,
@@ -366,7 +380,7 @@ class ProjectLog:
     def _log_to_read(self) -> "Log":
         from roamkb.storage.log import Log
 
-        return Log(self._root).require()
+        return Log(self._root, self._kb._state.state).require()
 
     def _log(self, fact: str) -> "Log":
         """Return the log to write `fact` to; nothing from work or nowhere goes into a looser project's."""

@@ -62,7 +62,7 @@ class ServedKnowledgeBase(KnowledgeBase):
         from roamkb.storage.log import Log
 
         root = self.classify(str(self._project_folder or self._around.cwd or "/")).root
-        return Feed(None if root is None else Log(root))
+        return Feed(None if root is None else Log(root, self._state.state))
 
     def say(self, saying: "Saying", *, agent: str | None, session: str | None) -> "tuple[str, Standing]":
         """Add one learning, as `learn` does; return new or repeated, and what the log makes of it now."""

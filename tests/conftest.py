@@ -15,6 +15,7 @@ from roamkb.app import KnowledgeBase
 from roamkb.app import Surroundings
 from roamkb.core.ids import new_id
 from roamkb.formats.rule import render_rule
+from roamkb.storage.log import Log
 
 # whoever wants other examples runs with `--hypothesis-profile=default`; CI is no lottery
 settings.register_profile("same", derandomize=True)
@@ -48,6 +49,15 @@ class World:
     personal: Path
     work: Path
     unknown: Path
+
+    @property
+    def state(self) -> Path:
+        """Where roamkb keeps for this person what is no knowledge."""
+        return self.home / ".local" / "state" / "roamkb"
+
+    def log(self, root: Path | None = None) -> Log:
+        """The log's files in the personal project, or in another."""
+        return Log(root or self.personal, self.state)
 
     def environment(self) -> dict[str, str]:
         """The environment of a process that lives here."""
@@ -84,7 +94,7 @@ class World:
             pid=os.getpid(),
             now=lambda: now,
             new_id=new_id,
-            state=self.home / "state",
+            state=self.state,
             cache=self.home / "cache",
         )
         return KnowledgeBase(around)

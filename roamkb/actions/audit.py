@@ -131,7 +131,8 @@ def audit(log: Log, contents: Contents, grounds: Grounds) -> Audit:
         "active": len(kept),
         "total": len(contents.learnings) + len(contents.archived),
     }
-    path = log.local / AUDIT
+    # nobody reads it back, so it stays where people look for it
+    path = log.ignored / AUDIT
     summary = Action(name="summary", fields=counts)
     with log.locked():
         put_paper(path, b"".join(json_line(action.told()) + b"\n" for action in (*actions, summary)))

@@ -1,12 +1,17 @@
 """`init`: a log for the project, or leave for the one that came with it; a second run changes nothing."""
 
+from collections import Counter
+from collections.abc import Callable
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from roamkb.core.confidence import DURABLE
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import UsageError
+from roamkb.core.text import clipped
 from roamkb.core.text import shown
+from roamkb.storage.belonging import make_key
 from roamkb.storage.disk import TEMPORARY
 from roamkb.storage.disk import create
 from roamkb.storage.disk import make_folder
@@ -14,8 +19,6 @@ from roamkb.storage.ignored import git_folder
 from roamkb.storage.ignored import ignored_by
 from roamkb.storage.lines import append_lines
 from roamkb.storage.lines import read_lines
-from roamkb.storage.log import ADOPTED
-from roamkb.storage.log import ADOPTED_MODE
 from roamkb.storage.log import ARCHIVE
 from roamkb.storage.log import FOLDER
 from roamkb.storage.log import KNOWLEDGE
@@ -24,6 +27,9 @@ from roamkb.storage.log import LOCAL
 from roamkb.storage.log import Log
 from roamkb.storage.places import lies_within
 
+#: Of those who wrote a log, and of a name's letters.
+_NAMED = 3
+_NAME = 40
 #: Syncthing's marker of a folder that it shares.
 _SHARED = ".stfolder"
 
@@ -36,6 +42,28 @@ _FILES = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Brought:
+    """What a log says that came with the project: somebody else's word."""
+
+    learnings: int
+    #: Of which the log itself calls so many verified, sure enough to last, or promoted.
+    verified: int
+    durable: int
+    promoted: int
+    #: Set by what calls itself a human's word.
+    overridden: int
+    #: By whom, the most frequent first.
+    agents: tuple[str, ...]
+
+    def __str__(self) -> str:
+        told = ((self.verified, "verified"), (self.durable, "0.80 sure or more"), (self.promoted, "promoted"))
+        counts = [f"{number} {what}" for number, what in told if number]
+        counts += [f"{self.overridden} as sure as a human is said to have set"] if self.overridden else []
+        who = f" by {', '.join(self.agents)}" if self.agents else ""
+        return f"{self.learnings} learnings{who}" + (f": {', '.join(counts)}" if counts else "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Initialised:
     """A project's log, and what there is to know about it."""
 
@@ -45,23 +73,38 @@ class Initialised:
     made: tuple[Path, ...]
     #: The ignore file by which git leaves the log out.
     ignored_by: Path | None
-    #: Whether a log that came with the project was adopted.
-    is_adopted: bool
+    #: The log that came with the project and was adopted, if one was.
+    adopted: Brought | None
     #: Whether it lies in a git repository, and so travels with it.
     is_in_git: bool
 
 
-def init(root: Path, *, home: Path, kb: Path | None, untracked: bool = False) -> Initialised:
+def init(
+    root: Path,
+    *,
+    home: Path,
+    kb: Path | None,
+    state: Path,
+    untracked: bool = False,
+    yes: bool = False,
+    ask: Callable[[str], str] | None = None,
+) -> Initialised:
     """Make the log of the project at `root`, as far as it is missing.
 
+    What a log says that came with the project is put before agents from then on, so that a human
+    is asked by `ask`, unless they said `yes`.
+
     Raises:
-        UsageError: no log can be kept there. DiskError: it couldn't be made.
+        UsageError: no log can be kept there, or nobody wants the one that came with the project.
+        DiskError: it couldn't be made.
     """
     _check(root, home, kb)
-    log = Log(root)
+    make_key(state)
+    log = Log(root, state)
     log.check_folders()
-    _check_local(log)
-    is_adopted = not log.is_there and log.has_lines
+    adopted = None if log.is_there else _brought(log)
+    if adopted and not yes:
+        _confirm(root, adopted, ask)
     is_in_git = (root / ".git").exists()
     made = list(_make(log))
     if untracked and is_in_git:
@@ -71,7 +114,7 @@ def init(root: Path, *, home: Path, kb: Path | None, untracked: bool = False) ->
         folder=log.folder,
         made=tuple(made),
         ignored_by=ignored_by(log.knowledge, root, home=home) if is_in_git else None,
-        is_adopted=is_adopted,
+        adopted=adopted,
         is_in_git=is_in_git,
     )
 
@@ -96,24 +139,47 @@ def _check(root: Path, home: Path, kb: Path | None) -> None:
         )
 
 
-def _check_local(log: Log) -> None:
-    """Raise where the project brings what should be this machine's own, such as an index of its making."""
-    if not log.is_there and (brought := log.kept_locally()):
+def _brought(log: Log) -> Brought | None:
+    """Return what the log says that is there already; None where it says nothing."""
+    state = log.read().state()
+    known = state.standings.values()
+    if not known and not state.events:
+        return None
+    agents = Counter(shown(one.learning.agent) for one in known if one.learning.agent)
+    return Brought(
+        learnings=len(known),
+        verified=sum(one.verdict == "verified" for one in known),
+        durable=sum(one.confidence >= DURABLE for one in known),
+        promoted=sum(bool(one.node) for one in known),
+        overridden=sum(one.is_overridden for one in known),
+        agents=tuple(clipped(agent, _NAME) for agent, _ in agents.most_common(_NAMED)),
+    )
+
+
+def _confirm(root: Path, brought: Brought, ask: Callable[[str], str] | None) -> None:
+    """Raise unless a human takes somebody else's word."""
+    what = f"the log in {shown(str(root))} came with the project and isn't this machine's: {brought}"
+    if ask is None:
         raise UsageError(
-            f"{shown(str(log.local))} came with the project, and holds {shown(brought[0])}",
-            hint="remove that folder, and call `roamkb init` again",
+            f"{what}; nothing was made",
+            hint="agents would be told so from then on: your human looks at .roamkb/knowledge.jsonl, "
+            "and calls `roamkb init` at a terminal, or `roamkb init --yes`",
         )
+    question = f"{what}.\nAgents will be told what it says. Take it? [y/N]"
+    if ask(question).strip().lower() not in ("y", "yes"):
+        raise UsageError("the log wasn't adopted; nothing was made")
 
 
 def _make(log: Log) -> Iterator[Path]:
-    for folder in (log.folder, log.local):
+    for folder in (log.folder, log.ignored):
         if not folder.is_dir():
             yield make_folder(folder)
     for name, data in _FILES.items():
         if not (log.folder / name).exists():
             yield create(log.folder, name, data)
     if not log.is_there:
-        yield create(log.local, ADOPTED, b"", mode=ADOPTED_MODE)
+        # the last: its being there says that all is
+        yield make_folder(log.local, mode=0o700)
 
 
 def _exclude(root: Path) -> Iterator[Path]:

@@ -58,6 +58,7 @@ class NoLog(RoamkbError):
             hint="`roamkb init` makes the project a log, or adopts the one that it has",
         )
         self.root = root
+        self.is_cloned = is_cloned
 
 
 class BadRule(RoamkbError):

@@ -51,8 +51,8 @@ def init(result: "Initialised") -> Printed:
         # a folder that was made says it for all that is in it
         top = [path for path in result.made if path.parent not in result.made]
         lines = [f"made {shown(str(path))}" for path in top]
-        if result.is_adopted:
-            lines.append("the log that came with the project counts on this machine from now on")
+        if result.adopted:
+            lines.append(f"what came with the project counts here from now on: {result.adopted}")
         return "\n".join(lines)
 
     return Printed(
@@ -61,7 +61,7 @@ def init(result: "Initialised") -> Printed:
             "root": str(result.root),
             "log": str(result.folder),
             "made": [str(path) for path in result.made],
-            "adopted": result.is_adopted,
+            "adopted": result.adopted is not None,
             "ignored_by": str(result.ignored_by) if result.ignored_by else None,
         },
         text=text,

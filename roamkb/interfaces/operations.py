@@ -202,7 +202,10 @@ OPERATIONS: tuple[Operation, ...] = (
         name="init",
         summary="Make a log for this project, or adopt the one that came with it.",
         example="roamkb init",
-        parameters=(_switch("--untracked", "Keep the log out of git on this machine."),),
+        parameters=(
+            _switch("--untracked", "Keep the log out of git on this machine."),
+            _switch("--yes", "Take the log that came with the project without being asked."),
+        ),
         panel=_LOG,
         is_of_log=True,
     ),

@@ -37,9 +37,8 @@ from roamkb.formats.events import event_line
 from roamkb.formats.events import learning_line
 from roamkb.formats.events import read_events
 from roamkb.formats.events import read_learnings
-from roamkb.storage.disk import TEMPORARY
+from roamkb.storage.belonging import own_name
 from roamkb.storage.disk import digest
-from roamkb.storage.disk import disk_error
 from roamkb.storage.disk import swap
 from roamkb.storage.lines import append_lines
 from roamkb.storage.lines import changed
@@ -52,14 +51,8 @@ FOLDER = ".roamkb"
 KNOWLEDGE = "knowledge.jsonl"
 ARCHIVE = "knowledge.archive.jsonl"
 LEDGER = "ledger.jsonl"
-#: Never committed: observations, receipts, locks, the index.
+#: Never committed: locks, and for each machine a folder with its observations, receipts and index.
 LOCAL = "local"
-#: Says that `init` was called on this machine; a cloned log is somebody else's word until then.
-#: Nobody may write to it: a repository can bring a file of that name, and git makes none of that mode.
-ADOPTED = "initialised"
-ADOPTED_MODE = 0o400
-
-_WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 #: Past so many lines the oldest half moves to the archive (document 003).
 ROTATE_AT = 5000
@@ -134,42 +127,36 @@ class Contents:
 
 
 class Log:
-    """The log of the project at `root`."""
+    """The log of the project at `root`, on the machine whose state folder is `state`."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, state: Path) -> None:
         self.root = root
         self.folder = root / FOLDER
         self.knowledge = self.folder / KNOWLEDGE
         self.archive = self.folder / ARCHIVE
         self.ledger = self.folder / LEDGER
-        self.local = self.folder / LOCAL
+        #: What git ignores: of all machines that ever had this tree, and of whoever committed some.
+        self.ignored = self.folder / LOCAL
+        self._own = own_name(str(root), str(state))
+        #: This machine's own; `init` makes it, and its being there says that the log counts here.
+        self.local = self.ignored / (self._own or "nobody")
 
     @property
     def is_there(self) -> bool:
         """Whether the project has a log that was adopted on this machine."""
-        mode = _mode(self.local / ADOPTED)
-        return stat.S_ISREG(mode) and not mode & _WRITABLE
+        return bool(self._own) and stat.S_ISDIR(_mode(self.local))
 
     @property
     def has_lines(self) -> bool:
         """Whether there are files of a log, whoever made them."""
         return any(stat.S_ISREG(_mode(path)) for path in (self.knowledge, self.ledger))
 
-    def kept_locally(self) -> list[str]:
-        """Return the names of what lies in the local folder, leftovers of a killed write aside."""
-        try:
-            return sorted(path.name for path in self.local.iterdir() if not path.name.startswith(TEMPORARY))
-        except FileNotFoundError:
-            return []
-        except OSError as error:
-            raise disk_error(self.local, error) from error
-
     def check_folders(self) -> None:
         """Raise where a folder of the log, or its local state, is a link: its owner chooses where we write.
 
         git ignores that state, and a commit can bring some all the same.
         """
-        for folder in chain((self.folder, self.local), self._linked()):
+        for folder in chain((self.folder, self.ignored, self.local), self._linked()):
             if stat.S_ISLNK(_mode(folder)):
                 raise DiskError(
                     folder,
@@ -191,7 +178,8 @@ class Log:
 
     def locked(self) -> contextlib.AbstractContextManager[None]:
         """Hold the leave to append; every append and rotation takes it."""
-        return lock(self.local / "log.lock", wait=_PATIENCE)
+        # one for all that see this tree, by whatever name and from whatever container
+        return lock(self.ignored / "log.lock", wait=_PATIENCE)
 
     def read(self) -> Contents:
         """Return all that the files say; what this process read before is not read again."""

@@ -17,6 +17,9 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 
+from roamkb.storage.belonging import own_name
+from roamkb.storage.belonging import usual_state
+
 #: Seconds after which somebody looks again.
 _FRESH = 600
 _FOLDER = "passes"
@@ -87,15 +90,6 @@ def _made(local: str) -> str:
     return folder
 
 
-def _is_adopted(local: str) -> bool:
-    """Say whether the log counts on this machine, as `storage/log` does: a repository may have brought it."""
-    try:
-        mode = os.lstat(os.path.join(local, "initialised")).st_mode
-    except OSError:
-        return False
-    return stat.S_ISREG(mode) and not mode & 0o222
-
-
 def _read(path: str) -> bytes:
     """Return a regular file's bytes, of a huge one the first; a link or a FIFO raises `OSError`."""
     fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -115,10 +109,10 @@ def has_offers(local: str) -> bool:
 
 def may_warn(local: str, session: str, file: str) -> bool:
     """Say whether the log may know what goes wrong with a file that the session wasn't told of yet."""
-    if os.path.exists(os.path.join(local, INJECTION_OFF)) or not _is_adopted(local):
+    if os.path.exists(os.path.join(local, INJECTION_OFF)):
         return False
     try:
-        said = _read(os.path.join(os.path.dirname(local), "knowledge.jsonl"))
+        said = _read(os.path.join(os.path.dirname(os.path.dirname(local)), "knowledge.jsonl"))
         if b'"files"' not in said or not (b"gotcha" in said or b"must-check" in said):
             return False
         if not _is_plain(session):
@@ -135,17 +129,19 @@ def may_warn(local: str, session: str, file: str) -> bool:
 
 
 def find_local(folder: str) -> str | None:
-    """Return the local folder of the log that `folder` lies in, by names alone; None where there is none."""
+    """Return this machine's folder of the log that `folder` lies in; None where it was never adopted."""
     return next(_locals(folder), None)
 
 
 def _locals(folder: str) -> Iterator[str]:
-    """Yield the local folder of the nearest `.roamkb` upwards, if none of it is a link."""
+    """Yield this machine's local folder of the nearest `.roamkb` upwards, if none of it is a link."""
     for _ in range(_DEEPEST):
         log = os.path.join(folder, ".roamkb")
-        local = os.path.join(log, "local")
         if _is_folder(log):
-            if _is_folder(local):
+            ignored = os.path.join(log, "local")
+            own = own_name(folder, usual_state()) if _is_folder(ignored) else ""
+            local = os.path.join(ignored, own)
+            if own and _is_folder(local):
                 yield local
             return
         top = os.path.dirname(folder)

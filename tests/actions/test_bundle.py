@@ -54,14 +54,14 @@ def learn(world: World, text: str, *, at: Path | None = None, verdict: str = "",
 
 def happened(folder: Path, name: str, of: str, **fields: object) -> None:
     """Append an event."""
-    log = Log(folder)
+    log = Log(folder, folder)
     id = next_id(log.read().last_event, lambda: new_id(NOON))
     log.append(events=[Event(id=id, ts=NOON.timestamp(), event=name, of=of, fields=fields)])
 
 
 def state(folder: Path) -> State:
     """The log as it stands."""
-    return Log(folder).read().state()
+    return Log(folder, folder).read().state()
 
 
 def contents(folder: Path) -> list[str]:
@@ -163,7 +163,7 @@ def test_a_file_that_is_there_stays(world: World, shop: Path) -> None:
 
 def test_a_secret_stays_at_home(world: World, shop: Path) -> None:
     """Another tool may have put it into the log; the rest leaves."""
-    Log(world.personal).append([Learning(id="x", key="k-secret", type="fact", content=SECRET, ts=1)])
+    world.log().append([Learning(id="x", key="k-secret", type="fact", content=SECRET, ts=1)])
     with pytest.raises(NotFound) as told:
         create(world, world.home / "b", all=True)
     assert "secret" in told.value.hint
@@ -205,7 +205,7 @@ def test_a_refusal_beats_every_other_answer(world: World, shop: Path) -> None:
 
 def test_what_was_learned_at_work_stays_wherever_it_came_to(world: World, shop: Path) -> None:
     """A personal log that holds it bundles nothing of it out of its tree."""
-    Log(world.personal).append([Learning(id="x", key="k", type="fact", content="c", ts=1, kind=Kind.WORK)])
+    world.log().append([Learning(id="x", key="k", type="fact", content="c", ts=1, kind=Kind.WORK)])
     with pytest.raises(Refused, match="learned at work"):
         create(world, world.home / "b", all=True)
     assert Kind.WORK is create(world, world.personal / "b", all=True).header.kind

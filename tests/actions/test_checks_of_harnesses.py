@@ -50,7 +50,7 @@ def patient(world: World) -> Patient:
         home=world.home,
         search_path="/usr/bin:/bin",
         host="desk",
-        state=State(state=world.home / "state", cache=world.home / "cache"),
+        state=State(state=world.state, cache=world.home / "cache"),
         now=NOON,
     )
 

@@ -44,7 +44,7 @@ def patient(world: World) -> Patient:
         home=world.home,
         search_path=f"/usr/bin:{commands}",
         host="desk.example.org",
-        state=State(state=world.home / "state", cache=world.home / "cache"),
+        state=State(state=world.state, cache=world.home / "cache"),
         now=NOW,
         is_emacs=lambda pid: pid == 77,
     )
@@ -134,7 +134,7 @@ def test_a_command_that_is_not_on_the_path(patient: Patient) -> None:
 
 def test_private_folders(patient: Patient) -> None:
     """One that others can read, and one that is a file."""
-    patient.state.state.mkdir(mode=0o755)
+    patient.state.state.mkdir(mode=0o755, parents=True)
     patient.state.cache.write_text("")
     assert "can be read by others" in of(patient, "state folder").detail
     assert "isn't a folder" in of(patient, "cache folder").detail

@@ -63,7 +63,7 @@ def taken(world: World, lines: Sequence[str | bytes], **options: bool) -> Ingest
 
 def standings(root: Path) -> list[Standing]:
     """What the log of the project at `root` holds."""
-    return list(Log(root).read().state().standings.values())
+    return list(Log(root, root).read().state().standings.values())
 
 
 def counts(found: Ingested) -> tuple[int, int, int, int, int]:
@@ -169,7 +169,7 @@ def test_a_secret_stays_out(world: World, key: str) -> None:
     found = taken(world, [line(SAYINGS[0]), bad])
     assert (2, 1, 0, 0, 1) == counts(found)
     assert (2, "secret (GitHub token)") == (found.invalid[0].line, found.invalid[0].reason)
-    log = Log(world.personal)
+    log = world.log()
     assert secret not in log.knowledge.read_text() + log.ledger.read_text()
 
 
@@ -217,7 +217,7 @@ def test_a_second_run_adds_nothing(world: World) -> None:
     """Not a byte, to neither file; nor does it change the source."""
     lines = [line(one) for one in SAYINGS] + [line(SAYINGS[0].upper(), ts=5), "nonsense"]
     first = taken(world, lines)
-    source, log = world.personal / BEADS, Log(world.personal)
+    source, log = world.personal / BEADS, world.log()
     before = [path.read_bytes() for path in (source, log.knowledge, log.ledger)]
     second = world.open().log.ingest()
     assert (7, 5, 1, 0, 1) == counts(first)
@@ -261,7 +261,7 @@ def test_a_duplicate_is_merged_and_what_differed_is_kept(world: World) -> None:
         ],
     )
     assert (4, 1, 3, 0, 0) == counts(found)
-    events = [event for event in Log(world.personal).read().events if event.event == "repeated"]
+    events = [event for event in world.log().read().events if event.event == "repeated"]
     assert ["ingest"] * 3 == [event.by for event in events]
     assert all(event.text("source") for event in events)
     assert ("always",) == events[1].texts("words_added")
@@ -301,7 +301,7 @@ def test_many_lines_come_in_by_batches(world: World) -> None:
     real = taken(world, lines)
     assert (1200, 1200, 0, 0, 0) == counts(dry) == counts(real)
     assert 1200 == len(standings(world.personal))
-    assert len(Log(world.personal).read().events) <= 1200 * 6
+    assert len(world.log().read().events) <= 1200 * 6
 
 
 def test_long_lines_come_in_by_few(world: World) -> None:
@@ -321,9 +321,7 @@ def test_what_somebody_else_says_meanwhile_is_seen(world: World) -> None:
         yield from knowledge_lines(source)
         world.open().log.learn(SAYINGS[0])
 
-    found = ingest(
-        Log(world.personal), lines_while_another_learns(), log._hand(), file=source, kind=Kind.PERSONAL
-    )
+    found = ingest(world.log(), lines_while_another_learns(), log._hand(), file=source, kind=Kind.PERSONAL)
     assert (1, 0, 1, 0, 0) == counts(found)
 
 
@@ -363,12 +361,12 @@ _RARELY = settings(
 @given(_lines)
 def test_whatever_the_lines_the_counts_add_up(world: World, lines: list[str | bytes]) -> None:
     """Read is the sum; the dry run says the same; the second run adds nothing."""
-    for path in (Log(world.personal).knowledge, Log(world.personal).ledger):
+    for path in (world.log().knowledge, world.log().ledger):
         path.unlink(missing_ok=True)
     lines = [one if isinstance(one, bytes) else one.encode("utf-8", "surrogatepass") for one in lines]
     dry = taken(world, lines, dry_run=True)
     real = taken(world, lines)
-    log = Log(world.personal)
+    log = world.log()
     before = [path.read_bytes() for path in (log.knowledge, log.ledger)]
     again = taken(world, lines)
     assert real.read == real.new + real.merged + real.already + len(real.invalid)
@@ -382,7 +380,7 @@ def test_whatever_the_lines_the_counts_add_up(world: World, lines: list[str | by
 @given(st.text(min_size=1).filter(shown))
 def test_any_content_comes_in_as_it_is(world: World, content: str) -> None:
     """Character for character."""
-    for path in (Log(world.personal).knowledge, Log(world.personal).ledger):
+    for path in (world.log().knowledge, world.log().ledger):
         path.unlink(missing_ok=True)
     found = taken(world, [line(content, key="k")])
     if not found.invalid:
@@ -433,7 +431,7 @@ def test_work_stays_at_work(world: World) -> None:
         for dry_run in (True, False):
             with pytest.raises(Refused):
                 log.ingest(file=file, dry_run=dry_run)
-    assert b"" == Log(world.personal).knowledge.read_bytes()
+    assert b"" == world.log().knowledge.read_bytes()
     assert 3 == world.run("ingest").status
 
 
@@ -476,7 +474,7 @@ def test_neither_the_log_itself_nor_a_note_is_a_source(world: World) -> None:
     log = world.open().log
     log.init()
     note = put(world.kb, [line(SAYINGS[0])], Path("k.jsonl"))
-    for file in (str(Log(world.personal).knowledge), str(note)):
+    for file in (str(world.log().knowledge), str(note)):
         with pytest.raises(UsageError):
             log.ingest(file=file)
 

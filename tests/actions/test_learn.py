@@ -32,7 +32,7 @@ def log(world: World) -> ProjectLog:
 
 def standing(log: ProjectLog, id: str) -> Standing:
     """Return what a learning counts now."""
-    return Log(log.init().root).read().state().standings[id]
+    return Log(log.init().root, Path()).read().state().standings[id]
 
 
 def lines(world: World, name: str = "knowledge.jsonl") -> list[dict[str, object]]:
@@ -300,7 +300,7 @@ def test_a_stricter_session_leaves_no_receipt(world: World) -> None:
     """It may read; what it asked for is recorded nowhere outside its own tree (D11)."""
     world.open().log.init()
     world.run("learn", "Zebras are striped")
-    receipts = world.personal / ".roamkb" / "local" / "receipts.jsonl"
+    receipts = world.log().local / "receipts.jsonl"
     for folder, count in ((world.work, 0), (world.unknown, 0), (world.personal, 1)):
         done = world.run("recall", "zebras", "--project", str(world.personal), "--task", "t", cwd=folder)
         assert 0 == done.status

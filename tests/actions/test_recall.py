@@ -188,7 +188,7 @@ def test_time_travel_shows_what_was_known_then(world: World, log: ProjectLog) ->
     )
     happen(world, {"event": "superseded", "of": "a", "ts": "1970-01-08T00:00:00Z"})
     assert ["zebra late", "zebra early"] == shown(log, "zebra")
-    index = world.personal / ".roamkb" / "local" / "index" / "index.db"
+    index = world.log().local / "index" / "index.db"
     before = index.read_bytes()
     found = log.recall("zebra", as_of="1970-01-05")
     assert before == index.read_bytes()
@@ -206,7 +206,7 @@ def test_what_was_shown_is_recorded(world: World, log: ProjectLog) -> None:
     say(world, {"id": "a", "content": "zebra"})
     log.recall("zebra", session="s", task="t", agent="me")
     log.recall("nothing like it")
-    (receipt,) = receipts(world.personal / ".roamkb" / "local")
+    (receipt,) = receipts(world.log().local)
     assert (("a",), "s", "t", "me", "recall") == (
         receipt.shown,
         receipt.session,
@@ -220,7 +220,7 @@ def test_what_was_shown_is_recorded(world: World, log: ProjectLog) -> None:
 def test_a_damaged_receipt_hides_no_other(damage: bytes, world: World, log: ProjectLog) -> None:
     """It is local state, and worth no more."""
     say(world, {"id": "a", "content": "zebra"})
-    file = world.personal / ".roamkb" / "local" / "receipts.jsonl"
+    file = world.log().local / "receipts.jsonl"
     file.write_bytes(damage)
     log.recall("zebra")
     assert [("a",)] == [receipt.shown for receipt in receipts(file.parent)]
@@ -229,14 +229,14 @@ def test_a_damaged_receipt_hides_no_other(damage: bytes, world: World, log: Proj
 def test_where_no_receipt_can_be_kept_the_answer_comes_all_the_same(world: World, log: ProjectLog) -> None:
     """A receipt is for later; an answer is for now."""
     say(world, {"id": "a", "content": "zebra"})
-    (world.personal / ".roamkb" / "local" / "receipts.jsonl").mkdir()
+    (world.log().local / "receipts.jsonl").mkdir()
     assert ["zebra"] == shown(log, "zebra")
 
 
 def test_a_link_in_local_state_is_not_followed(world: World, log: ProjectLog) -> None:
     """It came with the repository, and leads where somebody else wants."""
     say(world, {"id": "a", "content": "zebra"})
-    (world.personal / ".roamkb" / "local" / "receipts.jsonl").symlink_to(world.home / "elsewhere.txt")
+    (world.log().local / "receipts.jsonl").symlink_to(world.home / "elsewhere.txt")
     with pytest.raises(DiskError, match="is a link"):
         shown(log, "zebra")
     assert not (world.home / "elsewhere.txt").exists()
@@ -293,7 +293,6 @@ def test_a_cloned_log_says_how_to_adopt_it(world: World) -> None:
     """Status 2, code no_log, for learn and recall."""
     (world.personal / ".roamkb" / "local").mkdir(parents=True)
     say(world, {"content": "zebra"})
-    (world.personal / ".roamkb" / "local" / "initialised").write_text("")
     for words in (["learn", "x y"], ["recall", "zebra"]):
         done = world.run(*words, "--json")
         error = done.json["error"]

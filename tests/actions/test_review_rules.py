@@ -37,7 +37,7 @@ def test_some_land_some_never_and_some_wait(world: World) -> None:
     assert (second["id"], "Said elsewhere") == (rejected["proposal"], rejected["reason"])
     assert first["text"].encode() in content(world)
     assert second["text"].encode() not in content(world)
-    assert not (world.personal / ".roamkb" / "local" / "review.org").exists()
+    assert not (world.log().local / "review.org").exists()
     assert 0 == world.run("review").status
 
 

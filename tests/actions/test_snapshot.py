@@ -61,13 +61,13 @@ def inside(archive: Path) -> bytes:
 
 def log_files(world: World, at: Path | None = None) -> tuple[Path, Path, Path]:
     """The three files of a log."""
-    log = Log(at or world.personal)
+    log = world.log(at)
     return log.knowledge, log.archive, log.ledger
 
 
 def standings(folder: Path) -> dict[str, tuple[int, int]]:
     """What the log amounts to: occurrences and confidence by content."""
-    state = Log(folder).read().state()
+    state = Log(folder, folder).read().state()
     return {one.learning.content: (one.occurrences, one.confidence) for one in state.standings.values()}
 
 
@@ -76,9 +76,9 @@ def test_it_keeps_the_log_beside_it_and_agents_notes_in_the_state_folder(kept: W
     made = take(kept)
     assert [("log", 2), ("kb", 2)] == [(one.what, one.files) for one in made.made]
     log, kb = (one.path for one in made.made)
-    assert kept.personal / ".roamkb" / "local" / "snapshots" == log.parent
+    assert kept.log().local / "snapshots" == log.parent
     assert log.is_relative_to(kept.personal)
-    assert kb.is_relative_to(kept.home / "state" / "snapshots")
+    assert kb.is_relative_to(kept.state / "snapshots")
     assert b"Amounts are kept in cents" in inside(log)
     assert b"An agent's node" in inside(kb)
     assert b"private" not in inside(kb) + inside(log)
@@ -121,8 +121,8 @@ def test_a_stricter_session_only_looks(kept: World) -> None:
 
 def test_a_state_folder_at_work_gets_no_notes(kept: World) -> None:
     """Whoever put it there."""
-    (kept.work / "state").mkdir()
-    (kept.home / "state").symlink_to(kept.work / "state")
+    kept.state.rename(kept.work / "state")
+    kept.state.symlink_to(kept.work / "state")
     assert ["log"] == [one.what for one in take(kept).made]
     assert [] == archives(kept.work)
 
@@ -321,7 +321,7 @@ def test_an_archive_of_a_humans_note_brings_none(kept: World) -> None:
     from roamkb.storage.snapshots import keep
 
     take(kept)
-    (folder,) = {path.parent for path in archives(kept.home / "state")}
+    (folder,) = {path.parent for path in archives(kept.state)}
     agent = ":PROPERTIES:\n:ID: {}\n:AGENT: x\n:END:\n#+title: t\n#+filetags: :agent:\n"
     members = {
         "human-2.org": b":PROPERTIES:\n:ID: h-2\n:END:\n#+title: about an agent\n",
@@ -353,7 +353,7 @@ def test_a_folder_that_became_a_link_leads_no_note_out(kept: World) -> None:
 def test_no_link_in_a_repository_leads_a_snapshot_out_of_it(kept: World) -> None:
     """Somebody else's clone may have one."""
     (kept.work / "there").mkdir()
-    (kept.personal / ".roamkb" / "local" / "snapshots").symlink_to(kept.work / "there")
+    (kept.log().local / "snapshots").symlink_to(kept.work / "there")
     with pytest.raises(DiskError, match="link"):
         take(kept)
     assert [] == list((kept.work / "there").iterdir())
@@ -384,7 +384,7 @@ def test_an_id_that_is_none(kept: World) -> None:
 def test_events_come_back_as_they_were(kept: World) -> None:
     """The ledger's lines, not new ones like them."""
     take(kept)
-    before = Log(kept.personal).read().events
+    before = kept.log().read().events
     log_files(kept)[2].unlink()
     assert before == restore(kept).events
     assert [event_line(event) for event in before] == log_files(kept)[2].read_bytes().splitlines()

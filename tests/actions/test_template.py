@@ -12,7 +12,6 @@ from roamkb.core.errors import UsageError
 from roamkb.core.ids import new_id
 from roamkb.core.ids import next_id
 from roamkb.core.ledger import Event
-from roamkb.storage.log import Log
 from tests.conftest import NOON
 from tests.conftest import World
 
@@ -35,7 +34,7 @@ def tasks(world: World) -> World:
 
 def happened(world: World, name: str, of: str = "", *, task: str = "", **fields: object) -> None:
     """Append an event."""
-    log = Log(world.personal)
+    log = world.log()
     id = next_id(log.read().last_event, lambda: new_id(NOON))
     log.append(events=[Event(id=id, ts=NOON.timestamp(), event=name, of=of, task=task, fields=fields)])
 
@@ -73,7 +72,7 @@ def ledger(world: World) -> bytes:
 
 def key(world: World, task: str) -> str:
     """The key of a task's learning."""
-    state = Log(world.personal).read().state()
+    state = world.log().read().state()
     return next(one.learning.key for one in state.standings.values() if one.learning.task == task)
 
 

@@ -104,8 +104,8 @@ def measure(size: int) -> dict[str, float]:
             home=home, kb=home / "roam", personal=home / "site", work=home / "work", unknown=home / "else"
         )
         world.personal.mkdir()
-        init(world.personal, home=home, kb=None)
-        log = Log(world.personal)
+        init(world.personal, home=home, kb=None, state=world.state)
+        log = world.log()
         said = fill(log, size, rng)
         found: dict[str, float] = {"replay": min(milliseconds(lambda: log.read().state()) for _ in range(3))}
         asked = [" ".join(rng.sample(rng.choice(said).split(), 4)) for _ in range(_QUERIES)]

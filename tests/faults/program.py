@@ -139,7 +139,7 @@ def bad_deaf(folder: Path) -> str:
 
 def log_of(folder: Path) -> Log:
     """Return the log of the project in `folder`."""
-    return Log(folder / "state" / "site").require()
+    return Log(folder / "state" / "site", folder / "state").require()
 
 
 def _learn(folder: Path, text: str, *, supersedes: str | None = None) -> str:
@@ -269,7 +269,7 @@ def _import_all() -> None:
         folder = Path(top)
         root = folder / "state" / "site"
         root.mkdir(parents=True)
-        init(root, home=folder, kb=None)
+        init(root, home=folder, kb=None, state=folder / "state")
         learn(folder)
         learn_again(folder)
 

@@ -42,7 +42,7 @@ def empty(folder: Path) -> None:
     (folder / "kb").mkdir()
     root = folder / "state" / "site"
     root.mkdir(parents=True)
-    init(root, home=folder, kb=None)
+    init(root, home=folder, kb=None, state=folder / "state")
     # so that a run doesn't make it
     with program.log_of(folder).locked():
         pass

@@ -49,7 +49,7 @@ def context(said: Json) -> str:
 
 def observed(folder: Path) -> list[Json]:
     """What was recorded in the project at `folder`."""
-    files = sorted((folder / ".roamkb" / "local" / "observations").glob("*.jsonl"))
+    files = sorted((folder / ".roamkb" / "local").glob("*/observations/*.jsonl"))
     return [json.loads(line) for path in files for line in path.read_text().splitlines()]
 
 
@@ -94,7 +94,7 @@ def test_a_session_goes_through_twice(world: World, harness: str, place: str) ->
             if payload["hook_event_name"] == "UserPromptSubmit":
                 payload["prompt"] = f"Remember that the {_CANARY} is fed on Fridays. Does it need a permit?"
             answer(world, payload)
-    assert not (folder / ".roamkb" / "local" / "hooks.jsonl").exists()
+    assert not list((folder / ".roamkb" / "local").glob("**/hooks.jsonl"))
     kinds = {str(one["type"]) for one in observed(folder)}
     assert {"tool_use", "error", "message"} <= kinds
     said = (folder / ".roamkb" / "knowledge.jsonl").read_text()
@@ -303,7 +303,7 @@ def test_a_huge_payload_is_taken_and_not_looked_at(world: World) -> None:
 
 def test_a_failure_leaves_a_line_without_data(lived_in: World) -> None:
     """The next brief says so, and the session goes on."""
-    local = lived_in.personal / ".roamkb" / "local"
+    local = lived_in.log().local
     (local / "receipts.jsonl").unlink(missing_ok=True)
     (local / "receipts.jsonl").mkdir()
     prompt = event(lived_in.personal, "UserPromptSubmit", prompt="redis evicts sessions, is it maxmemory?")

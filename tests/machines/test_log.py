@@ -40,14 +40,15 @@ class TwoBranches(RuleBasedStateMachine):
     def begin(self) -> None:
         """Make a project with a log and two clones' worth of branches."""
         self.top = Path(tempfile.mkdtemp())
+        self.state = self.top / "state"
         self.roots = {name: self.top / name for name in ("main", "other")}
         main = self.roots["main"]
         main.mkdir()
         self.git("main", "init", "-q", "-b", "main")
-        init(main, home=self.top / "home", kb=None)
+        init(main, home=self.top / "home", kb=None, state=self.state)
         self.commit("main")
         self.git("main", "worktree", "add", "-q", "-b", "other", str(self.roots["other"]))
-        init(self.roots["other"], home=self.top / "home", kb=None)
+        init(self.roots["other"], home=self.top / "home", kb=None, state=self.state)
         #: The model: what was said in each branch, and which events happened there.
         self.said: dict[str, dict[str, str]] = {"main": {}, "other": {}}
         self.events: dict[str, dict[str, Event]] = {"main": {}, "other": {}}
@@ -71,7 +72,7 @@ class TwoBranches(RuleBasedStateMachine):
 
     def log(self, where: str) -> Log:
         """Return a branch's log."""
-        return Log(self.roots[where]).require()
+        return Log(self.roots[where], self.state).require()
 
     def add(self, where: str, learning: Learning | None = None, event: Event | None = None) -> None:
         """Append as the product does."""

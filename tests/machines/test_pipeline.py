@@ -38,8 +38,7 @@ from roamkb.core.saying import Hand
 from roamkb.core.saying import Stamps
 from roamkb.core.verification import heuristic
 from roamkb.storage import log as log_module
-from roamkb.storage.log import ADOPTED
-from roamkb.storage.log import ADOPTED_MODE
+from roamkb.storage.belonging import make_key
 from roamkb.storage.log import Log
 from roamkb.storage.observations import keep_observation
 from roamkb.storage.observations import observations
@@ -105,11 +104,10 @@ class Machine:
 
     def __init__(self, folder: Path, name: str) -> None:
         self.name = name
-        self.log = Log(folder)
+        state = folder / "state"
+        make_key(state)
+        self.log = Log(folder, state)
         self.log.local.mkdir(parents=True)
-        adopted = self.log.local / ADOPTED
-        adopted.touch()
-        adopted.chmod(ADOPTED_MODE)
         self.now = START
 
     def hand(self) -> Hand:

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from roamkb.storage.belonging import make_key
 from roamkb.storage.feed import CREATED
 from roamkb.storage.feed import REUSED
 from roamkb.storage.feed import Feed
@@ -27,7 +28,7 @@ def reused(name: str, of: str) -> str:
 def log(world: World) -> Log:
     """The personal project's log."""
     world.open().log.init()
-    return Log(world.personal)
+    return world.log()
 
 
 def names(feed: Feed) -> list[str]:
@@ -79,11 +80,11 @@ def test_what_moves_to_the_archive_is_no_news(log: Log) -> None:
 def test_a_log_that_nobody_adopted_has_no_news(log: Log, world: World) -> None:
     """Nor has a project without one, or one whose folder is a link."""
     log.knowledge.write_text(line("a"))
-    (log.local / "initialised").unlink()
+    log.local.rmdir()
     feed = Feed(log)
     assert [] == names(feed)
     assert [] == names(Feed(None))
-    assert [] == names(Feed(Log(world.unknown)))
+    assert [] == names(Feed(world.log(world.unknown)))
 
 
 def test_an_id_that_would_break_the_line_is_replaced(log: Log) -> None:
@@ -100,9 +101,9 @@ def test_wherever_the_file_is_cut_each_line_comes_once(
 ) -> None:
     """Two looks at a growing file tell the same as one at the whole."""
     root: Path = tmp_path_factory.mktemp("feed")
-    log = Log(root)
+    make_key(root)
+    log = Log(root, root)
     log.local.mkdir(parents=True)
-    (log.local / "initialised").touch(0o400)
     data = "".join(line(name, number) for number, name in enumerate(said)).encode()
     feed = Feed(log)
     log.knowledge.write_bytes(data[:cut])

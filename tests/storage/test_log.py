@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -15,13 +16,19 @@ from roamkb.core.errors import DiskError
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import NotDurable
 from roamkb.core.errors import RoamkbError
+from roamkb.core.errors import UsageError
+from roamkb.core.ids import new_id
 from roamkb.core.learning import Learning
 from roamkb.core.ledger import Event
+from roamkb.core.model import Kind
+from roamkb.core.saying import Hand
 from roamkb.formats.events import learning_line
 from roamkb.storage import log as module
 from roamkb.storage.log import ROTATE_AT
 from roamkb.storage.log import ROTATED
 from roamkb.storage.log import Log
+from roamkb.storage.receipts import keep_receipt
+from roamkb.storage.receipts import receipts
 from tests.conftest import ROOT
 
 
@@ -30,8 +37,8 @@ def log(tmp_path: Path) -> Log:
     """A project's log, adopted."""
     root = tmp_path / "site"
     root.mkdir()
-    init(root, home=tmp_path, kb=None)
-    return Log(root).require()
+    init(root, home=tmp_path, kb=None, state=tmp_path / "state")
+    return Log(root, tmp_path / "state").require()
 
 
 def learning(n: int) -> Learning:
@@ -176,29 +183,59 @@ def test_a_log_counts_only_after_init_on_this_machine(tmp_path: Path) -> None:
     root = tmp_path / "site"
     (root / ".roamkb").mkdir(parents=True)
     with pytest.raises(NoLog, match="nothing is captured"):
-        Log(root).require()
+        Log(root, tmp_path / "state").require()
     (root / ".roamkb" / "knowledge.jsonl").write_bytes(lines(1))
     with pytest.raises(NoLog, match="came with the project") as raised:
-        Log(root).require()
+        Log(root, tmp_path / "state").require()
     assert "adopts" in raised.value.hint
 
 
 def test_a_repository_cannot_bring_its_own_adoption(tmp_path: Path, log: Log) -> None:
-    """Committed with the mark that `init` leaves, a clone is a clone; git knows no such file mode."""
+    """Committed with all local state, a clone is a clone: the folder's name is this place's on this machine."""
     log.append([learning(1)])
+    keep_receipt(log.local, hand(), ["x"], by="recall")
     (log.folder / ".gitignore").unlink()
     git(log.root, "init", "-q")
     git(log.root, "add", "-A", "-f")
     git(log.root, "commit", "-q", "-m", "all of it")
     clone = tmp_path / "clone"
     git(tmp_path, "clone", "-q", str(log.root), str(clone))
-    assert (clone / ".roamkb" / "local" / "initialised").is_file()
-    assert not Log(clone).is_there
-    with pytest.raises(RoamkbError, match="came with the project, and holds initialised"):
-        init(clone, home=tmp_path, kb=None)
-    shutil.rmtree(clone / ".roamkb" / "local")
-    assert init(clone, home=tmp_path, kb=None).is_adopted
-    assert Log(clone).is_there
+    assert (clone / ".roamkb" / "local" / log.local.name / "receipts.jsonl").is_file()
+    here, elsewhere = tmp_path / "state", tmp_path / "other machine"
+    assert not Log(clone, here).is_there
+    assert not Log(log.root, elsewhere).is_there
+    with pytest.raises(UsageError, match="came with the project"):
+        init(clone, home=tmp_path, kb=None, state=here)
+    assert init(clone, home=tmp_path, kb=None, state=here, yes=True).adopted is not None
+    found = Log(clone, here).require()
+    assert [] == receipts(found.local)
+    assert found.local.name != log.local.name
+
+
+def test_what_is_pulled_into_local_state_is_not_read(tmp_path: Path, log: Log) -> None:
+    """git overwrites what it ignores without a word."""
+    clone = tmp_path / "theirs"
+    git(log.root, "init", "-q")
+    git(log.root, "add", "-A")
+    git(log.root, "commit", "-q", "-m", "a log")
+    git(tmp_path, "clone", "-q", str(log.root), str(clone))
+    before = snapshot(log.local)
+    for path in ("receipts.jsonl", "observations/x.jsonl", "index/index.db", f"{'0' * 16}/receipts.jsonl"):
+        forged = clone / ".roamkb" / "local" / path
+        forged.parent.mkdir(parents=True, exist_ok=True)
+        forged.write_text("forged\n")
+    git(clone, "add", "-A", "-f")
+    git(clone, "commit", "-q", "-m", "forged")
+    git(log.root, "pull", "-q", str(clone), "HEAD")
+    assert (log.ignored / "receipts.jsonl").exists()
+    assert before == snapshot(log.local)
+    assert [] == receipts(Log(log.root, tmp_path / "state").require().local)
+
+
+def hand() -> Hand:
+    """Somebody who records."""
+    now = datetime(2026, 6, 10)
+    return Hand(agent="me", session="s", machine="m", kind=Kind.PERSONAL, now=now, new_id=lambda: new_id(now))
 
 
 def git(folder: Path, *words: str) -> None:
@@ -230,13 +267,13 @@ def to_other(path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [to_link, to_fifo, to_other], ids=lambda change: change.__name__)
-@pytest.mark.parametrize("name", ["", "local", "knowledge.jsonl", "ledger.jsonl", "local/initialised"])
+@pytest.mark.parametrize("name", ["", "local", "knowledge.jsonl", "ledger.jsonl", "own"])
 def test_what_is_not_as_it_should_be_is_refused(log: Log, name: str, change: Callable[[Path], None]) -> None:
     """Nothing is followed, waited for or written."""
-    change(log.folder / name if name else log.folder)
+    change(log.local if name == "own" else log.folder / name if name else log.folder)
     before = snapshot(log.root.parent)
     with pytest.raises(RoamkbError):
-        found = Log(log.root).require()
+        found = Log(log.root, log.root.parent / "state").require()
         with found.locked():
             found.read()
             found.append([learning(1)], [Event(id="e", ts=1, event="pinned")])
@@ -257,9 +294,10 @@ def test_a_link_in_local_state_is_not_followed(log: Log, name: str, tmp_path: Pa
     target.mkdir(mode=0o755)
     if name == "index":
         shutil.rmtree(log.local / name, ignore_errors=True)
-    (log.local / name).symlink_to(target if name == "index" else target / "made")
+    folder = log.local if name == "index" else log.ignored
+    (folder / name).symlink_to(target if name == "index" else target / "made")
     with pytest.raises(RoamkbError):
-        found = Log(log.root).require()
+        found = Log(log.root, log.root.parent / "state").require()
         with found.locked():
             pass
     assert ([], 0o755) == (list(target.iterdir()), target.stat().st_mode & 0o777)
@@ -272,7 +310,7 @@ def test_a_log_whose_local_state_holds_a_link_is_none_to_use(log: Log, name: str
     """Whatever writes there would write, or sweep, where a pull says."""
     (log.local / name).symlink_to(tmp_path / "anywhere")
     with pytest.raises(DiskError):
-        Log(log.root).require()
+        Log(log.root, log.root.parent / "state").require()
 
 
 # several at once
@@ -286,7 +324,7 @@ from roamkb.core.learning import Learning
 from roamkb.core.ledger import Event
 from roamkb.storage.log import Log
 root, me, count = sys.argv[1:]
-log = Log(Path(root)).require()
+log = Log(Path(root), Path(root).parent / "state").require()
 now = datetime(2026, 6, 10)
 for n in range(int(count)):
     with log.locked():

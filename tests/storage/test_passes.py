@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from roamkb.storage.belonging import make_key
+from roamkb.storage.belonging import own_name
+from roamkb.storage.belonging import usual_state
 from roamkb.storage.passes import find_local
 from roamkb.storage.passes import find_pass
 from roamkb.storage.passes import keep_pass
@@ -14,12 +17,19 @@ _SESSION = "11111111-2222-4333-8444-555555555555"
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project with a log's local folder and a rule beside it."""
-    (tmp_path / "site" / ".roamkb" / "local").mkdir(parents=True)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    make_key(tmp_path / "state" / "roamkb")
+    own(tmp_path / "site").mkdir(parents=True)
     (tmp_path / "site" / "src").mkdir()
     (tmp_path / "rule.md").write_text("a rule")
     return tmp_path / "site"
+
+
+def own(root: Path) -> Path:
+    """This machine's folder of the log at `root`."""
+    return root / ".roamkb" / "local" / own_name(str(root), usual_state())
 
 
 def found(project: Path, **other: object) -> bool:
@@ -37,7 +47,7 @@ def found(project: Path, **other: object) -> bool:
 
 def kept(project: Path, session: str = _SESSION) -> Path:
     """Keep a pass, and return its file."""
-    local = project / ".roamkb" / "local"
+    local = own(project)
     keep_pass(str(local), session, {"keeps": True}, evidence=["a"], rules=[str(project.parent / "rule.md")])
     return local / "passes" / f"{session}.json"
 
@@ -71,7 +81,7 @@ def test_it_ends_after_some_minutes(project: Path) -> None:
 def test_one_that_was_moved_here_is_none(project: Path, tmp_path: Path) -> None:
     """It says whose it is; and no link is followed to it."""
     path = kept(project)
-    other = tmp_path / "other" / ".roamkb" / "local" / "passes"
+    other = own(tmp_path / "other") / "passes"
     other.mkdir(parents=True)
     (other / path.name).write_bytes(path.read_bytes())
     assert not found(project, folder=str(tmp_path / "other"))
@@ -91,7 +101,7 @@ def test_a_name_that_is_no_files_is_kept_nowhere(project: Path) -> None:
     """No session's name leads out of the folder."""
     for session in ("../../x", "", "a/b", "x" * 101):
         kept(project, session)
-    assert not (project / ".roamkb" / "local" / "passes").exists()
+    assert not (own(project) / "passes").exists()
 
 
 def test_nothing_is_swept_or_written_where_a_link_leads(project: Path, tmp_path: Path) -> None:
@@ -109,13 +119,12 @@ def test_nothing_is_swept_or_written_where_a_link_leads(project: Path, tmp_path:
 
 def adopted(project: Path) -> Path:
     """Have the log count, and warn of a file; return its local folder."""
-    local = project / ".roamkb" / "local"
-    (local / "initialised").touch(mode=0o400)
+    local = own(project)
     (project / ".roamkb" / "knowledge.jsonl").write_text('{"type":"gotcha","files":["a.py"]}\n')
     return local
 
 
-@pytest.mark.parametrize("change", ["to FIFO", "to link", "not adopted"])
+@pytest.mark.parametrize("change", ["to FIFO", "to link"])
 def test_a_log_that_no_reader_would_take_warns_of_nothing(project: Path, change: str) -> None:
     """A repository's own could be endless, or never say anything; a hook would wait for it."""
     local = adopted(project)
@@ -124,9 +133,7 @@ def test_a_log_that_no_reader_would_take_warns_of_nothing(project: Path, change:
     if change == "to FIFO":
         log.unlink()
         os.mkfifo(log)
-    elif change == "to link":
+    else:
         log.rename(project / "elsewhere")
         log.symlink_to(project / "elsewhere")
-    else:
-        (local / "initialised").unlink()
     assert not may_warn(str(local), _SESSION, "a.py")

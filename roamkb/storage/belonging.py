@@ -1,0 +1,84 @@
+"""Which local state of a log is this machine's own: a folder that only this machine can name.
+
+A repository can commit anything below `.roamkb/local`, and git overwrites there what it ignores. So receipts,
+observations and the index lie in a folder whose name is made from a secret of the user's state folder and
+from the project's place: what came from elsewhere lies somewhere else, and is never read. Hooks ask at every
+step, so this imports nothing that takes time.
+"""
+
+# pathlib alone takes as long to import as Python to start
+# ruff: noqa: PTH118
+
+import os
+import stat
+
+try:
+    # what hashlib gives, without the time that OpenSSL takes
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
+
+#: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+#: In the user's state folder.
+KEY = "machine-key"
+_BYTES = 32
+_NAME_BYTES = 8
+
+
+def own_name(root: str, state: str) -> str:
+    """Return what the local state of the project at `root` is called on this machine.
+
+    Empty where the machine has no secret yet, so that no log was ever adopted on it.
+    """
+    key = _key(os.path.join(state, KEY))
+    if len(key) < _BYTES:
+        return ""
+    return blake2b(os.fsencode(os.path.realpath(root)), key=key, digest_size=_NAME_BYTES).hexdigest()
+
+
+def _key(path: str) -> bytes:
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError):
+        return b""
+    try:
+        return os.read(fd, _BYTES) if stat.S_ISREG(os.fstat(fd).st_mode) else b""
+    finally:
+        os.close(fd)
+
+
+def make_key(state: "Path") -> None:
+    """Give this machine its secret, unless it has one.
+
+    Raises:
+        DiskError: it can't be kept, or what goes by its name is no secret of ours.
+    """
+    from contextlib import suppress
+
+    from roamkb.core.errors import DiskError
+    from roamkb.core.errors import NameTaken
+    from roamkb.storage.disk import create
+    from roamkb.storage.state import private_folder
+
+    path = private_folder(state) / KEY
+    if not os.path.lexists(path):
+        # another init was faster
+        with suppress(NameTaken):
+            create(state, KEY, os.urandom(_BYTES), mode=0o600)
+    if len(_key(str(path))) < _BYTES:
+        raise DiskError(path, "is no secret of roamkb's", hint="remove it, and call `roamkb init` again")
+
+
+def usual_state() -> str:
+    """Return the user's state folder for roamkb as platformdirs names it: importing that takes too long."""
+    import sys
+
+    if os.path.isabs(told := os.environ.get("XDG_STATE_HOME", "")):
+        return os.path.join(told, "roamkb")
+    usual = "~/Library/Application Support" if sys.platform == "darwin" else "~/.local/state"
+    return os.path.join(os.path.expanduser(usual), "roamkb")
