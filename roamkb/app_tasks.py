@@ -82,7 +82,8 @@ class ProjectTasks(ProjectLog):
         at, contents = self._moment("--as-of", as_of), log.read()
         state = contents.state(as_of=at)
         told = self._new_task(task or "", title, category, files, ())
-        known = tasks_of(state.events).get(task or "")
+        tasks = tasks_of(state.events)
+        known = tasks.get(task or "")
         if known is None and task is None and not (title or files or category or actions):
             raise UsageError("relevant to what?", hint='roamkb relevant --task ID, or --title "…" --file F')
         if known is not None:
@@ -95,6 +96,7 @@ class ProjectTasks(ProjectLog):
             self._finder(log, state if at is None else contents.state()),
             told,
             parse_query(told.title, today=hand.now.date()),
+            tasks=tasks,
             actions=texts_of(actions),
             least_confidence=50 if min_confidence is None else hundredths(min_confidence) or 0,
             limit=helping.DEFAULT if limit is None else limit,

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from roamkb.actions.known import Finder
+from roamkb.actions.known import scores
 from roamkb.actions.offer import counts
 from roamkb.core import brief as told
 from roamkb.core.ledger import Standing
@@ -42,8 +43,7 @@ def fitting(
 ) -> Sequence[Relevant]:
     """Return the learnings that fit the work at hand, the best first; where nothing tells, the surest."""
     query = parse_words(task.title)
-    answers = finder.find(query, limit=_BY_WORDS) if query.terms else ()
-    words = {answer.file: answer.score for answer in answers}
+    words = scores(finder, query, limit=_BY_WORDS) if query.terms else {}
     seen = {other.id: how for other, how in similar(task, tasks_of(state.events))} | {task.id: 1.0}
     seen.pop("", None)
     current = [one for one in state.standings.values() if counts(one) and one.confidence >= least_confidence]

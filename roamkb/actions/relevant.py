@@ -1,9 +1,11 @@
 """`relevant`: what the log, the knowledge base and earlier tasks know that helps with this one."""
 
+from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from roamkb.actions.known import Finder
+from roamkb.actions.known import scores
 from roamkb.core.ledger import State
 from roamkb.core.model import Hit
 from roamkb.core.query import Query
@@ -12,7 +14,6 @@ from roamkb.core.relevance import ordered
 from roamkb.core.relevance import relevance
 from roamkb.core.tasks import Task
 from roamkb.core.tasks import similar
-from roamkb.core.tasks import tasks_of
 
 #: How many are shown where nobody says.
 DEFAULT = 20
@@ -38,6 +39,7 @@ def relevant(
     task: Task,
     query: Query,
     *,
+    tasks: Mapping[str, Task],
     actions: Sequence[str],
     least_confidence: int,
     limit: int,
@@ -45,12 +47,14 @@ def relevant(
     nodes: Sequence[Hit],
     now: float,
 ) -> RelevantFound:
-    """Return the learnings that fit `task`, whose words `query` asks for; confidence in hundredths."""
-    alike = similar(task, tasks_of(state.events))
+    """Return the learnings that fit `task`, whose words `query` asks for, among all `tasks`.
+
+    Confidence is in hundredths.
+    """
+    alike = similar(task, tasks)
     seen = {other.id: how for other, how in alike} | {task.id: 1.0}
     seen.pop("", None)
-    answers = finder.find(query, limit=_BY_WORDS) if query.text.strip() else ()
-    words = {answer.file: answer.score for answer in answers}
+    words = scores(finder, query, limit=_BY_WORDS) if query.text.strip() else {}
     found = [
         fits
         for standing in state.standings.values()

@@ -147,10 +147,19 @@ def concerns(patterns: Iterable[str], path: str) -> bool:
     if not _is_plain(path):
         return False
     usable = tuple(filter(_is_plain, islice(patterns, _MOST_PATTERNS)))
+    if not any(_may_meet(pattern, path) for pattern in usable):
+        return False
     try:
         return _spec_of(usable).match_file(path)
     except Exception:  # noqa: BLE001 - pathspec's engines each have errors of their own
         return any(_is_met(pattern, path) for pattern in usable)
+
+
+def _may_meet(pattern: str, path: str) -> bool:
+    """Say whether `path` holds all that `pattern` has to the letter: most don't, and this is seen at once."""
+    if _NOT_LITERAL.search(pattern):
+        return not pattern.startswith("!")
+    return all(piece.strip("/") in path for piece in _STARS.split(pattern.strip()))
 
 
 def _is_met(pattern: str, path: str) -> bool:
@@ -158,6 +167,11 @@ def _is_met(pattern: str, path: str) -> bool:
     with contextlib.suppress(Exception):
         return _spec_of([pattern]).match_file(path)
     return False
+
+
+_STARS = re.compile(r"[*?]+")
+#: Characters by which a pattern says what isn't there to the letter.
+_NOT_LITERAL = re.compile(r"[\\\[!#]")
 
 
 def _is_plain(text: str) -> bool:

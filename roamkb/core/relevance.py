@@ -6,6 +6,7 @@ Ranked by relevance, then by how far it is trusted (document 004, FR-3 and FR-7)
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from roamkb.core.consolidation import category
@@ -55,10 +56,12 @@ def relevance(
         reasons.append((_WORDS * words, "words"))
     if alike := max((seen.get(id, 0.0) for id in (learning.task, learning.bead) if id), default=0.0):
         reasons.append((_SEEN * alike, f"learned in {learning.task or learning.bead}"))
-    told = {action.casefold() for action in actions} & {action.casefold() for action in learning.actions}
-    if told:
-        reasons.append((_ACTION, f"action {', '.join(sorted(told))}"))
-    if task.category and category(standing) == task.category.casefold().replace("-", "_"):
+    if actions and learning.actions:
+        told = {action.casefold() for action in actions} & {action.casefold() for action in learning.actions}
+        if told:
+            reasons.append((_ACTION, f"action {', '.join(sorted(told))}"))
+    # alone it is no reason, and it may take a look at the whole text
+    if reasons and task.category and category(standing) == task.category.casefold().replace("-", "_"):
         reasons.append((_CATEGORY, f"category {task.category}"))
     total = sum(weight for weight, _ in reasons)
     if total < LEAST:
@@ -81,11 +84,15 @@ def met(patterns: Sequence[str], files: Sequence[str]) -> str:
         if file in patterns or concerns(patterns, _example(file)):
             return file
     for file in files:
-        if any("*" not in pattern and concerns([file], pattern.rstrip("/")) for pattern in patterns):
-            return file
+        # of a file without a wildcard, the pattern must have its name
+        named = "" if "*" in file or "?" in file else file.strip("/")
+        for pattern in patterns:
+            if named in pattern and "*" not in pattern and concerns([file], pattern.rstrip("/")):
+                return file
     return ""
 
 
+@lru_cache(maxsize=256)
 def _example(pattern: str) -> str:
     """Return a file that `pattern` means."""
     plain = pattern.strip().lstrip("/").replace("**/", "").replace("**", _ANY).replace("*", _ANY)

@@ -1,12 +1,15 @@
 """Which folders an entry means, held against git itself."""
 
+import contextlib
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from hypothesis import given
+from hypothesis import settings
 from hypothesis import strategies as st
+from pathspec import GitIgnoreSpec
 
 from roamkb.core.patterns import anchor
 from roamkb.core.patterns import concerns
@@ -175,3 +178,17 @@ def test_of_too_many_patterns_the_first_are_looked_at() -> None:
     many = [f"**/a*b*c*d*/{n}/**/*x*y*z*" for n in range(20_000)]
     assert concerns(["src/*.py", *many], "src/a.py")
     assert not concerns(many, "src/a.py")
+
+
+@settings(max_examples=300)
+@given(
+    patterns=st.lists(st.text("ab/*?.![]\\# ", min_size=1, max_size=7), max_size=3),
+    path=st.text("ab/. ", min_size=1, max_size=8),
+)
+def test_a_glance_at_the_letters_changes_no_answer(patterns: list[str], path: str) -> None:
+    """What can't be met is seen without an engine, and only that."""
+    read = GitIgnoreSpec.from_lines(())
+    for pattern in patterns:
+        with contextlib.suppress(ValueError):
+            read += GitIgnoreSpec.from_lines([pattern])
+    assert read.match_file(path) == concerns(patterns, path)

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamkb.core.ledger import Event
+from roamkb.core.tasks import ALIKE
 from roamkb.core.tasks import Task
 from roamkb.core.tasks import likeness
 from roamkb.core.tasks import similar
@@ -44,6 +45,26 @@ def test_the_likest_come_first_and_strangers_not_at_all() -> None:
     far = Task(id="far", title="Translate the manual", category="docs", files=("docs/",))
     found = similar(FIX, {task.id: task for task in (FIX, far, near, nearer)})
     assert ["nearer", "near"] == [task.id for task, _ in found]
+
+
+WORDS = st.lists(st.sampled_from("fix the oauth redirect logout build on mobile again".split()), max_size=5)
+ANY = st.builds(
+    Task,
+    id=st.sampled_from("abcdef"),
+    title=WORDS.map(" ".join),
+    category=st.sampled_from(["", "bug_fix", "Bug_Fix", "docs"]),
+    files=st.lists(st.sampled_from(["a.py", "b/*.py", "c/"]), max_size=2).map(tuple),
+    depends=st.lists(st.sampled_from(["t-1", "t-2"]), max_size=2).map(tuple),
+)
+
+
+@given(task=ANY, others=st.lists(ANY, max_size=6))
+def test_nothing_is_passed_over_that_is_alike(task: Task, others: list[Task]) -> None:
+    """A look that ends early finds what a whole one does."""
+    tasks = {other.id: other for other in others}
+    whole = {other.id: likeness(task, other) for other in tasks.values() if other.id != task.id}
+    found = {other.id: how for other, how in similar(task, tasks)}
+    assert {id: how for id, how in whole.items() if how >= ALIKE} == found
 
 
 def test_what_happened_to_a_task_is_folded_in_order() -> None:
