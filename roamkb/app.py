@@ -94,6 +94,22 @@ class Surroundings:
         running = (name for variable, name in _AGENTS.items() if self.environment.get(variable))
         return next(running, "agent")
 
+    @property
+    def harness(self) -> tuple[str, str] | None:
+        """The nearest harness of agents among the parent processes: its number and name."""
+        from roamkb.core.consent import find_harness
+        from roamkb.storage.places import PROC
+        from roamkb.storage.processes import commands_of_parents
+
+        return find_harness(commands_of_parents(self.pid, PROC))
+
+    @property
+    def led_by(self) -> str:
+        """By what an agent is known to run this; empty where nothing says so."""
+        from roamkb.core.consent import agent_at_work
+
+        return agent_at_work(self.environment, self.harness)
+
     @staticmethod
     def gathered() -> "Surroundings":
         """Return what is around this process."""

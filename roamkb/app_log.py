@@ -54,7 +54,7 @@ class ProjectLog:
         self._kb = kb
         self._folder = folder
         self._ask = ask
-        self._human = human
+        self._terminal = human
         self._progress = progress
 
     def _session(self) -> "Project":
@@ -85,6 +85,7 @@ class ProjectLog:
             state=state.state,
             untracked=untracked,
             yes=yes,
+            led_by=self._around.led_by,
             ask=self._ask,
         )
 
@@ -276,6 +277,19 @@ class ProjectLog:
     # What the operations need
 
     @property
+    def _human(self) -> "Human | None":
+        """The human at the terminal, if there is one.
+
+        Raises:
+            UsageError: an agent runs this, and may have made the terminal itself.
+        """
+        from roamkb.core.consent import require_no_agent
+
+        if self._terminal is not None:
+            require_no_agent(self._around.led_by)
+        return self._terminal
+
+    @property
     def _here(self) -> Path:
         """The folder that relative paths begin at."""
         return self._around.cwd or Path("/")
@@ -299,6 +313,7 @@ class ProjectLog:
         from roamkb.core.boundary import require_own_tree
         from roamkb.storage.places import find_rule
         from roamkb.storage.places import lies_within
+        from roamkb.storage.places import work_below
         from roamkb.storage.sources import belongs_to
         from roamkb.storage.sources import shares_tree
 
@@ -306,6 +321,8 @@ class ProjectLog:
         source = belongs_to(path, rule, self._place)
         is_inside = shares_tree(path, source, self._place, rule)
         require_own_tree(source, self._place, is_inside=is_inside, fact=f"what {path} says")
+        if path.is_dir() and not isinstance(rule, BadRule) and (below := work_below(path, rule)):
+            raise UsageError(f"{shown(below)}; nothing was read", hint="name the folder of the memory itself")
         if lies_within(path, self._root / ".roamkb"):
             raise UsageError(f"{shown(str(path))} is of the log itself", hint="name another tool's file")
         if not isinstance(rule, BadRule) and lies_within(path, rule.kb):
@@ -415,7 +432,14 @@ class ProjectLog:
             kind=self._session().kind,
             now=now,
             new_id=lambda: self._around.new_id(now),
+            is_human=self._ask is not None and not self._around.led_by,
+            process="" if session else self._process(),
         )
+
+    def _process(self) -> str:
+        """Return what stands for the session of an agent that names none: the process that it runs in."""
+        harness = self._around.harness
+        return harness[0] if harness else ""
 
     def _concerns(self, log: "Log", file: str | None) -> Callable[[Sequence[str]], bool] | None:
         """Return what says whether patterns mean `file`, a path from here or from the project's root."""

@@ -87,12 +87,13 @@ def init(
     state: Path,
     untracked: bool = False,
     yes: bool = False,
+    led_by: str = "",
     ask: Callable[[str], str] | None = None,
 ) -> Initialised:
     """Make the log of the project at `root`, as far as it is missing.
 
     What a log says that came with the project is put before agents from then on, so that a human
-    is asked by `ask`, unless they said `yes`.
+    is asked by `ask`, unless they said `yes`; `led_by` says by what an agent is known to run this.
 
     Raises:
         UsageError: no log can be kept there, or nobody wants the one that came with the project.
@@ -103,8 +104,8 @@ def init(
     log = Log(root, state)
     log.check_folders()
     adopted = None if log.is_there else _brought(log)
-    if adopted and not yes:
-        _confirm(root, adopted, ask)
+    if adopted:
+        _confirm(root, adopted, ask, yes=yes, led_by=led_by)
     is_in_git = (root / ".git").exists()
     made = list(_make(log))
     if untracked and is_in_git:
@@ -156,12 +157,17 @@ def _brought(log: Log) -> Brought | None:
     )
 
 
-def _confirm(root: Path, brought: Brought, ask: Callable[[str], str] | None) -> None:
+def _confirm(
+    root: Path, brought: Brought, ask: Callable[[str], str] | None, *, yes: bool, led_by: str
+) -> None:
     """Raise unless a human takes somebody else's word."""
     what = f"the log in {shown(str(root))} came with the project and isn't this machine's: {brought}"
-    if ask is None:
+    if yes and not led_by:
+        return
+    if ask is None or led_by:
         raise UsageError(
-            f"{what}; nothing was made",
+            f"{what}; {f'an agent runs this ({led_by}), and only a human takes it; ' if led_by else ''}"
+            "nothing was made",
             hint="agents would be told so from then on: your human looks at .roamkb/knowledge.jsonl, "
             "and calls `roamkb init` at a terminal, or `roamkb init --yes`",
         )

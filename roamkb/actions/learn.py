@@ -9,6 +9,7 @@ from pathlib import Path
 from roamkb.actions.known import Finder
 from roamkb.actions.known import called
 from roamkb.actions.known import near
+from roamkb.core.confidence import AT_FIRST
 from roamkb.core.confidence import started
 from roamkb.core.learning import Learning
 from roamkb.core.learning import key_of
@@ -115,5 +116,7 @@ def _warnings(saying: Saying, learning: Learning) -> Iterator[str]:
         yield "it reads as if it told a password; if it does, change it there: the log keeps every line"
     elif has_high_entropy(saying.content):
         yield "a word in it looks random; if it is a secret, change it there: the log keeps every line"
+    if saying.confidence is not None and (learning.confidence or 0) < min(saying.confidence, 100):
+        yield f"it begins at {AT_FIRST / 100:.2f}: for more a human says `roamkb override`"
     if learning.key != key_of(learning.type, learning.content):
         yield f"another learning has that key; this one is {learning.key}"

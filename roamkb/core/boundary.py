@@ -167,7 +167,7 @@ def judge(survey: Survey, rule: Rule | BadRule) -> Project:
     if survey.doubt is not None or root is None:
         reason = survey.doubt or "its root couldn't be found"
         return Project(kind=Kind.UNKNOWN, root=root, reason=reason, hint="put that right and try again")
-    if reason := _containment(survey):
+    if reason := contains_work(survey):
         hint = "work in one project below it, where no work root can be seen"
         return Project(kind=Kind.UNKNOWN, root=root, reason=reason, hint=hint)
     return _allowance(survey, rule, root)
@@ -193,7 +193,7 @@ def _is_work(name: str, work: WorkRoot, fold: bool) -> bool:
     )
 
 
-def _containment(survey: Survey) -> str | None:
+def contains_work(survey: Survey) -> str | None:
     """Return which work root the project's root contains."""
     for work in survey.work_roots:
         for place in survey.roots:

@@ -10,7 +10,9 @@ from typing import Final
 HUMAN: Final = 90
 #: What consolidation makes of a session's observations; a verified rule (documents 002 and 004).
 CONSOLIDATED: Final = 70
-#: An explicit write says 50 to 90 (document 002); without a number, by where it comes from.
+#: An explicit write says 50 to 90 (document 002); only a human at a terminal may say more (D17).
+AT_FIRST: Final = HUMAN
+#: Without a number, by where it comes from.
 BY_PROVENANCE: Final = {"user-stated": HUMAN, "observed": 70, "inferred": 50, "external": 50}
 #: What a first word gains where nobody gave a number: of who tests, of what was done more than once,
 #: and of a fix that was applied (document 004, FR-5).

@@ -351,7 +351,11 @@ def source_of(agent: str, session: str, task: str, otherwise: str = "") -> tuple
 
 def _move(standing: Standing, event: Event, by: int, *, once: str) -> None:
     """Move the confidence, but only once for each source."""
-    source = (once, *source_of(event.agent, event.session, event.task, event.id))
+    session = event.session or event.task
+    if not session and (process := event.text("process")):
+        # whoever repeats itself in one process repeats itself
+        session = f"{event.machine} {process}"
+    source = (once, *source_of(event.agent, session, "", event.id))
     if source in standing.heard or source == ("learn", *_first_source(standing.learning)):
         return
     standing.heard.add(source)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from dataclasses import field
 from datetime import datetime
 
+from roamkb.core.confidence import AT_FIRST
 from roamkb.core.confidence import first
 from roamkb.core.confidence import started
 from roamkb.core.errors import SecretFound
@@ -66,6 +67,10 @@ class Hand:
     kind: Kind
     now: datetime
     new_id: Callable[[], str]
+    #: Whether somebody types it at a terminal, and no agent started that.
+    is_human: bool = False
+    #: Of the agent that says no session: what tells its calls from another's.
+    process: str = ""
 
     @property
     def ts(self) -> float:
@@ -84,6 +89,8 @@ class Stamps:
     def event(self, name: str, of: str, *, task: str = "", **fields: object) -> Event:
         """Return the event `name`, happened to `of` just now."""
         self._last = next_id(self._last, self._hand.new_id)
+        if self._hand.process and not (self._hand.session or task):
+            fields = {"process": self._hand.process, **fields}
         return Event(
             id=self._last,
             ts=self._hand.ts,
@@ -149,16 +156,17 @@ def drafted(saying: Saying, hand: Hand, state: State) -> Learning:
         actions=saying.actions,
         provenance=saying.provenance,
         kind=hand.kind,
-        confidence=_confidence(saying, type, hand.agent),
+        confidence=_confidence(saying, type, hand),
         extra=extra,
     )
 
 
-def _confidence(saying: Saying, type: str, agent: str) -> int:
+def _confidence(saying: Saying, type: str, hand: Hand) -> int:
     if saying.confidence is not None:
-        return started(saying.confidence, saying.provenance)
+        said = started(saying.confidence, saying.provenance)
+        return said if hand.is_human else min(said, AT_FIRST)
     fix_applied = saying.extra.get("fix_applied") is True
-    return first(saying.provenance, type=type, agent=agent, fix_applied=fix_applied)
+    return first(saying.provenance, type=type, agent=hand.agent, fix_applied=fix_applied)
 
 
 def difference(known: Learning, content: str) -> Mapping[str, object]:

@@ -7,7 +7,7 @@ step, so this imports nothing that takes time.
 """
 
 # pathlib alone takes as long to import as Python to start
-# ruff: noqa: PTH118
+# ruff: noqa: PTH117, PTH118
 
 import os
 import stat

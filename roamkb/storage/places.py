@@ -27,6 +27,7 @@ from roamkb.core.boundary import Inode
 from roamkb.core.boundary import Place
 from roamkb.core.boundary import Survey
 from roamkb.core.boundary import WorkRoot
+from roamkb.core.boundary import contains_work
 from roamkb.core.boundary import denial
 from roamkb.core.boundary import judge
 from roamkb.core.boundary import seen_by
@@ -153,6 +154,15 @@ def lies_within(path: Path, top: Path) -> bool:
     return denial(place, (root,), fold=_folds(place.real)) is not None
 
 
+def work_below(folder: Path, rule: Rule) -> str | None:
+    """Return which work root lies below `folder`, as a clause; None where none does."""
+    ground = _Ground(rule)
+    try:
+        return contains_work(ground.survey(str(folder)))
+    except OSError as error:
+        return f"{folder} can't be looked at: {why(error)}"
+
+
 def place_of_new(path: Path) -> Path:
     """Return where a file that is created as `path` ends up: links to its folder followed."""
     # unlike `resolve`, realpath never fails
@@ -248,7 +258,7 @@ class _Ground:
                 path = join(Path.cwd(), folder)
             path = _with_physical_dots(path)
             if path not in self._projects:
-                self._projects[path] = judge(self._survey(path), self.rule)
+                self._projects[path] = judge(self.survey(path), self.rule)
             return self._projects[path]
         except (OSError, ValueError) as error:
             reason = why(error) if isinstance(error, OSError) else "that isn't a path"
@@ -268,7 +278,7 @@ class _Ground:
             )
         return self._places[what, path]
 
-    def _survey(self, path: str) -> Survey:
+    def survey(self, path: str) -> Survey:
         """Return all that the disk says of `path`, absolute and without dots."""
         here = self.place(path)
         if here.inode is None:
@@ -310,7 +320,7 @@ class _Ground:
 
     def _survey_of_file(self, here: Place) -> Survey:
         """Return what is known of the folder that holds a file, and of the one that holds it really."""
-        typed, real = (self._survey(dirname(name)) for name in (here.path, here.real))
+        typed, real = (self.survey(dirname(name)) for name in (here.path, here.real))
         return replace(
             typed,
             places=(here, *typed.places, *real.places),

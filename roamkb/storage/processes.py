@@ -12,6 +12,8 @@ from pathlib import Path
 
 #: More parents than any session has; who has more hides something, and is told so.
 _MOST = 512
+#: Bytes of a command that are looked at; its beginning says what it is.
+_LONGEST_COMMAND = 16 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +38,7 @@ class _Status:
     parent: int
     session: int
     terminal: int
+    start: int
 
 
 def parents_of(pid: int, proc: Path) -> Iterator[Process | TooMany]:
@@ -58,6 +61,30 @@ def parents_of(pid: int, proc: Path) -> Iterator[Process | TooMany]:
             continue
         yield Process(pid=pid, name=status.name, folder=folder.removesuffix(" (deleted)"))
     yield TooMany(seen=_MOST)
+
+
+def commands_of_parents(pid: int, proc: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield each parent of `pid`, the nearest first, daemons too: its number, its name, its command's words.
+
+    With the number stands when it began, in the system's ticks, since numbers come again. What can't be
+    looked into is passed over; where there is no process table there is nothing to tell.
+    """
+    status = _status(pid, proc)
+    for _ in range(_MOST):
+        if status is None or status.parent == 0:
+            return
+        pid = status.parent
+        status = _status(pid, proc)
+        if status is not None:
+            yield f"{pid}.{status.start}", (status.name, *_words(pid, proc))
+
+
+def _words(pid: int, proc: Path) -> list[str]:
+    try:
+        with (proc / str(pid) / "cmdline").open("rb") as file:
+            return file.read(_LONGEST_COMMAND).decode("utf-8", "replace").split("\0")
+    except OSError:
+        return []
 
 
 def _is_daemon(pid: int, status: _Status, proc: Path) -> bool:
@@ -87,6 +114,8 @@ def _status(pid: int, proc: Path) -> _Status | None:
             parent=int(fields[1]),
             session=int(fields[3]),
             terminal=int(fields[4]),
+            # a table of somebody's making may be shorter
+            start=int(fields[19]) if len(fields) > 19 else 0,
         )
     except (OSError, ValueError, IndexError):
         return None

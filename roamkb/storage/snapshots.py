@@ -25,11 +25,14 @@ from roamkb.storage.state import private_folder
 
 #: So many are kept in a folder; making one more takes the oldest away.
 KEPT: Final = 7
-#: A log that is read whole has at most so many bytes; an archive beyond is none of ours.
-_MOST_BYTES: Final = 1024**3
+#: Bytes of an archive, and of all that it unpacks to: a hundred thousand learnings have some 80 MiB.
+_MOST_BYTES: Final = 256 * 1024**2
 #: Of the manifest alone: a few lines a file.
 _MOST_TOLD = 64 * 1024 * 1024
 _MOST_FILES: Final = 200_000
+_TOO_LARGE: Final = f"would unpack to more than {_MOST_BYTES:,} bytes"
+_OTHERS: Final = "`roamkb snapshot list` shows the others"
+_CHUNK: Final = 1024 * 1024
 _SCHEMA: Final = 1
 _MANIFEST: Final = "manifest.json"
 _NAME = re.compile(r"(\d{8}-\d{6})-[0-9a-f]{8}\.zip")
@@ -77,9 +80,12 @@ def keep(folder: Path, members: Mapping[str, bytes], *, what: str, id: str, now:
     """Put `members` into `folder` as a new snapshot; None where the latest one holds the very same.
 
     Raises:
-        DiskError: nothing was kept. NotDurable: it was, and the disk would not promise to keep it.
+        DiskError: nothing was kept; it may be more than anybody would read again.
+        NotDurable: it was, and the disk would not promise to keep it.
     """
     _check_folder(folder)
+    if sum(map(len, members.values())) > _MOST_BYTES:
+        raise DiskError(folder, f"gets no snapshot of more than {_MOST_BYTES:,} bytes; nothing was kept")
     latest = next(iter(_paths(folder)), None)
     if latest and (data := _data(latest)) is not None and _says(data, members):
         return None
@@ -115,6 +121,8 @@ def members_of(snapshot: Snapshot) -> Mapping[str, bytes]:
         raise DiskError(snapshot.path, "can't be read")
     try:
         return _unpacked(data)[1]
+    except _TooLarge as error:
+        raise DiskError(snapshot.path, f"{_TOO_LARGE}; nothing was taken from it", hint=_OTHERS) from error
     except _DAMAGES as error:
         raise _damaged(snapshot.path) from error
 
@@ -156,14 +164,11 @@ def _described(path: Path) -> Snapshot:
     if data is None:
         return Snapshot(id=path.stem, path=path, what="", when=when, files=0, size=0, fault="can't be read")
     try:
-        told, members = _unpacked(data)
-    except _DAMAGES:
-        return Snapshot(
-            id=path.stem, path=path, what="", when=when, files=0, size=len(data), fault="is damaged"
-        )
-    return Snapshot(
-        id=path.stem, path=path, what=str(told["what"]), when=when, files=len(members), size=len(data)
-    )
+        what, files = _looked_through(data)
+    except _DAMAGES as error:
+        fault = _TOO_LARGE if isinstance(error, _TooLarge) else "is damaged"
+        return Snapshot(id=path.stem, path=path, what="", when=when, files=0, size=len(data), fault=fault)
+    return Snapshot(id=path.stem, path=path, what=what, when=when, files=files, size=len(data))
 
 
 def _is_time(name: str) -> bool:
@@ -175,9 +180,7 @@ def _is_time(name: str) -> bool:
 
 
 def _damaged(path: Path) -> DiskError:
-    return DiskError(
-        path, "is damaged; nothing was taken from it", hint="`roamkb snapshot list` shows the others"
-    )
+    return DiskError(path, "is damaged; nothing was taken from it", hint=_OTHERS)
 
 
 # The archive
@@ -212,9 +215,13 @@ def _entry(data: bytes) -> dict[str, object]:
     return {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()}
 
 
+class _TooLarge(ValueError):
+    """What is packed has more bytes than anybody would unpack."""
+
+
 def _manifest(archive: zipfile.ZipFile) -> dict[str, dict[str, object]]:
     """Return the manifest; raise one of `_DAMAGES` where it isn't one."""
-    told = json.loads(_inflated(archive, _MANIFEST, _MOST_TOLD))
+    told = json.loads(b"".join(_inflated(archive, _MANIFEST, _MOST_TOLD)))
     if told["snapshot"] != "roamkb" or told["schema"] != _SCHEMA or len(told["files"]) > _MOST_FILES:
         raise ValueError("no manifest of ours")
     found: dict[str, dict[str, object]] = told
@@ -224,25 +231,54 @@ def _manifest(archive: zipfile.ZipFile) -> dict[str, dict[str, object]]:
 def _unpacked(data: bytes) -> tuple[dict[str, dict[str, object]], dict[str, bytes]]:
     """Return the manifest and the members; raise one of `_DAMAGES` where they don't agree."""
     members: dict[str, bytes] = {}
-    left = _MOST_BYTES
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         told = _manifest(archive)
-        files = told["files"]
-        if len(archive.namelist()) != len(files) + 1:
-            raise ValueError("members that the manifest doesn't name")
-        for number, name in enumerate(sorted(files)):
-            member = _inflated(archive, f"files/{number}", left)
-            if _entry(member) != files[name]:
-                raise ValueError("a member isn't what the manifest says")
-            members[name] = member
-            left -= len(member)
+        for name, chunks in _members(archive, told["files"]):
+            members[name] = b"".join(chunks)
     return told, members
 
 
-def _inflated(archive: zipfile.ZipFile, name: str, limit: int) -> bytes:
-    """Return a member, whatever its header claims no more than `limit` bytes of it: digests tell the rest."""
+def _looked_through(data: bytes) -> tuple[str, int]:
+    """Return what an archive is of and how many files it holds, all of it compared and none of it kept."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        told = _manifest(archive)
+        for _, chunks in _members(archive, told["files"]):
+            for _ in chunks:
+                pass
+    return str(told["what"]), len(told["files"])
+
+
+def _members(archive: zipfile.ZipFile, files: Mapping[str, object]) -> Iterator[tuple[str, Iterator[bytes]]]:
+    """Yield each member's name and its bytes in pieces; what isn't as the manifest says raises at its end."""
+    if len(archive.namelist()) != len(files) + 1:
+        raise ValueError("members that the manifest doesn't name")
+    sizes = [int(told["size"]) for told in files.values() if isinstance(told, dict)]
+    if any(size < 0 for size in sizes) or sum(sizes) > _MOST_BYTES:
+        raise _TooLarge
+    for number, name in enumerate(sorted(files)):
+        yield name, _compared(archive, f"files/{number}", files[name])
+
+
+def _compared(archive: zipfile.ZipFile, name: str, told: object) -> Iterator[bytes]:
+    """Yield a member's bytes, no more than the manifest says, and raise unless they are what it says."""
+    limit = int(told["size"]) if isinstance(told, dict) else 0
+    size, digest = 0, hashlib.sha256()
+    for chunk in _inflated(archive, name, limit):
+        size += len(chunk)
+        digest.update(chunk)
+        yield chunk
+    if {"size": size, "sha256": digest.hexdigest()} != told:
+        raise ValueError("a member isn't what the manifest says")
+
+
+def _inflated(archive: zipfile.ZipFile, name: str, limit: int) -> Iterator[bytes]:
+    """Yield a member's bytes in pieces, whatever its header claims; more than `limit` are none."""
     with archive.open(name) as member:
-        return member.read(limit)
+        while chunk := member.read(_CHUNK):
+            limit -= len(chunk)
+            if limit < 0:
+                raise ValueError("more bytes than it says")
+            yield chunk
 
 
 def _says(data: bytes, members: Mapping[str, bytes]) -> bool:

@@ -38,6 +38,9 @@ _PROJECT_ROOT = re.compile(
     r"^[ \t]*project_root[ \t]*:[ \t]*(?:\"([^\"\n]+)\"|'([^'\n]+)'|([^\s#\"'][^\n#]*))", re.M
 )
 _CHUNK = 1024 * 1024
+#: Files and folders of a harness's memory, and bytes of one of its files; some dozens and some KiB are usual.
+_MOST_ENTRIES: Final = 5_000
+_LONGEST_MEMORY: Final = 1024 * 1024
 
 
 def find_source(root: Path, *, file: str | None, environment: Mapping[str, str], base: Path) -> Path | None:
@@ -156,14 +159,32 @@ def memory_files(folder: Path) -> Iterator[tuple[str, str | Unreadable, float]]:
     """Yield the Markdown files of a harness's memory: name, text and when it was changed, in seconds.
 
     Links are left alone: they may lead anywhere.
+
+    Raises:
+        DiskError: the folder holds so much that it is no memory; nothing was read.
     """
-    for path in sorted(folder.rglob("*.md")):
-        if path.is_symlink() or not path.is_file():
-            continue
-        data = read_file(path)
+    for path in sorted(_memory_paths(folder)):
+        data = read_file(path, limit=_LONGEST_MEMORY)
         try:
             changed = path.stat().st_mtime
         except OSError:
             changed = 0.0
         text = data if isinstance(data, Unreadable) else data.decode("utf-8", "replace")
         yield path.relative_to(folder).as_posix(), text, changed
+
+
+def _memory_paths(folder: Path) -> Iterator[Path]:
+    """Yield the Markdown files below `folder`, where it holds no more than a memory would."""
+    left = _MOST_ENTRIES
+    for place, folders, names in os.walk(folder):
+        left -= len(folders) + len(names)
+        if left < 0:
+            raise DiskError(
+                folder,
+                f"holds more than {_MOST_ENTRIES:,} files: no harness's memory does; nothing was read",
+                hint="name the folder that holds the memory itself: ~/.claude/projects/…/memory",
+            )
+        for name in names:
+            path = Path(place, name)
+            if name.endswith(".md") and not path.is_symlink() and path.is_file():
+                yield path

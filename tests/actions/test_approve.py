@@ -1,5 +1,7 @@
 """A human lets lines into a rule file: just those that were shown, and nobody else can."""
 
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -80,6 +82,68 @@ def test_what_was_shown_is_what_lands(world: World, text: str, section: str, aft
     assert one["digest"] == approved["digest"]
     assert ("learning-0", one["id"], "CLAUDE.md") == (applied["of"], applied["proposal"], applied["target"])
     assert approved["operator"] and applied["operator"]
+
+
+#: A program called `claude` that makes a terminal and types there whatever is asked for.
+_CLAUDE = """
+import os, pty, re, sys
+pid, fd = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], sys.argv[1:])
+shown, answered = b"", False
+while True:
+    try:
+        data = os.read(fd, 4096)
+    except OSError:
+        break
+    if not data:
+        break
+    shown += data
+    found = re.search(rb"Type (\\S+) to do it: ", shown)
+    if found and not answered:
+        os.write(fd, found[1] + b"\\n")
+        answered = True
+print(shown.decode())
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+
+
+def typed_by(world: World, harness: str, *words: str) -> Ran:
+    """Run `roamkb` on a terminal that a program of that name has made, and types on."""
+    program = world.home / harness
+    program.symlink_to(sys.executable)
+    done = subprocess.run(
+        [program, "-c", _CLAUDE, sys.executable, "-m", "roamkb", *words],
+        cwd=world.personal,
+        env={**world.environment(), "PWD": str(world.personal), "PYTHONHOME": sys.base_prefix},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    return Ran(status=done.returncode, out=done.stdout, err=done.stderr)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the process table is Linux's")
+def test_a_harness_that_makes_a_terminal_is_no_human(world: World) -> None:
+    """Another program can type as well: that one may be somebody's own."""
+    (one,) = proposed(world, CENTS)["proposals"]
+    words = ("approve", one["id"], "--digest", one["digest"])
+    ran = typed_by(world, "claude", *words)
+    assert (2, RULES.encode()) == (ran.status, content(world)), ran
+    assert "an agent runs this: the process claude (" in ran.out
+    ran = typed_by(world, "somebody", *words)
+    assert 0 == ran.status, ran
+
+
+@pytest.mark.parametrize("mark", ["CLAUDECODE", "CODEX_THREAD_ID", "GEMINI_CLI"])
+def test_what_a_harness_sets_says_that_it_is_no_human(mark: str, world: World) -> None:
+    """It narrows what may be done, and widens nothing."""
+    (one,) = proposed(world, CENTS)["proposals"]
+    ran, terminal = approve(world, one["id"], one["digest"], extra={mark: "1"})
+    assert (2, "", RULES.encode()) == (ran.status, terminal, content(world))
+    assert f"an agent runs this: {mark} is set" in ran.err
+    assert 0 == approve(world, one["id"], one["digest"], extra={mark: ""})[0].status
 
 
 def test_twice_is_once(world: World) -> None:

@@ -555,6 +555,17 @@ def test_memory_of_work_stays_at_work(world: World) -> None:
     assert [Kind.WORK] == [one.learning.kind for one in standings(world.work)]
 
 
+@pytest.mark.parametrize("folder", ["/", "~"])
+def test_a_folder_that_work_lies_below_is_not_walked(folder: str, world: World) -> None:
+    """What is read there would be taken for the project's own."""
+    (world.work / "secret-plan.md").write_text("- The merger is in May\n")
+    log = world.open().log
+    log.init()
+    with pytest.raises(UsageError, match="contains the work root"):
+        log.ingest(folder.replace("~", str(world.home)), memory=True, yes=True)
+    assert [] == standings(world.personal)
+
+
 def test_options_that_mean_nothing_together_are_refused(world: World) -> None:
     """Rather than ignored."""
     log = world.open().log

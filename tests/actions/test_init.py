@@ -84,6 +84,8 @@ def test_a_log_that_came_with_the_project_is_adopted(world: World) -> None:
     assert told in world.run("init").err
     assert not (world.personal / ".roamkb" / "local").exists()
     assert 2 == world.run("recall", "theirs").status
+    done = world.run("init", "--yes", extra={"CLAUDECODE": "1"})
+    assert (2, True) == (done.status, "an agent runs this (CLAUDECODE is set)" in done.err)
     done = world.run("init", "--yes", "--json")
     assert (0, True) == (done.status, done.json["adopted"])
     assert 0 == world.run("recall", "theirs").status

@@ -310,6 +310,7 @@ APPROVALS = [
     "python3 -c 'import pty; pty.spawn([\"roamkb\", \"override\", \"k\", \"1\"])'", "python3 - <<'EOF'\nimport subprocess\nsubprocess.run(['roamkb', 'curate', '--apply', 'x'])\nEOF", "tmux new -d 'roamkb override k 1'",
     "tmux send-keys 'roamkb override k 1' Enter", "ssh localhost roamkb review --edit", "find . -exec roamkb override {} 1 \\;", "parallel roamkb override ::: k", "eval 'roamkb review --edit'", "x=$(roamkb override k 1)", "rOam=1; \"roamkb\" 'review' --edit",
     "ro\\amkb over'ri'de k 1", "nohup roamkb review --edit &", "watch roamkb review --edit", "trap 'roamkb review --edit' EXIT", "if true; then roamkb review --edit; fi", "unbuffer roamkb override k 1", "socat - EXEC:'roamkb override k 1',pty",
+    "roamkb init --yes", "roamkb --project x init --untracked --yes", "bash -c 'roamkb init --yes'", "python3 -c 'import pty; pty.spawn([\"roamkb\", \"init\", \"--yes\"])'", "script -qc 'roamkb init --yes' /dev/null",
 ]  # fmt: skip
 
 

@@ -214,6 +214,18 @@ def test_a_repetition_counts_once_a_source(sources: Sequence[tuple[str, str, str
     assert (confidence, 1 + len(sources)) == (standing.confidence, standing.occurrences)
 
 
+def test_one_agent_in_a_loop_is_one_source() -> None:
+    """By the process that it runs in, where it names no session; nothing passes 0.95 in any case."""
+
+    def loop(**fields: object) -> int:
+        return happened(*[event("repeated", agent="you", **fields)] * 100).confidence
+
+    assert 75 == loop(process="7.1")
+    assert 95 == loop()
+    both = [event("repeated", agent="you", process=name) for name in ("7.1", "8.1")]
+    assert 80 == happened(*both).confidence
+
+
 def test_a_repetition_in_consolidation_is_worth_ten() -> None:
     """And five by `learn`."""
     assert 80 == happened(event("repeated", by="consolidate", session="2")).confidence

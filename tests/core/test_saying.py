@@ -1,5 +1,6 @@
 """What somebody wants to have learned is checked, drafted and signed."""
 
+from dataclasses import replace
 from datetime import datetime
 
 import pytest
@@ -63,6 +64,28 @@ def test_a_secret_is_named_by_its_kind_and_start() -> None:
         check_saying(Saying(content="x", tags=("AKIAABCDEFGHIJKLMNOP",)))
     assert "AKIA" in raised.value.message
     assert "AKIAABCDEFGHIJKLMNOP" not in raised.value.message
+
+
+@pytest.mark.parametrize("provenance", PROVENANCES)
+@pytest.mark.parametrize(("said", "is_human", "begins"), [
+    (100, False, 90), (91, False, 90), (90, False, 90), (50, False, 50), (100, True, 100), (0, True, 0),
+])  # fmt: skip
+def test_an_agents_number_is_no_humans(provenance: str, said: int, is_human: bool, begins: int) -> None:
+    """Whatever it says it has the fact from: 0.50 to 0.90 by a number; beyond 0.95 a human alone."""
+    hand = replace(HAND, is_human=is_human)
+    saying = Saying(content="x", provenance=provenance, confidence=said)
+    learning = drafted(saying, hand, replay([], []))
+    if is_human and provenance != "user-stated":
+        begins = min(max(begins, 10), 95)
+    assert (begins, provenance) == (learning.confidence, learning.provenance)
+
+
+def test_who_names_no_session_is_known_by_the_process() -> None:
+    """Only then: a session or a task says more."""
+    hand = replace(HAND, session="", process="7.1")
+    assert {"process": "7.1", "x": 1} == Stamps(hand, after="").event("repeated", "L", x=1).fields
+    assert {} == Stamps(hand, after="").event("repeated", "L", task="t").fields
+    assert {} == Stamps(replace(hand, session="s"), after="").event("repeated", "L").fields
 
 
 def test_a_draft_is_signed_and_tagged() -> None:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from datetime import datetime
@@ -184,12 +185,26 @@ def test_no_flipped_byte_gives_other_members(tmp_path: Path, data: st.DataObject
 def test_a_small_file_of_a_large_nothing_fills_no_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is unpacked is bounded, whatever its header claims."""
-    one = kept(tmp_path, {"zeros": b"\0" * 5_000_000})
+    """What all members would unpack to is bounded, and each is read no further than the manifest says."""
+    one = kept(tmp_path, {"zeros": b"\0" * 3_000_000, "more": b"\0" * 3_000_000})
     assert one.size < 20_000
-    monkeypatch.setattr("roamkb.storage.snapshots._MOST_BYTES", 1_000_000)
+    other = kept(tmp_path, {"small": b"x"}, day=1)
+    liar = rezipped(other.path.read_bytes(), lambda m: m.update({"files/0": b"\0" * 200_000_000}))
+    assert len(liar) < 300_000
+    other.path.write_bytes(liar)
+    tracemalloc.start()
     with pytest.raises(DiskError, match="damaged"):
+        members_of(other)
+    assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    tracemalloc.stop()
+    monkeypatch.setattr("roamkb.storage.snapshots._MOST_BYTES", 5_000_000)
+    with pytest.raises(DiskError, match="would unpack to more than"):
         members_of(one)
+    assert ["is damaged", "would unpack to more than 268,435,456 bytes"] == [
+        listed.fault for listed in snapshots(tmp_path)
+    ]
+    with pytest.raises(DiskError, match="gets no snapshot"):
+        kept(tmp_path, {"zeros": b"\0" * 6_000_000}, day=2)
 
 
 def test_no_link_is_followed(tmp_path: Path) -> None:

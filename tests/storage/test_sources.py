@@ -128,6 +128,18 @@ def test_memory_files_are_listed_without_links(tmp_path: Path) -> None:
     assert not any(isinstance(text, Unreadable) for _, text in listed)
 
 
+def test_a_folder_of_everything_is_no_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody who says `/` means something else; a file of a gigabyte is none of a harness's."""
+    monkeypatch.setattr("roamkb.storage.sources._MOST_ENTRIES", 20)
+    for number in range(20):
+        made(tmp_path / "many" / f"{number}" / "a.md", b"a")
+    with pytest.raises(DiskError, match="no harness's memory does; nothing was read"):
+        list(memory_files(tmp_path))
+    made(tmp_path / "one" / "big.md", b"x" * (1024 * 1024 + 1))
+    ((name, text, _),) = memory_files(tmp_path / "one")
+    assert ("big.md", True) == (name, isinstance(text, Unreadable))
+
+
 def test_whose_a_memory_is_goes_by_its_name(world: World) -> None:
     """A work project's, one's own, and one that nobody knows."""
     rule = load_rule(world.home, account_home=world.home)

@@ -1,0 +1,48 @@
+"""A human's word is asked of a human, as far as anything tells."""
+
+import pytest
+
+from roamkb.core.consent import agent_at_work
+from roamkb.core.consent import find_harness
+from roamkb.core.consent import require_human
+from roamkb.core.consent import require_no_agent
+from roamkb.core.errors import UsageError
+
+_SHELLS = [("3.1", ("bash", "bash", "-c", "roamkb approve x")), ("2.1", ("tmux: server", "tmux"))]
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (("claude",), "claude"),
+        (("node", "node", "/usr/lib/node_modules/bin/claude"), "claude"),
+        (("MainThread", "/usr/bin/node", "/opt/gemini.js"), "gemini"),
+        (("codex", "/usr/bin/codex", "exec"), "codex"),
+        (("python3", "/usr/bin/python3", "/home/w/bin/aider"), "aider"),
+        (("bash", "bash", "-c", "claude"), None),
+        (("vim", "vim", "claude.md"), None),
+        (("claudette",), None),
+        ((), None),
+    ],
+)
+def test_a_harness_is_known_by_its_name_or_its_script(words: tuple[str, ...], name: str | None) -> None:
+    """Not by what is said to another program."""
+    found = find_harness([*_SHELLS, ("1.7", words)])
+    assert (("1.7", name) if name else None) == found
+
+
+def test_what_tells_of_an_agent_is_named() -> None:
+    """A variable without a value tells nothing."""
+    assert "CLAUDECODE is set" == agent_at_work({"CLAUDECODE": "1"}, None)
+    assert "" == agent_at_work({"CLAUDECODE": "", "HOME": "/h"}, None)
+    evidence = agent_at_work({}, ("7.2", "codex"))
+    assert "codex (7.2)" in evidence
+    with pytest.raises(UsageError, match="codex"):
+        require_no_agent(evidence)
+    require_no_agent("")
+
+
+def test_nobody_is_no_human() -> None:
+    """A door without a terminal has nobody to ask."""
+    with pytest.raises(UsageError, match="only a human"):
+        require_human(None)
