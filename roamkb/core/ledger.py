@@ -218,7 +218,10 @@ def advanced(state: State, learnings: Sequence[Learning], events: Sequence[Event
         return standings.get(id)
 
     missed = _fold(events, touched) - standings.keys()
-    if learnings:
+    new = [(learning.ts, learning.id) for learning in learnings]
+    latest = next(reversed(list(state.standings)), None)
+    before = state.standings[latest].learning if latest is not None else None
+    if new != sorted(new) or (new and before and new[0] < (before.ts, before.id)):
         standings = _ordered(standings.values())
     return State(standings=standings, events=[*state.events, *events], reach=(last, unmet | missed))
 

@@ -93,10 +93,11 @@ def changed(path: Path) -> object:
     return status.st_ino, status.st_size, status.st_mtime_ns
 
 
-def append_lines(path: Path, lines: Sequence[bytes], *, mode: int = 0o644) -> None:
+def append_lines(path: Path, lines: Sequence[bytes], *, mode: int = 0o644, is_durable: bool = True) -> None:
     """Add `lines`, which hold no newlines, by one write; who calls holds the lock.
 
-    A torn tail is closed first, so that nothing is glued to it.
+    Unless `is_durable`, nobody waits for the disk, and a power cut may take them. A torn tail is closed
+    first, so that nothing is glued to it.
 
     Raises:
         DiskError: nothing was added, or a torn line that readers skip. NotDurable: all is
@@ -113,8 +114,9 @@ def append_lines(path: Path, lines: Sequence[bytes], *, mode: int = 0o644) -> No
         except OSError as error:
             raise disk_error(path, error) from error
         try:
-            os.fsync(fd)
-            if is_new:
+            if is_durable:
+                os.fsync(fd)
+            if is_durable and is_new:
                 sync_folder(path.parent)
         except OSError as error:
             raise NotDurable(path, why(error)) from error

@@ -123,6 +123,9 @@ class Contents:
     @property
     def last_event(self) -> str:
         """The latest id of an event, among those that can be followed; empty where there is none."""
+        reach = self.reached and self.reached[0].reach
+        if reach and is_id(reach[0]):
+            return reach[0]
         return max((event.id for event in self.events if is_id(event.id)), default="")
 
 
@@ -189,9 +192,8 @@ class Log:
             pages = tuple(_page(path) for path in (self.knowledge, self.archive, self.ledger))
         last = _Memory.contents
         if last is None or last[0] != pages:
-            contents = _contents(*pages)
-            if last is not None and _have_grown(last[0], pages):
-                contents = replace(contents, before=last[1].reached or last[1].before)
+            grew = last is not None and _have_grown(last[0], pages)
+            contents = _more(last[0], last[1], pages) if last and grew else _contents(*pages)
             last = _Memory.contents = pages, contents
         return last[1]
 
@@ -303,19 +305,44 @@ def _page(path: Path) -> _Page:
 
 
 def _contents(knowledge: _Page, archive: _Page, ledger: _Page) -> Contents:
-    faults = (
-        Fault(path=page.path, line=found.line, reason=found.reason)
-        for page in (knowledge, archive, ledger)
-        for found in page.said
-        if isinstance(found, BadLine)
-    )
     return Contents(
-        learnings=tuple(found.learning for found in knowledge.said if isinstance(found, Said)),
-        archived=tuple(found.learning for found in archive.said if isinstance(found, Said)),
-        events=tuple(found for found in ledger.said if isinstance(found, Event)),
-        faults=tuple(faults),
+        learnings=_learnings(knowledge),
+        archived=_learnings(archive),
+        events=_events(ledger),
+        faults=tuple(fault for page in (knowledge, archive, ledger) for fault in _faults(page)),
         digest=" ".join(page.hash.hexdigest() for page in (knowledge, archive)),
     )
+
+
+def _more(before: Sequence[_Page], known: Contents, pages: Sequence[_Page]) -> Contents:
+    """Return what `pages` say, where `before` are what they grew from and `known` what those said."""
+    knowledge, archive, ledger = pages
+    faults = [
+        fault for page, old in zip(pages, before, strict=True) for fault in _faults(page, first=len(old.said))
+    ]
+    order = [page.path for page in pages]
+    return Contents(
+        learnings=known.learnings + _learnings(knowledge, first=len(before[0].said)),
+        archived=known.archived,
+        events=known.events + _events(ledger, first=len(before[2].said)),
+        faults=tuple(sorted((*known.faults, *faults), key=lambda fault: order.index(fault.path))),
+        digest=" ".join(page.hash.hexdigest() for page in (knowledge, archive)),
+        before=known.reached or known.before,
+    )
+
+
+def _learnings(page: _Page, *, first: int = 0) -> tuple[Learning, ...]:
+    return tuple(found.learning for found in page.said[first:] if isinstance(found, Said))
+
+
+def _events(page: _Page, *, first: int = 0) -> tuple[Event, ...]:
+    return tuple(found for found in page.said[first:] if isinstance(found, Event))
+
+
+def _faults(page: _Page, *, first: int = 0) -> Iterator[Fault]:
+    for found in page.said[first:]:
+        if isinstance(found, BadLine):
+            yield Fault(path=page.path, line=found.line, reason=found.reason)
 
 
 def _have_grown(before: Sequence[_Page], now: Sequence[_Page]) -> bool:

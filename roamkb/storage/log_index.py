@@ -90,7 +90,8 @@ class LogIndex:
 
     def _kept(self) -> sqlite3.Connection:
         """Return the index of the folder, brought up to date."""
-        db = self._believed()
+        # what lacks something is looked at once, by who may mend it
+        db = None if self._seems_behind() else self._believed()
         if db is not None:
             missing, gone = self._difference(db)
             if not missing and not gone:
@@ -111,6 +112,14 @@ class LogIndex:
             self._file.seal()
             return self._file.open()
 
+    def _seems_behind(self) -> bool:
+        """Say whether the index, if it can be believed, lacks just what was learned last."""
+        before, new = self._grown
+        if not (self._digest and before and new):
+            return False
+        with contextlib.closing(self._file.open()) as db:
+            return _filled_by(db) == before
+
     def _believed(self) -> sqlite3.Connection | None:
         if not self._file.is_sealed():
             return None
@@ -122,11 +131,11 @@ class LogIndex:
 
     def _difference(self, db: sqlite3.Connection) -> tuple[list[str], list[str]]:
         """Return the ids that the index lacks, and those that it should lack."""
-        filled = db.execute("SELECT value FROM about WHERE key = 'log'").fetchone()
-        if filled and self._digest and filled[0] == self._digest:
+        filled = _filled_by(db)
+        if self._digest and filled == self._digest:
             return [], []
         before, new = self._grown
-        if filled and before and filled[0] == before:
+        if before and filled == before:
             return list(new), []
         held = dict(db.execute("SELECT file, digest FROM note"))
         wanted = {id: _mark(learning) for id, learning in self._learnings.items()}
@@ -144,6 +153,12 @@ class LogIndex:
                 add_note(db, seen, _note(learning))
             summarise(db)
             db.execute("INSERT OR REPLACE INTO about VALUES('log', ?)", (self._digest,))
+
+
+def _filled_by(db: sqlite3.Connection) -> str:
+    """Return what stands for the learnings that an index was filled with."""
+    found = db.execute("SELECT value FROM about WHERE key = 'log'").fetchone()
+    return str(found[0]) if found else ""
 
 
 class Asked:

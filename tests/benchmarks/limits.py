@@ -24,6 +24,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from roamkb.actions.recall import Recall
+from roamkb.app_log import ProjectLog
 from roamkb.core import remedies
 from roamkb.core.fingerprint import fingerprint
 from roamkb.core.ids import new_id
@@ -80,7 +82,9 @@ def enrich(log: Log, size: int, rng: random.Random) -> tuple[list[str], list[str
         file.write_bytes(b"".join(json_line(one) + b"\n" for one in told))
     now = datetime(2026, 1, 2)
     ids = iter(sorted(new_id(now) for _ in range(size // 5)))
-    tasks, errors, lines = [], [], []
+    tasks: list[str] = []
+    errors: list[str] = []
+    lines: list[Event] = []
     for n in range(size // 10):
         task = Task(
             id=f"task-{n}",
@@ -88,8 +92,13 @@ def enrich(log: Log, size: int, rng: random.Random) -> tuple[list[str], list[str
             category=rng.choice(_KINDS),
             files=tuple(path(rng) for _ in range(rng.randrange(4))),
         )
-        told = {"signature": task.signature, "title": task.title, "category": task.category}
-        fields = {"outcome": "started", "files": list(task.files), "depends": [], **told}
+        fields = {
+            "outcome": "started",
+            "signature": task.signature,
+            "title": task.title,
+            "category": task.category,
+            "files": list(task.files),
+        }
         lines.append(Event(id=next(ids), ts=n, event="task", task=task.id, fields=fields))
         tasks.append(task.id)
         # most errors are met again
@@ -103,8 +112,8 @@ def enrich(log: Log, size: int, rng: random.Random) -> tuple[list[str], list[str
             outcome=rng.choice(remedies.OUTCOMES),
         )
         lines.append(Event(id=next(ids), ts=n, event="attempted", fields=remedies.fields_of(attempt)))
-    with log.ledger.open("ab") as file:
-        file.write(b"".join(event_line(event) + b"\n" for event in lines))
+    with log.ledger.open("ab") as ledger:
+        ledger.write(b"".join(event_line(event) + b"\n" for event in lines))
     return tasks, errors
 
 
@@ -143,6 +152,13 @@ def figures(what: Callable[[], object], asked: int) -> tuple[float, float, float
     )
 
 
+def shown(log: ProjectLog, words: str) -> str:
+    """Ask, and return the id of what was shown first."""
+    found = log.recall(words, all=True)
+    assert isinstance(found, Recall)
+    return found.learnings[0].standing.id
+
+
 def measure(size: int, asked: int) -> dict[str, tuple[float, float, float]]:
     """Return the figures of a log of `size` learnings."""
     rng = random.Random(size)
@@ -153,7 +169,7 @@ def measure(size: int, asked: int) -> dict[str, tuple[float, float, float]]:
         )
         world.personal.mkdir()
         world.open().log.init()
-        log = world.open().log._log_to_read()
+        log = world.log()
         said = fill(log, size, rng)
         tasks, errors = enrich(log, size, rng)
         reference = Reference(log, said)
@@ -172,7 +188,7 @@ def measure(size: int, asked: int) -> dict[str, tuple[float, float, float]]:
             "remedy suggest": lambda: kb.remedy("suggest", error=rng.choice(errors)),
             "learn, known already": lambda: kb.learn(rng.choice(said[-2000:]), type="fact", session=words()),
             "learn, new": lambda: kb.learn(text(rng)),
-            "used": lambda: kb.used(kb.recall(words(), all=True).learnings[0].standing.id, outcome="success"),
+            "used": lambda: kb.used(shown(kb, words()), outcome="success"),
             "task start": lambda: kb.task("start", words(), title=words()),
         }
         return {name: figures(what, asked) for name, what in questions.items()}
