@@ -126,6 +126,8 @@ class HookedSession:
         """Return the brief, and look after what earlier sessions left, as long as the time allows."""
         from roamkb.storage.injections import AFRESH
 
+        # the day may come when the rule can't be read
+        _ = self.kb_names
         afresh = self.text("source") in ("clear", "compact")
         brief = None
         if self.may_inject:
@@ -284,12 +286,12 @@ class HookedSession:
     @cached_property
     def kb_names(self) -> tuple[str, ...]:
         """Every name of the knowledge base; where the rule is broken, the last good one's."""
-        from roamkb.storage.injections import keep_names
-        from roamkb.storage.injections import kept_names
+        from roamkb.storage.kb_names import keep_names
+        from roamkb.storage.kb_names import kept_names
         from roamkb.storage.mounts import other_names
         from roamkb.storage.mounts import read_mounts
 
-        state = self._kb._state.state
+        state = str(self._kb._state.state)
         kb = self._door._kb_folder()
         if kb is None:
             return kept_names(state)

@@ -1,14 +1,16 @@
-"""Calls of tools that are no concern of the guard's, told apart by what takes no time to see.
+"""Calls of tools that nobody has to be asked about: harmless at a glance, or free by the strictest judgement.
 
-Most calls are: a session makes hundreds, and to judge one takes several times as long as Python takes to
-start. Where anything is in doubt it is looked at; a test holds this to it that what `core/guard` denies is
-never harmless. This imports next to nothing.
+A session makes hundreds, and to find out what its project is takes ten times as long as Python takes to
+start. So that is asked only of what might be denied somewhere; tests hold this to it that what `core/guard`
+denies is neither harmless nor free. This imports next to nothing.
 """
 
 # pathlib alone takes as long to import as Python to start
-# ruff: noqa: PTH109, PTH116, PTH117, PTH118, PTH120, PTH123
+# ruff: noqa: PTH109, PTH116, PTH117, PTH118, PTH120
 
 import os
+
+from roamkb.storage.kb_names import names_of_kb
 
 #: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
 TYPE_CHECKING = False
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
 
     Payload = dict[str, Any]
 
-_RULE = os.path.join(".claude", "rules", "knowledge-base.md")
 _SHELLS = frozenset("Bash shell exec_command".split())
 #: Words and places that the guard looks at, wherever they stand; what may lead anywhere; what parts words.
 _GUARDED = ("roamkb", "knowledge-base", ".claude", ".codex", "settings.", "hooks.json", "config.toml")
@@ -29,7 +30,6 @@ _BETWEEN = frozenset(" \t\n\r'\"=:;|&<>(),")
 _MOVERS = ("workdir", "working_directory", "cwd", "action")
 _MOST_READ = 4096
 _MOST_WORDS = 64
-_RULE_LIMIT = 1024 * 1024
 #: What a shell takes out of a word.
 _QUOTES = str.maketrans("", "", "'\"\\")
 
@@ -62,19 +62,37 @@ def is_harmless(payload: "Payload", file: str) -> bool:
     return not any(_leads_to(place, kb) or _holds(place, kb) for place in places)
 
 
-def names_of_kb() -> list[str]:
-    """Return what the rules call the knowledge base, and its real paths, good rules or not."""
-    names: dict[str, None] = {}
-    for rule in rules():
-        try:
-            with open(rule, encoding="utf-8", errors="replace") as file:
-                _, _, after = file.read(_RULE_LIMIT).partition("\n```roamkb:kb\n")
-        except OSError:
-            continue
-        if name := after.partition("\n")[0].strip():
-            path = os.path.normpath(os.path.expanduser(name))
-            names |= dict.fromkeys((path, os.path.realpath(path)))
-    return list(names)
+def is_free(payload: "Payload") -> bool:
+    """Say whether no kind of project would have the call denied.
+
+    It is judged as if every note were a human's; where nobody knows what the knowledge base is called, or
+    what other mounts call it, somebody has to look.
+    """
+    from roamkb.core.guard import Ground
+    from roamkb.formats.tool_calls import judge_tool
+    from roamkb.storage.mounts import other_names
+    from roamkb.storage.mounts import read_mounts
+
+    kb = names_of_kb()
+    try:
+        mounts = read_mounts("/proc")
+    except OSError:
+        return False
+    names = tuple(dict.fromkeys((*kb, *(other for one in kb for other in other_names(one, mounts)))))
+    given = payload.get("tool_input")
+    for kind in ("unknown", "personal") if names else ():
+        ground = Ground(
+            kb=names,
+            kind=kind,
+            cwd=cwd(payload),
+            home=_home(),
+            is_agent_note=lambda _: False,
+            resolve=os.path.realpath,
+            variables=os.environ,
+        )
+        if judge_tool(str(payload.get("tool_name", "")), given if isinstance(given, dict) else {}, ground):
+            return False
+    return bool(names)
 
 
 def _leads_to(path: str, kb: list[str]) -> bool:
@@ -126,10 +144,3 @@ def edited(payload: "Payload") -> str:
 def cwd(payload: "Payload") -> str:
     told = payload.get("cwd")
     return told if isinstance(told, str) and os.path.isabs(told) else os.getcwd()
-
-
-def rules() -> list[str]:
-    import pwd
-
-    homes = dict.fromkeys((os.environ.get("HOME") or "/", pwd.getpwuid(os.getuid()).pw_dir))
-    return [os.path.join(home, _RULE) for home in homes]

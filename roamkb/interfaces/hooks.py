@@ -13,9 +13,10 @@ import os
 import sys
 
 from roamkb.interfaces.harmless import edited
+from roamkb.interfaces.harmless import is_free
 from roamkb.interfaces.harmless import is_harmless
-from roamkb.interfaces.harmless import names_of_kb
-from roamkb.interfaces.harmless import rules
+from roamkb.storage.kb_names import names_of_kb
+from roamkb.storage.kb_names import rule_files
 from roamkb.storage.passes import find_local
 from roamkb.storage.passes import find_pass
 from roamkb.storage.passes import has_offers
@@ -251,7 +252,7 @@ def _before_tool(payload: "Payload") -> "Answer":
     if tool in _READERS or not payload:
         return {}
     file = edited(payload) if tool in _EDITORS else ""
-    if not is_harmless(payload, file):
+    if not is_harmless(payload, file) and not is_free(payload):
         session = _session(payload)
         # before the log is looked at: one that a repository spoiled may stop nothing but itself
         if denial := session.denial():
@@ -306,14 +307,14 @@ def _pass(payload: "Payload") -> "dict[str, Any] | None":
     session = payload.get("session_id")
     if not isinstance(session, str):
         return None
-    found = find_pass(session, _folder(payload), evidence=_evidence(payload), rules=rules())
+    found = find_pass(session, _folder(payload), evidence=_evidence(payload), rules=rule_files())
     return dict(found) if found else None
 
 
 def _remember(payload: "Payload", session: "HookedSession") -> None:
     if session.session and session.log is not None:
         local = str(session.log.local)
-        keep_pass(local, session.session, session.may(), evidence=_evidence(payload), rules=rules())
+        keep_pass(local, session.session, session.may(), evidence=_evidence(payload), rules=rule_files())
 
 
 # When something goes wrong

@@ -6,11 +6,9 @@ import json
 from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Mapping
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from roamkb.core.errors import RoamkbError
 from roamkb.storage.disk import disk_error
 from roamkb.storage.lines import read_lines
 from roamkb.storage.passes import INJECTION_OFF
@@ -21,8 +19,6 @@ from roamkb.storage.troubles import TROUBLES
 
 #: Its being there is the whole of it.
 _OFF: Final = INJECTION_OFF
-#: In the state folder: what the rule called the knowledge base when it could be read.
-_NAMES: Final = "kb-names.json"
 #: What a receipt is by whose session forgot what it was shown before: a start after a compaction.
 AFRESH: Final = "brief afresh"
 #: Lines of trouble that anybody reads, and the days after which they are history.
@@ -87,24 +83,6 @@ def drop_offer(local: Path, session: str) -> None:
     """Forget the offer: it is settled."""
     with contextlib.suppress(OSError):
         _offer(local, session).unlink(missing_ok=True)
-
-
-def keep_names(state: Path, names: Sequence[str]) -> None:
-    """Remember what the knowledge base is called, for the day when the rule can't be read."""
-    path = state / _NAMES
-    with contextlib.suppress(OSError, RoamkbError):
-        if kept_names(state) != tuple(names):
-            private_folder(state)
-            path.write_text(json.dumps(list(names)), encoding="utf-8")
-
-
-def kept_names(state: Path) -> tuple[str, ...]:
-    """Return what the knowledge base was called when the rule was last read."""
-    try:
-        told = json.loads((state / _NAMES).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return ()
-    return tuple(name for name in told if isinstance(name, str)) if isinstance(told, list) else ()
 
 
 def troubles(folder: Path, *, now: float) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """What the quick look lets through, the guard wouldn't have stopped."""
 
+import json
 import os
 from collections.abc import Mapping
 
@@ -13,6 +14,7 @@ from roamkb.core.guard import Ground
 from roamkb.core.model import Kind
 from roamkb.formats.tool_calls import judge_tool
 from roamkb.interfaces.harmless import edited
+from roamkb.interfaces.harmless import is_free
 from roamkb.interfaces.harmless import is_harmless
 from tests.conftest import World
 
@@ -58,6 +60,39 @@ def test_no_command_that_is_denied_is_harmless(
     call = {"tool_name": "Bash", "cwd": str(linked.personal), "tool_input": {"command": command}}
     if is_denied(linked, "Bash", {"command": command}, kind):
         assert not is_harmless(call, "")
+        assert not is_free(call)
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["ls ~", "cd .. && make", "rm -rf dist/*", 'for f in src/*; do wc -l "$f"; done', "cat ~/roam/a.org"],
+)
+def test_what_no_project_is_denied_is_free(
+    linked: World, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """Nobody has to find out what the project is."""
+    monkeypatch.setenv("HOME", str(linked.home))
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    call = {"tool_name": "Bash", "cwd": str(linked.personal), "tool_input": {"command": command}}
+    assert is_free(call)
+
+
+@pytest.mark.parametrize("rule", ["", "nothing of ours", "\n```roamkb:kb\n~/elsewhere\n"])
+def test_a_broken_rule_takes_no_wall_down(linked: World, monkeypatch: pytest.MonkeyPatch, rule: str) -> None:
+    """What the last good one said is remembered, and nothing said is no leave."""
+    monkeypatch.setenv("HOME", str(linked.home))
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    path = linked.home / ".claude" / "rules" / "knowledge-base.md"
+    path.chmod(0o644)
+    path.write_text(rule)
+    call = {"tool_name": "Bash", "cwd": str(linked.work)}
+    removal = {**call, "tool_input": {"command": f"rm {linked.kb}/a.org"}}
+    assert "elsewhere" in rule or not is_free(removal)
+    kept = linked.home / ".local" / "state" / "roamkb" / "kb-names.json"
+    kept.parent.mkdir(parents=True)
+    kept.write_text(json.dumps([str(linked.kb)]))
+    assert not is_harmless(removal, "")
+    assert not is_free(removal)
 
 
 @pytest.mark.parametrize(

@@ -69,10 +69,3 @@ def test_an_offer_waits_for_its_outcome(tmp_path: Path, session: str) -> None:
     assert offer == injections.find_offer(tmp_path, session)
     injections.drop_offer(tmp_path, session)
     assert injections.find_offer(tmp_path, session) is None
-
-
-def test_the_last_good_names_are_kept(tmp_path: Path) -> None:
-    """For the day when the rule can't be read."""
-    assert () == injections.kept_names(tmp_path / "none")
-    injections.keep_names(tmp_path / "state", ("/kb", "/mnt/kb"))
-    assert ("/kb", "/mnt/kb") == injections.kept_names(tmp_path / "state")
