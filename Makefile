@@ -37,7 +37,7 @@ $(VENV)/.ready: pyproject.toml .ci/venv
 # `--group` needs pip 25.1, and a new environment has the pip of its Python
 $(VENV)/.ready-test: $(VENV)/.ready
 	@$(PIP) install --upgrade 'pip>=25.1'
-	@$(PIP) install --group test --group lint --editable '.[mcp,serve]'
+	@$(PIP) install --group test --group lint --editable '.[mcp,semantic,serve]'
 	@touch '$@'
 
 # what they do

@@ -717,7 +717,7 @@ class KnowledgeBase:
         if semantic:
             from roamkb.storage.sentence_model import sentence_model
 
-            model = sentence_model(folder)
+            model = sentence_model(folder, progress=self._progress)
         return Index(notes, folder, version=__version__, progress=self._progress, model=model)
 
     @cached_property

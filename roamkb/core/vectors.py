@@ -15,6 +15,8 @@ from operator import mul
 _LANE = 4
 #: What is added to a signed byte so that no lane borrows from the next.
 _BIAS = 128
+#: What becomes of each signed byte by it: its first bit is flipped.
+_BIASED = bytes(byte ^ _BIAS for byte in range(256))
 #: A unit vector's numbers are around 0.1; times this they fill a signed byte.
 _SCALE = 300
 #: Letters of the longest word that is looked up; longer ones are no words.
@@ -44,13 +46,13 @@ class Table:
         sums = memoryview(total.to_bytes(_LANE * self.dimensions, "little")).cast("I")
         values = [value - _BIAS * pieces for value in sums]
         length = sum(map(mul, values, values)) ** 0.5 or 1.0
-        numbers = [round(_SCALE * value / length) for value in values]
+        numbers = list(map(round, [_SCALE * value / length for value in values]))
         if max(numbers) > 127 or min(numbers) < -127:
             numbers = [max(-127, min(127, number)) for number in numbers]
         return array("b", numbers).tobytes()
 
     def _learn(self, word: str) -> tuple[int, int]:
-        rows = self._pieces(word.lower())
+        rows = pieces(word.lower(), self.rows)
         lanes = sum(map(self._lanes, rows))
         self.known[word] = lanes, len(rows)
         return lanes, len(rows)
@@ -58,28 +60,13 @@ class Table:
     def _lanes(self, row: int) -> int:
         wide = bytearray(_LANE * self.dimensions)
         start = row * self.dimensions
-        # flipping the first bit of a signed byte adds the bias
-        wide[::_LANE] = bytes(byte ^ _BIAS for byte in self.data[start : start + self.dimensions])
+        wide[::_LANE] = bytes(self.data[start : start + self.dimensions]).translate(_BIASED)
         return int.from_bytes(wide, "little")
-
-    def _pieces(self, word: str) -> list[int]:
-        """Return the rows of the longest pieces that a word falls into; none if one is missing."""
-        found: list[int] = []
-        start = 0
-        while start < len(word) <= _LONGEST:
-            prefix = "##" if start else ""
-            ends = range(len(word), start, -1)
-            end = next((end for end in ends if prefix + word[start:end] in self.rows), None)
-            if end is None:
-                return []
-            found.append(self.rows[prefix + word[start:end]])
-            start = end
-        return found
 
 
 def table_of(words: str, data: bytes | memoryview) -> Table | None:
     """Return the table from its two files' contents; None where they don't fit together."""
-    rows = {word: number for number, word in enumerate(words.split("\n")) if word}
+    rows = {word: number for number, word in enumerate(words.split())}
     if not rows or len(data) % len(rows):
         return None
     return Table(rows, data, len(data) // len(rows), {})
@@ -91,3 +78,18 @@ def closeness(one: bytes, other: bytes) -> float:
         return 0.0
     product: int = sum(map(mul, memoryview(one).cast("b"), memoryview(other).cast("b")))
     return max(0.0, product / (_SCALE * _SCALE))
+
+
+def pieces(word: str, known: Mapping[str, int]) -> list[int]:
+    """Return the numbers of the longest known pieces that a word falls into; none if one is missing."""
+    found: list[int] = []
+    start = 0
+    while start < len(word) <= _LONGEST:
+        prefix = "##" if start else ""
+        ends = range(len(word), start, -1)
+        end = next((end for end in ends if prefix + word[start:end] in known), None)
+        if end is None:
+            return []
+        found.append(known[prefix + word[start:end]])
+        start = end
+    return found

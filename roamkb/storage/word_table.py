@@ -18,3 +18,12 @@ def word_table() -> Table | None:
         )
     except (OSError, UnicodeDecodeError):
         return None
+
+
+def word_lines() -> list[str]:
+    """Return the pieces of words, each where its number in the sentence model is; others are empty.
+
+    Raises:
+        OSError: the list is missing.
+    """
+    return (_FOLDER / "words.txt").read_text(encoding="utf-8").split("\n")

