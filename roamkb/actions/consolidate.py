@@ -5,6 +5,7 @@ Each stage lifts what it keeps one scope; nothing is deleted, and a second run c
 """
 
 from collections import Counter
+from collections.abc import Container
 from collections.abc import Iterable
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -61,6 +62,8 @@ class Memory:
 
     def __init__(self, boot: Iterable[str] = ()) -> None:
         self.known = Known(boot)
+        #: Ids and keys of learnings.
+        self.taken: set[str] = set()
         self._standings: dict[str, Standing] = {}
         self._events: list[Event] = []
         self._last = ""
@@ -74,15 +77,21 @@ class Memory:
             self._standings, self._events = dict(state.standings), list(state.events)
             self._last = contents.last_event
             self.known.refresh(state)
+            self._take(one.learning for one in state.standings.values())
         return State(standings=self._standings, events=self._events), self._last
 
     def remember(self, log: Log, learnings: Sequence[Learning], events: Sequence[Event]) -> None:
         """Take in what was added just now; the lock is held still."""
         # what the events did to them matters to nobody who looks for what is like another
         self._standings.update(replay(learnings, ()).standings)
+        self._take(learnings)
         self._events += events
         self._last = max((self._last, *(event.id for event in events)))
         self._stamp = log.stamp()
+
+    def _take(self, learnings: Iterable[Learning]) -> None:
+        for learning in learnings:
+            self.taken |= {learning.id, learning.key}
 
 
 def consolidate_session(
@@ -104,7 +113,7 @@ def consolidate_session(
         state, last = memory.look(log)
         plan = plan_session(observations, state, shown=shown, known=memory.known)
         stamps = Stamps(hand, after=last, by="consolidate")
-        learnings = [_learning(noticed, hand, state) for noticed in plan.created]
+        learnings = [_learning(noticed, hand, state, memory.taken) for noticed in plan.created]
         events = _events(plan, state, stamps)
         log.append(learnings, events)
         memory.remember(log, learnings, events)
@@ -118,7 +127,7 @@ def consolidate_session(
     )
 
 
-def _learning(noticed: Noticed, hand: Hand, state: State) -> Learning:
+def _learning(noticed: Noticed, hand: Hand, state: State, taken: Container[str]) -> Learning:
     said = noticed.observation
     saying = Saying(
         content=said.text,
@@ -131,7 +140,7 @@ def _learning(noticed: Noticed, hand: Hand, state: State) -> Learning:
     )
     signed = replace(hand, agent=said.agent or hand.agent, session=said.session or hand.session)
     return replace(
-        drafted(saying, signed, state),
+        drafted(saying, signed, state, taken=taken),
         id=noticed.id,
         origin=noticed.source,
         ts=int(said.ts) or int(hand.ts),

@@ -20,7 +20,6 @@ from roamkb.core.curation import clusters
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import SecretFound
 from roamkb.core.errors import UsageError
-from roamkb.core.learning import NEVER_MERGED
 from roamkb.core.ledger import Event
 from roamkb.core.ledger import State
 from roamkb.core.proposal import TYPED
@@ -72,7 +71,7 @@ def propose(log: Log, grounds: Grounds, signature: Signature) -> Curation:
     files = _files(log)
     contents = log.read()
     state = contents.state()
-    found = tuple(clusters(state, _missing(state, grounds), never_merged=NEVER_MERGED))
+    found = tuple(clusters(state, _missing(state, grounds)))
     name = digest_of(
         files, (_told(cluster.number, change) for cluster in found for change in cluster.changes)
     )

@@ -342,7 +342,7 @@ class _Likely:
         return _Kin(rivals=rivals[:_MOST_RIVALS], shape=new, is_crowded=is_crowded)
 
     def _near_of(self, type: str) -> Near[str]:
-        return self._near.setdefault(type, Near())
+        return self._near.setdefault(type, Near(ALIKE))
 
     def _keep(self, learning: Learning, made: Shape, *, is_crowded: bool) -> None:
         type = learning.canonical_type
@@ -355,7 +355,7 @@ class _Likely:
 
 
 def _alike(near: Near[str], made: Shape) -> list[str]:
-    return list(islice(near.candidates(made, ALIKE), _LOOKED_AT))
+    return list(islice(near.candidates(made), _LOOKED_AT))
 
 
 def _word_for_word(learning: Learning) -> tuple[str, str]:

@@ -7,10 +7,13 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from roamkb.core.confidence import as_fraction
 from roamkb.core.consolidation import ALIKE
+from roamkb.core.consolidation import MOST_ALIKE
+from roamkb.core.consolidation import MOST_RIVALS
 from roamkb.core.consolidation import Told
 from roamkb.core.consolidation import category
 from roamkb.core.covering import Covering
@@ -27,6 +30,7 @@ from roamkb.core.similarity import Likeness
 from roamkb.core.similarity import Shape
 from roamkb.core.similarity import likeness
 from roamkb.core.similarity import shape
+from roamkb.core.twins import Twins
 from roamkb.core.verification import VERIFIED
 from roamkb.core.verification import Check
 from roamkb.core.verification import Evidence
@@ -96,7 +100,8 @@ class Gate:
         self._bench = bench
         self._boot = Told(bench.boot)
         self._shapes: dict[str, Shape] = {}
-        self._verified: Near[str] = Near()
+        self._verified: Near[str] = Near(ALIKE)
+        self._twins: Twins[str] = Twins(ALIKE)
         self._covering: Covering[str] = Covering()
         for standing in state.standings.values():
             if standing.verdict == VERIFIED and standing.status != SUPERSEDED:
@@ -106,6 +111,7 @@ class Gate:
         if standing.id not in self._shapes:
             self._shapes[standing.id] = one = shape(standing.learning.content)
             self._verified.add(standing.id, one)
+            self._twins.add(standing.id, one)
             self._covering.add(standing.id, one)
 
     def judge(self, standing: Standing) -> Judged:
@@ -147,15 +153,13 @@ class Gate:
         """Return a verified learning that says the same, and those that may say otherwise."""
         named = self._state.standings.get(standing.flags.get("may_contradict", ""))
         rivals = [named] if named and named.status != SUPERSEDED else []
-        twin = None
-        for id in self._verified.candidates(own, ALIKE):
-            if id == standing.id:
-                continue
+        # of a template there may be thousands
+        for id in islice(self._verified.candidates(own), MOST_ALIKE):
             how = likeness(own, self._shapes[id], limit=ALIKE)
-            if how is Likeness.MAY_CONTRADICT:
+            if id != standing.id and how is Likeness.MAY_CONTRADICT and len(rivals) < MOST_RIVALS:
                 rivals.append(self._state.standings[id])
-            elif how is not Likeness.DIFFERENT:
-                twin = self._state.standings[id]
+        twins = (self._state.standings[id] for id in self._twins.of(own) if id != standing.id)
+        twin = next(twins, None)
         if twin is None:
             known = (*self._covering.of(own), *self._covering.within(own))
             others = (self._state.standings[id] for id in known if id != standing.id)

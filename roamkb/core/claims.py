@@ -52,7 +52,9 @@ _MOST_VARIANTS = 30
 
 
 @dataclass(frozen=True, slots=True)
-class _Word:
+class Word:
+    """One word of a claim."""
+
     #: What stands for all its forms and synonyms.
     root: str
     #: As it is written, folded.
@@ -64,10 +66,10 @@ class _Word:
 
 
 @dataclass(frozen=True, slots=True)
-class _Claim:
+class Claim:
     """A text's words in order, and what of it decides."""
 
-    words: tuple[_Word, ...]
+    words: tuple[Word, ...]
     #: (digits, unit or nothing)
     numbers: tuple[tuple[str, str], ...]
     #: What each negation stands before.
@@ -76,7 +78,7 @@ class _Claim:
 
 def differ(one: str, other: str) -> bool:
     """Say whether two texts with nearly the same words may claim different things."""
-    mine, theirs = _claim(one), _claim(other)
+    mine, theirs = claim_of(one), claim_of(other)
     ours, others = _joined(mine.words, theirs.words), _joined(theirs.words, mine.words)
     return (
         _numbers_differ(mine, theirs)
@@ -87,9 +89,10 @@ def differ(one: str, other: str) -> bool:
     )
 
 
-@lru_cache(maxsize=256)
-def _claim(text: str) -> _Claim:
-    words: list[_Word] = []
+@lru_cache(maxsize=4096)
+def claim_of(text: str) -> Claim:
+    """Return what of a text decides whether another claims the same."""
+    words: list[Word] = []
     numbers: list[tuple[str, str]] = []
     text = spelt_out(_MARKUP.sub(r"\2", _MARKER.sub("", text)))
     unit_wanted = False
@@ -98,7 +101,7 @@ def _claim(text: str) -> _Claim:
         if kind == "number":
             digits, unit = _number(match)
             numbers.append((digits, unit))
-            words.append(_Word(digits, digits, is_content=False, is_number=True))
+            words.append(Word(digits, digits, is_content=False, is_number=True))
             unit_wanted = not unit
             continue
         for word in _words(match, text, kind or ""):
@@ -111,13 +114,13 @@ def _claim(text: str) -> _Claim:
                 words.append(word)
             unit_wanted = False
         unit_wanted = unit_wanted or (kind == "word" and folded(match["word"]) in NUMBERS)
-    return _Claim(tuple(words), tuple(numbers), tuple(_negated(words, text)))
+    return Claim(tuple(words), tuple(numbers), tuple(_negated(words, text)))
 
 
-def _joined(words: Sequence[_Word], others: Sequence[_Word]) -> Sequence[_Word]:
+def _joined(words: Sequence[Word], others: Sequence[Word]) -> Sequence[Word]:
     """Return `words`, those in one that the other text writes so: *file name* and *filename*."""
     written = {word.plain: word for word in others}
-    joined: list[_Word] = []
+    joined: list[Word] = []
     for word in words:
         whole = written.get(joined[-1].plain + word.plain) if joined else None
         if whole:
@@ -136,7 +139,7 @@ def _number(match: re.Match[str]) -> tuple[str, str]:
     return re.sub(r"^0+(?=\d)", "", digits), unit
 
 
-def _spelt(name: str, numbers: list[tuple[str, str]], words: list[_Word]) -> None:
+def _spelt(name: str, numbers: list[tuple[str, str]], words: list[Word]) -> None:
     """Add a number written as a word: *twenty-five* is one, and so is *3 million*."""
     value = NUMBERS[name]
     if words and numbers and words[-1].root == numbers[-1][0] and words[-1].root.isdecimal():
@@ -150,20 +153,20 @@ def _spelt(name: str, numbers: list[tuple[str, str]], words: list[_Word]) -> Non
         )
         if joined is not None and before:
             numbers[-1] = (str(joined), "")
-            words[-1] = _Word(str(joined), str(joined), is_content=False, is_number=True)
+            words[-1] = Word(str(joined), str(joined), is_content=False, is_number=True)
             return
     numbers.append((str(value), ""))
-    words.append(_Word(str(value), str(value), is_content=False, is_number=True))
+    words.append(Word(str(value), str(value), is_content=False, is_number=True))
 
 
-def _words(match: re.Match[str], text: str, kind: str) -> Iterator[_Word]:
+def _words(match: re.Match[str], text: str, kind: str) -> Iterator[Word]:
     written = match.group(kind)
     plain = folded(written)
     if kind != "word" or written[-1] in "+#":
-        yield _Word(plain, plain)
+        yield Word(plain, plain)
     elif UNSPACED.search(plain):
         for letter in plain:
-            yield _Word(letter, letter, is_content=letter not in FUNCTION_WORDS)
+            yield Word(letter, letter, is_content=letter not in FUNCTION_WORDS)
     else:
         start, end = match.span()
         before, after = text[max(start - 1, 0) : start], text[end : end + 1]
@@ -171,7 +174,7 @@ def _words(match: re.Match[str], text: str, kind: str) -> Iterator[_Word]:
         is_part = len(plain) == 1 and (before.strip(_OPENING) != "" or after in ("-", "_", "/"))
         is_quoted = before in _QUOTES and after in _QUOTES
         sentence = text[max(start - 8, 0) : start].rstrip(_OPENING)
-        yield _Word(
+        yield Word(
             root=plain if plain in FUNCTION_WORDS or plain in NEGATIONS else canonical(plain),
             plain=plain,
             is_name=written[0].isupper() and sentence != "" and sentence[-1] not in ".!?:;",
@@ -179,7 +182,7 @@ def _words(match: re.Match[str], text: str, kind: str) -> Iterator[_Word]:
         )
 
 
-def _negated(words: Sequence[_Word], text: str) -> Iterator[str]:
+def _negated(words: Sequence[Word], text: str) -> Iterator[str]:
     for place, word in enumerate(words):
         if word.plain in NEGATIONS:
             yield next((after.root for after in words[place + 1 :] if after.is_content), "")
@@ -187,7 +190,7 @@ def _negated(words: Sequence[_Word], text: str) -> Iterator[str]:
         yield text[match.end() : match.end() + 1]
 
 
-def _numbers_differ(mine: _Claim, theirs: _Claim) -> bool:
+def _numbers_differ(mine: Claim, theirs: Claim) -> bool:
     if _digits(mine, theirs) or _digits(theirs, mine):
         return True
     mine_only = Counter(mine.numbers) - Counter(theirs.numbers)
@@ -196,7 +199,7 @@ def _numbers_differ(mine: _Claim, theirs: _Claim) -> bool:
     return any(unit for _, unit in mine_only) and any(unit for _, unit in theirs_only)
 
 
-def _digits(mine: _Claim, theirs: _Claim) -> set[str]:
+def _digits(mine: Claim, theirs: Claim) -> set[str]:
     """Return the numbers that only one claim has; *one* may be a number or none."""
     left = Counter(digits for digits, _ in mine.numbers) - Counter(digits for digits, _ in theirs.numbers)
     if any(word.plain in _ONE for word in theirs.words):
@@ -204,7 +207,7 @@ def _digits(mine: _Claim, theirs: _Claim) -> set[str]:
     return set(left)
 
 
-def _negations_differ(mine: _Claim, theirs: _Claim) -> bool:
+def _negations_differ(mine: Claim, theirs: Claim) -> bool:
     if len(mine.negated) != len(theirs.negated):
         return True
     mine_only, theirs_only = (
@@ -215,7 +218,7 @@ def _negations_differ(mine: _Claim, theirs: _Claim) -> bool:
     return any(word in in_both for word in mine_only) and any(word in in_both for word in theirs_only)
 
 
-def _words_differ(mine: Sequence[_Word], theirs: Sequence[_Word]) -> bool:
+def _words_differ(mine: Sequence[Word], theirs: Sequence[Word]) -> bool:
     mine_only, theirs_only = _missing(mine, theirs), _missing(theirs, mine)
     if any(_are_opposite(one.plain, other.plain) for one, other in product(mine_only[:20], theirs_only[:20])):
         return True
@@ -241,7 +244,7 @@ def _are_opposite(one: str, other: str) -> bool:
     return frozenset((one, other)) in OPPOSITES or any(long == prefix + short for prefix in _NOT)
 
 
-def _missing(mine: Sequence[_Word], theirs: Sequence[_Word]) -> list[_Word]:
+def _missing(mine: Sequence[Word], theirs: Sequence[Word]) -> list[Word]:
     """Return the words of one text that the other has nothing for, each as often as that."""
     missing = list(mine)
     # first what is there letter for letter, so that it's the word that changed which is left
@@ -257,11 +260,11 @@ def _missing(mine: Sequence[_Word], theirs: Sequence[_Word]) -> list[_Word]:
     return [word for word in missing if word.root and not word.is_number]
 
 
-def _plain(word: _Word) -> str:
+def _plain(word: Word) -> str:
     return word.plain
 
 
-def _root(word: _Word) -> str:
+def _root(word: Word) -> str:
     return word.root
 
 
@@ -270,17 +273,46 @@ _ENDINGS = frozenset(("", "e", "en", "es", "em", "n", "ne", "nen", "s", "se", "t
 _NAME_ENDINGS = frozenset(("", "s", "es", "n", "en"))
 
 
-def _is_variant(one: _Word, other: _Word) -> bool:
+def _is_variant(one: Word, other: Word) -> bool:
     """Say whether two words are forms of one, or one is the other misspelt."""
-    a, b = one.plain, other.plain
-    if not (a.isalpha() and b.isalpha()):
+    if one.is_name and other.is_name:
+        return one.plain.isalpha() and other.plain.isalpha() and _end(one.plain, other.plain, _NAME_ENDINGS)
+    return are_kin(one.plain, other.plain)
+
+
+def are_kin(one: str, other: str) -> bool:
+    """Say whether two words, folded and no names, are forms of one, or one is the other misspelt."""
+    if not (one.isalpha() and other.isalpha()):
         return False
-    shared = next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
-    are_names = one.is_name and other.is_name
-    endings = _NAME_ENDINGS if are_names else _ENDINGS
-    if shared >= 4 and a[shared:] in endings and b[shared:] in endings:
+    if _end(one, other, _ENDINGS):
         return True
-    return not are_names and min(len(a), len(b)) >= 5 and shared > 0 and _is_slip(a[shared:], b[shared:])
+    shared = _shared(one, other)
+    return min(len(one), len(other)) >= 5 and shared > 0 and _is_slip(one[shared:], other[shared:])
+
+
+@lru_cache(maxsize=4096)
+def kinships(word: str) -> frozenset[str]:
+    """Return keys of which any two words that are kin have one in common."""
+    keys = {word}
+    if word.isalpha():
+        keys |= {
+            word[: -len(end)] for end in _ENDINGS if end and len(word) - len(end) >= 4 and word.endswith(end)
+        }
+        if len(word) >= 5:
+            keys |= {word[:n] + word[n + 1 :] for n in range(1, len(word))}
+    return frozenset(keys)
+
+
+def _shared(one: str, other: str) -> int:
+    return next(
+        (n for n, (x, y) in enumerate(zip(one, other, strict=False)) if x != y), min(len(one), len(other))
+    )
+
+
+def _end(one: str, other: str, endings: frozenset[str]) -> bool:
+    """Say whether two words differ in their endings alone."""
+    shared = _shared(one, other)
+    return shared >= 4 and one[shared:] in endings and other[shared:] in endings
 
 
 def _is_slip(one: str, other: str) -> bool:
@@ -293,7 +325,7 @@ def _is_slip(one: str, other: str) -> bool:
     )
 
 
-def _changed_places(mine: Sequence[_Word], theirs: Sequence[_Word]) -> bool:
+def _changed_places(mine: Sequence[Word], theirs: Sequence[Word]) -> bool:
     """Say whether *A to B* has become *B to A*; a clause that moved to the other end has not."""
     a = [word for word in mine if word.plain not in _ARTICLES or word.is_content]
     b = [word for word in theirs if word.plain not in _ARTICLES or word.is_content]
@@ -327,11 +359,11 @@ def _is_turned(one: list[str], other: list[str]) -> bool:
     )
 
 
-def _weighs(words: Sequence[_Word]) -> bool:
+def _weighs(words: Sequence[Word]) -> bool:
     return any(word.is_content or word.is_number for word in words)
 
 
-def _is_list(between: Sequence[_Word]) -> bool:
+def _is_list(between: Sequence[Word]) -> bool:
     small = {word.plain for word in between if not word.is_content and not word.is_number}
     return bool(small) and small <= _LISTED
 

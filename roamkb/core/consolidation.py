@@ -8,9 +8,10 @@ confirms himself.
 import re
 from collections.abc import Iterable
 from collections.abc import Iterator
-from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
+from itertools import chain
+from itertools import islice
 from typing import Final
 
 from roamkb.core import confidence
@@ -22,7 +23,6 @@ from roamkb.core.attention import neglected
 from roamkb.core.covering import Covering
 from roamkb.core.ids import derived_id
 from roamkb.core.joins import Near
-from roamkb.core.joins import pairs
 from roamkb.core.learning import NEVER_MERGED
 from roamkb.core.learning import identity
 from roamkb.core.ledger import SUPERSEDED
@@ -32,9 +32,14 @@ from roamkb.core.similarity import Likeness
 from roamkb.core.similarity import Shape
 from roamkb.core.similarity import likeness
 from roamkb.core.similarity import shape
+from roamkb.core.twins import Twins
+from roamkb.core.twins import families
 
 #: Two observations, or learnings, that are one (document 002; inclusive, D5).
 ALIKE: Final = 0.85
+#: So many of those that may contradict a learning are told, of so many that are alike.
+MOST_RIVALS: Final = 8
+MOST_ALIKE: Final = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,8 +100,7 @@ def plan_session(
         known = Known(boot)
         known.refresh(state)
     told = Told(_shown_texts(shown, state))
-    seen: dict[str, Near[int]] = {}
-    said: list[Noticed] = []
+    said: dict[str, Twins[str]] = {}
     for observation in observations:
         plan.processed += 1
         attention = attention_to(observation.type)
@@ -116,11 +120,10 @@ def plan_session(
             plan.drop("a boot file says so")
         elif told.say(noticed.shape):
             plan.drop("this session was shown it")
-        elif _is_said(noticed, seen.setdefault(noticed.type, Near()), said):
+        elif any(True for _ in said.setdefault(noticed.type, Twins(ALIKE)).of(noticed.shape)):
             plan.drop("this session said so before")
         else:
-            seen[noticed.type].add(len(said), noticed.shape)
-            said.append(noticed)
+            said[noticed.type].add(noticed.id, noticed.shape)
             _place(noticed, known, plan)
     return plan
 
@@ -155,7 +158,8 @@ class Known:
 
     def __init__(self, boot: Iterable[str] = ()) -> None:
         self.boot = Told(boot)
-        self._by_type: dict[str, Near[str]] = {}
+        self._near: dict[str, Near[str]] = {}
+        self._twins: dict[str, Twins[str]] = {}
         self._covering: dict[str, Covering[str]] = {}
         self.shapes: dict[str, Shape] = {}
         #: Where each was said first.
@@ -184,7 +188,8 @@ class Known:
         """Let a learning count for those that follow."""
         self.shapes[id] = one
         self.sessions[id] = session
-        self._by_type.setdefault(type, Near()).add(id, one)
+        self._near.setdefault(type, Near(ALIKE)).add(id, one)
+        self._twins.setdefault(type, Twins(ALIKE)).add(id, one)
         self._covering.setdefault(type, Covering()).add(id, one)
 
     def is_settled(self, id: str) -> bool:
@@ -200,24 +205,31 @@ class Known:
         return (one, other) in self._flagged or (other, one) in self._flagged
 
     def near(self, noticed: Noticed) -> tuple[str, list[str]]:
-        """Return the learning that says the same, if any, and those that nearly do and may deny it."""
-        near, covering = self._by_type.get(noticed.type), self._covering.get(noticed.type)
-        if near is None or covering is None:
+        """Return the learning that says the same, if any, or else some that nearly do and may deny it."""
+        if noticed.type not in self._near:
             return "", []
-        rivals = []
-        is_decision = noticed.type in NEVER_MERGED
-        for id in near.candidates(noticed.shape, ALIKE):
-            if id == noticed.id or id in self._gone:
-                continue
-            how = likeness(noticed.shape, self.shapes[id], limit=ALIKE)
-            if how is Likeness.MAY_CONTRADICT:
-                rivals.append(id)
-            elif how is Likeness.SAME or (how is Likeness.SIMILAR and not is_decision):
+        own, is_decision = noticed.shape, noticed.type in NEVER_MERGED
+        for id in self._that_count(self._twins[noticed.type].of(own), noticed):
+            if not is_decision or likeness(own, self.shapes[id], limit=ALIKE) is Likeness.SAME:
                 return id, []
+        if rivals := self._rivals(noticed):
+            return "", rivals
         # whoever says a part of what is known repeats it
-        covered = (id for id in covering.of(noticed.shape) if id != noticed.id and id not in self._gone)
-        twin = "" if is_decision or rivals else next(covered, "")
-        return twin, rivals
+        covered = self._that_count(self._covering[noticed.type].of(own), noticed)
+        return "" if is_decision else next(covered, ""), []
+
+    def _rivals(self, noticed: Noticed) -> list[str]:
+        """Return the first few that are alike and may deny it: of a template there may be thousands."""
+        alike = self._that_count(self._near[noticed.type].candidates(noticed.shape), noticed)
+        return list(
+            islice((id for id in islice(alike, MOST_ALIKE) if self._denies(noticed, id)), MOST_RIVALS)
+        )
+
+    def _denies(self, noticed: Noticed, id: str) -> bool:
+        return likeness(noticed.shape, self.shapes[id], limit=ALIKE) is Likeness.MAY_CONTRADICT
+
+    def _that_count(self, ids: Iterable[str], noticed: Noticed) -> Iterator[str]:
+        return (id for id in ids if id != noticed.id and id not in self._gone)
 
 
 def _shown_texts(shown: Iterable[str], state: State) -> Iterator[str]:
@@ -238,27 +250,18 @@ class Told:
     """Texts that are known beforehand, and whether one of them says what another says."""
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
-        self._shapes = [one for text in texts if (one := shape(text)).normal]
-        self._near: Near[int] = Near()
-        self._covering: Covering[int] = Covering(enumerate(self._shapes))
-        for number, one in enumerate(self._shapes):
-            self._near.add(number, one)
+        shapes = [one for text in texts if (one := shape(text)).normal]
+        self._twins: Twins[int] = Twins(ALIKE)
+        for number, one in enumerate(shapes):
+            self._twins.add(number, one)
+        self._covering: Covering[int] = Covering(enumerate(shapes))
 
     def say(self, one: Shape) -> bool:
         """Say whether one of the texts says the same, or all of it and more."""
         if reminded := _REMINDED.match(one.text):
             one = shape(one.text[reminded.end() :])
-        return any(True for _ in self._covering.of(one)) or any(
-            likeness(one, self._shapes[number], limit=ALIKE) in (Likeness.SAME, Likeness.SIMILAR)
-            for number in self._near.candidates(one, ALIKE)
-        )
-
-
-def _is_said(noticed: Noticed, near: Near[int], said: Sequence[Noticed]) -> bool:
-    return any(
-        likeness(noticed.shape, said[number].shape, limit=ALIKE) in (Likeness.SAME, Likeness.SIMILAR)
-        for number in near.candidates(noticed.shape, ALIKE)
-    )
+        said = chain(self._covering.of(one), self._twins.of(one))
+        return any(True for _ in said)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -274,39 +277,49 @@ def clusters(standings: Iterable[Standing]) -> list[Cluster]:
 
     The keeper has the highest confidence, then is the newest (document 002, stage 2).
     """
-    by_type: dict[str, list[Standing]] = {}
-    for standing in standings:
-        if standing.status != SUPERSEDED:
-            by_type.setdefault(standing.learning.canonical_type, []).append(standing)
     found = []
-    for type, group in by_type.items():
-        if type not in NEVER_MERGED:
-            found += list(_clusters(group))
+    mergeable = (one for one in standings if one.learning.canonical_type not in NEVER_MERGED)
+    for together in alike(one for one in mergeable if one.status != SUPERSEDED):
+        keeper = max(together, key=lambda one: (one.confidence, one.learning.ts, one.id))
+        found.append(Cluster(keeper=keeper, others=tuple(one for one in together if one is not keeper)))
     return sorted(found, key=lambda cluster: cluster.keeper.id)
 
 
-def _clusters(group: Sequence[Standing]) -> Iterator[Cluster]:
-    by_id = {standing.id: standing for standing in group}
-    shapes = {id: shape(standing.learning.content) for id, standing in by_id.items()}
-    root = {id: id for id in by_id}
+def alike(standings: Iterable[Standing]) -> list[list[Standing]]:
+    """Return the groups of learnings of one type that say the same, decisions only word for word."""
+    found = []
+    for type, group in by_type(standings).items():
+        by_id = {one.id: one for one in sorted(group, key=lambda one: one.id)}
+        if type in NEVER_MERGED:
+            words: dict[str, list[str]] = {}
+            for id, one in by_id.items():
+                words.setdefault(one.learning.content.strip(), []).append(id)
+            groups = [ids for ids in words.values() if len(ids) > 1]
+        else:
+            groups = families(((id, shape(one.learning.content)) for id, one in by_id.items()), ALIKE)
+        found += [[by_id[id] for id in sorted(ids)] for ids in groups]
+    return found
 
-    def find(id: str) -> str:
-        while root[id] != id:
-            root[id] = root[root[id]]
-            id = root[id]
-        return id
 
-    for one, other in pairs(shapes.items(), ALIKE):
-        how = likeness(shapes[one], shapes[other], limit=ALIKE)
-        if how in (Likeness.SAME, Likeness.SIMILAR):
-            root[find(one)] = find(other)
-    members: dict[str, list[Standing]] = {}
-    for id in sorted(by_id):
-        members.setdefault(find(id), []).append(by_id[id])
-    for together in members.values():
-        if len(together) > 1:
-            keeper = max(together, key=lambda one: (one.confidence, one.learning.ts, one.id))
-            yield Cluster(keeper=keeper, others=tuple(one for one in together if one is not keeper))
+def opposed(standings: Iterable[Standing]) -> Iterator[tuple[Standing, Standing]]:
+    """Yield learnings of one type that may contradict each other: each, and the first few that it may."""
+    for group in by_type(standings).values():
+        near: Near[int] = Near(ALIKE)
+        shapes = [shape(one.learning.content) for one in group]
+        for number, one in enumerate(shapes):
+            alike = islice(near.candidates(one), MOST_ALIKE)
+            denied = (n for n in alike if likeness(shapes[n], one, limit=ALIKE) is Likeness.MAY_CONTRADICT)
+            for other in islice(denied, MOST_RIVALS):
+                yield group[other], group[number]
+            near.add(number, one)
+
+
+def by_type(standings: Iterable[Standing]) -> dict[str, list[Standing]]:
+    """Return learnings by what they are: only those of one type are compared."""
+    found: dict[str, list[Standing]] = {}
+    for standing in standings:
+        found.setdefault(standing.learning.canonical_type, []).append(standing)
+    return found
 
 
 def category(standing: Standing) -> str:

@@ -46,7 +46,7 @@ class Covering(Generic[K]):
         self._keys: list[K] = []
         self._texts: list[_Said] = []
         self._holding: dict[str, list[int]] = {}
-        #: By the one word that every text has which covers it; long words are held by few.
+        #: By the one word that every text has which covers it: the rarest when it came.
         self._telling: dict[str, list[int]] = {}
         for key, one in shapes:
             self.add(key, one)
@@ -61,7 +61,8 @@ class Covering(Generic[K]):
         self._texts.append(said)
         for word in said.words:
             self._holding.setdefault(word, []).append(number)
-        self._telling.setdefault(_longest(said.words), []).append(number)
+        telling = min(sorted(said.words), key=lambda word: len(self._holding[word]))
+        self._telling.setdefault(telling, []).append(number)
 
     def of(self, one: Shape) -> Iterator[K]:
         """Yield the keys of the texts that say all that `one` says, as they were added."""
@@ -81,7 +82,3 @@ class Covering(Generic[K]):
             text = self._texts[number]
             if text.negations == said.negations and text.words <= said.words:
                 yield self._keys[number]
-
-
-def _longest(words: Set[str]) -> str:
-    return max(words, key=lambda word: (len(word), word))

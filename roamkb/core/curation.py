@@ -9,24 +9,19 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
-from collections.abc import Set
 from dataclasses import dataclass
 from dataclasses import field
 from typing import Final
 
+from roamkb.core.consolidation import alike
+from roamkb.core.consolidation import opposed
 from roamkb.core.doubts import noise_of
-from roamkb.core.joins import pairs
 from roamkb.core.ledger import CANONICAL
 from roamkb.core.ledger import NEEDS_REVIEW
 from roamkb.core.ledger import SUPERSEDED
 from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State
-from roamkb.core.similarity import Likeness
-from roamkb.core.similarity import likeness
-from roamkb.core.similarity import shape
-
-#: What consolidation calls the same (design section 9).
-ALIKE: Final = 0.85
+from roamkb.core.twins import united
 
 DUPLICATES: Final = "duplicates"
 REPLACED: Final = "replaced"
@@ -58,18 +53,17 @@ class Cluster:
     changes: tuple[Change, ...]
 
 
-def clusters(state: State, missing: Mapping[str, Sequence[str]], *, never_merged: Set[str]) -> list[Cluster]:
+def clusters(state: State, missing: Mapping[str, Sequence[str]]) -> list[Cluster]:
     """Return what a review could settle in a log that stands at `state`.
 
     `missing` has the files that are gone, by the id of a learning that names no others.
     """
     standing_now = [one for one in state.standings.values() if one.status != SUPERSEDED]
-    same, rivals = _compared(standing_now, never_merged)
-    opposed = _opposed(state, rivals)
-    unsettled = {one.id for group in opposed for one in group}
+    rivals = _opposed(state, ((one.id, other.id) for one, other in opposed(standing_now)))
+    unsettled = {one.id for group in rivals for one in group}
     found = [
-        *_kept(state, [one for one in standing_now if one.id not in unsettled], same),
-        *(_needing_review(CONTRADICTION, group, "may_contradict") for group in opposed),
+        *_kept(state, [one for one in standing_now if one.id not in unsettled]),
+        *(_needing_review(CONTRADICTION, group, "may_contradict") for group in rivals),
         *(
             _needing_review(STALE, [one], f"missing_file_anchor: {', '.join(missing[one.id])}")
             for one in standing_now
@@ -89,55 +83,31 @@ def clusters(state: State, missing: Mapping[str, Sequence[str]], *, never_merged
 _Found = tuple[str, Standing | None, list[Standing], str, tuple[Change, ...]]
 
 
-def _compared(
-    standings: Iterable[Standing], never_merged: Set[str]
-) -> tuple[dict[str, set[str]], list[tuple[str, str]]]:
-    """Return whom each learning says the same as, and who may contradict whom, by ids."""
-    by_type: dict[str, list[Standing]] = {}
-    for one in standings:
-        by_type.setdefault(one.learning.canonical_type, []).append(one)
-    same: dict[str, set[str]] = {}
-    rivals: list[tuple[str, str]] = []
-    for type, group in by_type.items():
-        shapes = {one.id: shape(one.learning.content) for one in group}
-        for first, second in pairs(shapes.items(), ALIKE):
-            how = likeness(shapes[first], shapes[second], limit=ALIKE)
-            is_exact = shapes[first].text.strip() == shapes[second].text.strip()
-            if how is Likeness.MAY_CONTRADICT and not is_exact:
-                rivals.append((first, second))
-            elif is_exact or (how is not Likeness.DIFFERENT and type not in never_merged):
-                same.setdefault(first, set()).add(second)
-                same.setdefault(second, set()).add(first)
-    return same, rivals
-
-
 def _opposed(state: State, rivals: Iterable[tuple[str, str]]) -> list[list[Standing]]:
     """Return the groups of learnings that may contradict one another, as far as nobody has decided yet."""
     flagged = ((one.id, one.flags.get("may_contradict", "")) for one in state.standings.values())
-    together: dict[str, set[str]] = {}
-    for one, other in (*rivals, *flagged):
-        both = [state.standings[id] for id in (one, other) if id in state.standings]
-        if len(both) == 2 and not any(map(_is_settled, both)) and not all(map(_is_reviewed, both)):
-            joined = together.get(one, {one}) | together.get(other, {other})
-            together |= dict.fromkeys(joined, joined)
-    groups = {min(group): sorted(group) for group in together.values()}
-    return [sorted((state.standings[id] for id in group), key=_age) for _, group in sorted(groups.items())]
+    groups = united(pair for pair in (*rivals, *flagged) if _is_open(state, *pair))
+    return [sorted((state.standings[id] for id in group), key=_age) for group in sorted(map(sorted, groups))]
 
 
-def _kept(state: State, standings: Sequence[Standing], same: Mapping[str, Set[str]]) -> Iterator[_Found]:
+def _is_open(state: State, one: str, other: str) -> bool:
+    both = [state.standings[id] for id in (one, other) if id in state.standings]
+    return len(both) == 2 and not any(map(_is_settled, both)) and not all(map(_is_reviewed, both))
+
+
+def _kept(state: State, standings: Sequence[Standing]) -> Iterator[_Found]:
     """Yield each learning that should stand for others: the surest, and the newest of those."""
     replaced: dict[str, list[Standing]] = {}
     for old in state.standings.values():
         successor = _successor(state, old) if old.status == SUPERSEDED else None
         if successor and not {old.id, old.learning.key} & {*successor.merged_from, *successor.supersedes}:
             replaced.setdefault(successor.id, []).append(old)
-    by_id = {one.id: one for one in standings}
+    same = {one.id: together for together in alike(standings) for one in together}
     taken: set[str] = set()
     for keeper in sorted(standings, key=_worth, reverse=True):
         if keeper.id in taken:
             continue
-        alike = same.get(keeper.id, frozenset()) & by_id.keys()
-        others = sorted((by_id[id] for id in alike - taken), key=_age)
+        others = sorted((one for one in same.get(keeper.id, ()) if one is not keeper), key=_age)
         before = replaced.get(keeper.id, [])
         taken |= {keeper.id, *(one.id for one in others)}
         if others or before:

@@ -293,13 +293,13 @@ def _by_technique(
     """Yield the attempts of each technique; each joins the first that is the same in other words."""
     groups: list[list[tuple[Attempt, Tier, float]]] = []
     shapes: list[Shape] = []
-    near: Near[int] = Near()
+    near: Near[int] = Near(_ALIKE)
     by_text: dict[str, list[tuple[Attempt, Tier, float]]] = {}
     for one in concerned:
         text = one[0].technique
         if text not in by_text:
             said = shape(text)
-            alike = (number for number in near.candidates(said, _ALIKE) if _is_same(shapes[number], said))
+            alike = (number for number in near.candidates(said) if _is_same(shapes[number], said))
             number = next(alike, len(groups))
             if number == len(groups):
                 near.add(number, said)

@@ -1,6 +1,7 @@
 """What somebody wants to have learned, before the log has it, and who signs for it."""
 
 from collections.abc import Callable
+from collections.abc import Container
 from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -129,12 +130,15 @@ def check_saying(saying: Saying) -> None:
             raise SecretFound(secret.kind, secret.start)
 
 
-def drafted(saying: Saying, hand: Hand, state: State) -> Learning:
-    """Return the learning that `saying` becomes in a log that stands at `state`."""
+def drafted(saying: Saying, hand: Hand, state: State, *, taken: Container[str] | None = None) -> Learning:
+    """Return the learning that `saying` becomes in a log that stands at `state`.
+
+    `taken` are the state's ids and keys, for who drafts many.
+    """
     type = canonical_type(saying.type)
     said = saying.type.strip().strip(":").casefold()
     key = key_of(type, saying.content)
-    if state.called(key):
+    if key in taken if taken is not None else state.called(key):
         key = own_key(key, type, saying.content)
     extra = dict(saying.extra)
     if said != type:

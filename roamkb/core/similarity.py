@@ -43,8 +43,13 @@ class Shape:
     @cached_property
     def trigrams(self) -> frozenset[str]:
         """Every three letters in a row; most comparisons are settled without them."""
-        padded = f"  {self.normal} "
-        return frozenset(map("".join, zip(padded, padded[1:], padded[2:], strict=False)))
+        return trigrams_of(self.normal)
+
+
+def trigrams_of(normal: str) -> frozenset[str]:
+    """Return every three letters in a row of a `Shape.normal`, with a blank around it."""
+    padded = f"  {normal} "
+    return frozenset(map("".join, zip(padded, padded[1:], padded[2:], strict=False)))
 
 
 def shape(text: str) -> Shape:

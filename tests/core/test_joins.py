@@ -1,5 +1,6 @@
 """All near duplicates among many texts, found without comparing each with each."""
 
+import random
 from itertools import combinations
 
 import pytest
@@ -16,6 +17,16 @@ from roamkb.core.similarity import similarity
 _WORDS = "the cache of proxy drops idle sockets not enable 30 300 Ünal 設定を読む 🎉 sockts prxy".split()
 _TEXTS = st.lists(st.lists(st.sampled_from(_WORDS), max_size=14).map(" ".join), max_size=14)
 _LIMITS = st.sampled_from((0.3, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 1.0))
+
+
+#: One template, of which a number, a name or both are another each time.
+_TEMPLATE = "the {} service waits {} seconds for the lock of the booking table and then gives up"
+
+
+def _family(seed: int, size: int) -> list[str]:
+    chosen = random.Random(seed)
+    names = "mail seat cart coupon".split()
+    return [_TEMPLATE.format(chosen.choice(names), chosen.randrange(1, 400)) for _ in range(size)]
 
 
 def _alike_by_words(one: Shape, other: Shape, limit: float) -> bool:
@@ -53,14 +64,29 @@ def test_what_only_letters_call_alike_is_found_where_three_quarters_of_the_words
             assert (similarity(one, other) >= limit) is ((n, m) in found)
 
 
+@pytest.mark.parametrize("limit", [0.6, 0.85])
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_alike_is_found_after_the_order_was_made_anew(seed: int, limit: float) -> None:
+    """So many texts of one template that what is rare is another by the end."""
+    shapes = [shape(text) for text in _family(seed, 300)]
+    near: Near[int] = Near(limit)
+    for number, one in enumerate(shapes):
+        if number % 40 == 0 or number > 280:
+            found = list(near.candidates(one))
+            assert found == sorted(set(found))
+            assert {m for m in range(number) if _alike_by_words(shapes[m], one, limit)} <= set(found)
+            assert all(similarity(shapes[m], one) >= limit for m in found)
+        near.add(number, one)
+
+
 @given(_TEXTS, _LIMITS)
 def test_texts_can_be_added_one_by_one(texts: list[str], limit: float) -> None:
     """What was added later is found as well as what was there first."""
-    near: Near[int] = Near()
+    near: Near[int] = Near(limit)
     for number, text in enumerate(texts):
         near.add(number, shape(text))
     assert len(texts) == len(near)
-    found = [(n, m) for m, text in enumerate(texts) for n in near.candidates(shape(text), limit) if n < m]
+    found = [(n, m) for m, text in enumerate(texts) for n in near.candidates(shape(text)) if n < m]
     assert sorted(pairs(enumerate(map(shape, texts)), limit)) == sorted(found)
 
 

@@ -21,7 +21,7 @@ def review(*contents: str, reason: str = "") -> str:
         for n, content in enumerate(contents)
         for half in ("", " ")
     ]
-    found = clusters(replay(learnings, []), {}, never_merged=frozenset())
+    found = clusters(replay(learnings, []), {})
     return render_review(found, digest="d" * 64, reason=reason)
 
 
