@@ -13,14 +13,36 @@ from dataclasses import field
 from datetime import UTC
 from datetime import datetime
 from datetime import timedelta
+from typing import Protocol
 
-from tests.week import material
+from tests.week import material as usual
 
 MONDAY = datetime(2026, 6, 1, 8, tzinfo=UTC)
 AGENTS = ("claude-code", "codex", "reviewer")
 _CHOICE = re.compile(r"\{([^{}]*)\}")
 _FOLDERS = ("api", "worker", "shop", "mobile", "tests", "deploy")
 _NAMES = "bookings payments seats venues search sessions coupons exports users mail".split()
+
+
+class Material(Protocol):
+    """What there is to say, and how it is announced: a module such as `material` or `stranger`."""
+
+    FACTS: tuple[tuple[str, str, str, str], ...]
+    RULES: tuple[tuple[str, str, str], ...]
+    ONCE: tuple[str, ...]
+    BOOT: dict[str, tuple[str, ...]]
+    ECHOES: tuple[tuple[str, str], ...]
+    DISPUTES: tuple[tuple[str, str, str], ...]
+    CHATTER: tuple[str, ...]
+    PROMPTS: tuple[str, ...]
+    INJECTIONS: tuple[str, ...]
+    INJECTED: tuple[str, ...]
+    SECRETS: tuple[tuple[str, str], ...]
+    RECALLED: tuple[tuple[str, str], ...]
+    CUES: dict[str, tuple[str, ...]]
+    OPENINGS: tuple[str, ...]
+    ENDINGS: tuple[str, ...]
+    CONTEXT: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,11 +87,14 @@ class Week:
     secrets: list[str]
     #: What was shown to a session that then said it again, by wording.
     shown: list[str]
+    #: Words of what was injected; none may be in a node.
+    injected: tuple[str, ...]
 
 
 class _Writer:
-    def __init__(self, seed: int, *, sessions: int, facts: int) -> None:
+    def __init__(self, seed: int, material: Material, *, sessions: int, facts: int) -> None:
         self.random = random.Random(seed)
+        self.material = material
         self.values = {
             "N1": str(self.random.choice((5, 10, 30, 60))),
             "N2": str(self.random.choice((2, 4, 8, 16))),
@@ -198,12 +223,8 @@ class _Writer:
 
     def close(self, session: Session, *paragraphs: str) -> None:
         """Have the agent end a turn with a message; some turns are in the transcript as well, or there alone."""
-        opening = self.random.choice(
-            ("Done.", "I've made the change and run the tests.", "Here's where it stands:")
-        )
-        ending = self.random.choice(
-            ("", "Let me know if you want anything else.", "Next, I'll update the docs.")
-        )
+        opening = self.random.choice(self.material.OPENINGS)
+        ending = self.random.choice(self.material.ENDINGS)
         message = "\n\n".join(filter(None, (opening, *paragraphs, ending)))
         where = self.random.random()
         if where < 0.85:
@@ -241,20 +262,8 @@ class _Writer:
         """Return a statement as an agent announces it: a type for a comment, and a paragraph."""
         low = text[:1].lower() + text[1:] if text[1:2].islower() else text
         high = text[:1].upper() + text[1:]
-        cues = {
-            "root": ("INVESTIGATION", f"Root cause: {low}.", f"The root cause was that {low}."),
-            "turns": ("LEARNED", f"It turns out that {low}.", f"Turns out {low}."),
-            "found": ("FACT", f"I found that {low}.", f"I discovered that {low}."),
-            "decided": ("DECISION", f"We decided to {low}.", f"Decision: {high}."),
-            "learned": ("LEARNED", f"LEARNED: {high}", f"Lesson learned: {low}."),
-            "pattern": ("PATTERN", f"PATTERN: {high}", f"**PATTERN:** {high}"),
-            "fact": ("FACT", f"FACT: {high}", f"FACT: {high}."),
-            "gotcha": ("GOTCHA", f"GOTCHA: {high}", f"Gotcha: {low}."),
-            "must": ("MUST-CHECK", f"MUST-CHECK: {high}", f"MUST-CHECK: {high}."),
-            "dev": ("DEVIATION", f"DEVIATION: {high}", f"DEVIATION: {high}."),
-        }
-        type, *paragraphs = cues[how]
-        return type, self.random.choice(paragraphs)
+        type, *paragraphs = self.material.CUES[how]
+        return type, self.random.choice(paragraphs).replace("{low}", low).replace("{high}", high)
 
     def say(self, session: Session, how: str, text: str) -> None:
         """Have an agent say something, in a comment or in a message; now and then in both."""
@@ -264,7 +273,7 @@ class _Writer:
             self.comment(session, type, text[:1].upper() + text[1:])
         if way > 0.35:
             bullet = self.random.choice(("", "", "- "))
-            self.close(session, "Some context about the change comes first.", bullet + paragraph)
+            self.close(session, self.material.CONTEXT, bullet + paragraph)
 
     def quoted(self, text: str) -> str:
         """Return words of somebody else's as agents and people hand them on."""
@@ -280,9 +289,11 @@ class _Writer:
         )
 
 
-def make_week(seed: int, *, sessions: int = 24, payloads: int = 4200, facts: int = 30) -> Week:
+def make_week(
+    seed: int, *, material: Material = usual, sessions: int = 24, payloads: int = 4200, facts: int = 30
+) -> Week:
     """Return the week of that seed, with at least so many payloads."""
-    writer = _Writer(seed, sessions=sessions, facts=facts)
+    writer = _Writer(seed, material, sessions=sessions, facts=facts)
     wanted = [*_facts(writer), *_rules(writer)]
     _noise(writer)
     shown = _recalled(writer)
@@ -297,7 +308,14 @@ def make_week(seed: int, *, sessions: int = 24, payloads: int = 4200, facts: int
         name: "# Notes\n\n" + "".join(f"- {line}\n" for line in lines)
         for name, lines in material.BOOT.items()
     }
-    return Week(sessions=writer.sessions, boot=boot, wanted=wanted, secrets=secrets, shown=shown)
+    return Week(
+        sessions=writer.sessions,
+        boot=boot,
+        wanted=wanted,
+        secrets=secrets,
+        shown=shown,
+        injected=material.INJECTED,
+    )
 
 
 def _facts(writer: _Writer) -> list[Fact]:
@@ -317,7 +335,7 @@ def _facts(writer: _Writer) -> list[Fact]:
 
 def _rules(writer: _Writer) -> list[Fact]:
     found = []
-    for label, phrase, text in material.RULES:
+    for label, phrase, text in writer.material.RULES:
         fact = Fact(label=label, phrase=phrase, by_user=True)
         for session in writer.random.sample(writer.sessions, writer.random.choice((1, 1, 2))):
             fact.sessions.add(session.name)
@@ -331,22 +349,22 @@ def _rules(writer: _Writer) -> list[Fact]:
 
 def _noise(writer: _Writer) -> None:
     pick = writer.random
-    for text in material.ONCE:
+    for text in writer.material.ONCE:
         _say_line(writer, pick.choice(writer.sessions), text)
-    for how, text in material.ECHOES:
+    for how, text in writer.material.ECHOES:
         for session in pick.sample(writer.sessions, 3):
             writer.say(session, how, writer.worded(text))
-    for how, one, other in material.DISPUTES:
+    for how, one, other in writer.material.DISPUTES:
         for text in (one, other):
             for session in pick.sample(writer.sessions, 2):
                 writer.say(session, how, text)
-    for text in material.CHATTER:
+    for text in writer.material.CHATTER:
         for session in pick.sample(writer.sessions, pick.choice((1, 2, 3))):
             _say_line(writer, session, writer.worded(text))
-    for text in material.PROMPTS:
+    for text in writer.material.PROMPTS:
         for session in pick.sample(writer.sessions, pick.choice((1, 2))):
             writer.prompt(session, text)
-    for text in material.INJECTIONS:
+    for text in writer.material.INJECTIONS:
         for session in pick.sample(writer.sessions, 3):
             writer.insert(session, _poisoned(writer, session, text))
             writer.close(session, writer.quoted(text))
@@ -385,26 +403,22 @@ def _recalled(writer: _Writer) -> list[str]:
     """Say three things once; later sessions look them up, and say again what they were shown."""
     shown = []
     third = len(writer.sessions) // 3
-    for text in (
-        "The seat map cache fails to invalidate when a venue changes its layout",
-        "Batch exports lock the bookings table, which slows down the checkout",
-        "The mail queue silently drops messages with a broken attachment",
-    ):
+    for how, text in writer.material.RECALLED:
         first = writer.random.choice(writer.sessions[:third])
-        writer.say(first, "learned", text)
+        writer.say(first, how, text)
         shown.append(text)
         for session in writer.random.sample(writer.sessions[third:], 3):
             again = writer.random.choice(
                 (text, text, text.replace("The ", "", 1), f"As noted before, {text}")
             )
-            writer.say(session, "learned", again)
+            writer.say(session, how, again)
             # before anything is said
             session.steps.insert(0, text)
     return shown
 
 
 def _secrets(writer: _Writer) -> list[str]:
-    for secret, text in material.SECRETS:
+    for secret, text in writer.material.SECRETS:
         said = text.replace("{S}", secret)
         for session in writer.random.sample(writer.sessions, 2):
             _say_line(writer, session, said)
@@ -418,7 +432,7 @@ def _secrets(writer: _Writer) -> list[str]:
                     tool_response={"stdout": "", "stderr": f"auth failed for {secret}", "exit_code": 1},
                 ),
             )
-    return [secret for secret, _ in material.SECRETS]
+    return [secret for secret, _ in writer.material.SECRETS]
 
 
 def transcript_of(session: Session) -> str:

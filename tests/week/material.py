@@ -3,6 +3,31 @@
 The project is a booking site, with a Python API, a worker, a web shop and a mobile app.
 """
 
+#: How a statement is announced: the type of a comment, and the paragraphs of a message.
+CUES: dict[str, tuple[str, ...]] = {
+    "root": ("INVESTIGATION", "Root cause: {low}.", "The root cause was that {low}."),
+    "turns": ("LEARNED", "It turns out that {low}.", "Turns out {low}."),
+    "found": ("FACT", "I found that {low}.", "I discovered that {low}."),
+    "decided": ("DECISION", "We decided to {low}.", "Decision: {high}."),
+    "learned": ("LEARNED", "LEARNED: {high}", "Lesson learned: {low}."),
+    "pattern": ("PATTERN", "PATTERN: {high}", "**PATTERN:** {high}"),
+    "fact": ("FACT", "FACT: {high}", "FACT: {high}."),
+    "gotcha": ("GOTCHA", "GOTCHA: {high}", "Gotcha: {low}."),
+    "must": ("MUST-CHECK", "MUST-CHECK: {high}", "MUST-CHECK: {high}."),
+    "dev": ("DEVIATION", "DEVIATION: {high}", "DEVIATION: {high}."),
+}
+
+OPENINGS = ("Done.", "I've made the change and run the tests.", "Here's where it stands:")
+ENDINGS = ("", "Let me know if you want anything else.", "Next, I'll update the docs.")
+CONTEXT = "Some context about the change comes first."
+
+#: Said once, and said again by sessions that were shown it.
+RECALLED: tuple[tuple[str, str], ...] = (
+    ("learned", "The seat map cache fails to invalidate when a venue changes its layout"),
+    ("learned", "Batch exports lock the bookings table, which slows down the checkout"),
+    ("learned", "The mail queue silently drops messages with a broken attachment"),
+)
+
 #: (label, a regular expression that each wording holds, how it is said for the most part, wording)
 FACTS: tuple[tuple[str, str, str, str], ...] = (
     ("stripe-raw-body", r"raw body", "learned",

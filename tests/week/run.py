@@ -24,7 +24,9 @@ from roamkb.core.similarity import shape
 from roamkb.core.similarity import similarity
 from roamkb.formats.rule import render_rule
 from tests.week import material
+from tests.week import stranger
 from tests.week.generator import Fact
+from tests.week.generator import Material
 from tests.week.generator import Week
 from tests.week.generator import make_week
 from tests.week.generator import transcript_of
@@ -164,7 +166,7 @@ def run(week: Week, folder: Path) -> Outcome:
         missed=_missed(log, week, right),
         wanted=len(week.wanted),
         leaks=_leaks(folder, week),
-        injected=[node for node in nodes if any(words in node.casefold() for words in material.INJECTED)],
+        injected=[node for node in nodes if any(words in node.casefold() for words in week.injected)],
         relearned=[node for node in nodes if any(_alike(node, text) for text in week.shown)],
     )
 
@@ -238,11 +240,13 @@ def main() -> None:
     )
     parser.add_argument("seeds", nargs="*", type=int, default=[1, 2, 3])
     parser.add_argument("--verbose", action="store_true", help="say what was missed and what was wrong")
+    parser.add_argument("--stranger", action="store_true", help="another project, in other words")
     args = parser.parse_args()
+    said: Material = stranger if args.stranger else material
     print("seed payloads observed statements created repeated agent durable verified nodes  precision recall")
     for seed in args.seeds:
         with tempfile.TemporaryDirectory() as folder:
-            found = run(make_week(seed), Path(folder))
+            found = run(make_week(seed, material=said), Path(folder))
         print(
             f"{seed:4} {found.payloads:8} {found.observations:8} {found.statements:10} {found.created:7}"
             f" {found.repeated:8} {found.agent:5} {found.durable:7} {found.verified:8} {len(found.nodes):5}"
