@@ -26,7 +26,9 @@ from roamkb.core.errors import UsageError
 from roamkb.core.model import Kind
 from roamkb.core.model import Project
 from roamkb.core.model import Rule
+from roamkb.core.names import require_name
 from roamkb.core.text import shown
+from roamkb.core.text import texts_of
 from roamkb.storage.nodes import Notes
 
 if TYPE_CHECKING:
@@ -242,7 +244,7 @@ class KnowledgeBase:
             return self._related(related, text, limit=limit, budget=budget)
         query = narrowed(
             parse_query("" if regex else text, today=self._around.now().date()),
-            tags=tuple(tag.strip(":") for tag in _texts(tags)),
+            tags=tuple(tag.strip(":") for tag in texts_of(tags)),
             by_agent=True if agent else False if human else None,
             since=self._day("--since", since),
             before=self._day("--before", before),
@@ -641,8 +643,8 @@ class KnowledgeBase:
         now = self._around.now()
         wishes = Wishes(
             kb=self._place(kb),
-            work_roots=tuple(map(self._absolute, _texts(work_roots))),
-            project_parents=tuple(map(self._absolute, _texts(project_parents))),
+            work_roots=tuple(map(self._absolute, texts_of(work_roots))),
+            project_parents=tuple(map(self._absolute, texts_of(project_parents))),
             agents_md=self._place(agents_md),
             snippets=self._place(snippets),
             create_kb=create_kb,
@@ -760,10 +762,10 @@ class KnowledgeBase:
             title=title,
             body=body or "",
             markdown=markdown,
-            tags=_texts(tags),
-            aliases=_texts(aliases),
-            refs=_texts(refs),
-            links=_texts(links),
+            tags=texts_of(tags),
+            aliases=texts_of(aliases),
+            refs=texts_of(refs),
+            links=texts_of(links),
             source=source or "observed",
             by=by or self._around.agent,
         )
@@ -786,7 +788,7 @@ class KnowledgeBase:
 
     def _absolute(self, path: str) -> Path:
         """Return `path` as the user meant it, from the current folder."""
-        return (self._around.cwd or Path("/")) / expanduser(path)
+        return (self._around.cwd or Path("/")) / expanduser(require_name(path, "the path"))
 
     def _place(self, path: str | None) -> Path | None:
         return None if path is None else self._absolute(path)
@@ -822,8 +824,3 @@ class KnowledgeBase:
 
 def _notes_of(rule: Rule) -> Notes:
     return Notes(rule.kb, todo_lines=rule.todo_lines)
-
-
-def _texts(given: Sequence[str]) -> tuple[str, ...]:
-    """Return several texts as a tuple; one text alone would be taken for its letters."""
-    return (given,) if isinstance(given, str) else tuple(given)

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from roamkb.app_curation import CuratedLog
-from roamkb.app_log import texts_of
 from roamkb.core.errors import UsageError
+from roamkb.core.names import require_name
 from roamkb.core.text import shown
+from roamkb.core.text import texts_of
 
 if TYPE_CHECKING:
     from roamkb.actions.approve import Decided
@@ -40,6 +41,7 @@ class ProjectApproval(CuratedLog):
         from roamkb.actions.known import called
         from roamkb.storage.rule_files import find_rule_file
 
+        require_name(to, "the file")
         log, hand = self._log(f"a line for {to}"), self._hand(session=session)
         # a name without a folder is the project's, wherever the session stands in it
         path = Path(to) if Path(to).is_absolute() else self._nearest(log.root, to)

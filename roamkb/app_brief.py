@@ -9,6 +9,7 @@ from roamkb.core.errors import BadRule
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
+from roamkb.core.names import require_name
 from roamkb.core.text import shown
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ class ProjectBrief(ProjectTasks):
         from roamkb.storage.branch import branch_of
         from roamkb.storage.injections import troubles
 
+        require_name(task or "", "the task")
         project = self._session()
         hand = self._hand(agent=agent, session=session)
         log = self.log_or_none()

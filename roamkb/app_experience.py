@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from roamkb.app_log import texts_of
 from roamkb.app_pipeline import ProjectPipeline
 from roamkb.core.errors import UsageError
+from roamkb.core.names import require_name
 from roamkb.core.text import shown
+from roamkb.core.text import texts_of
 
 if TYPE_CHECKING:
     from roamkb.actions.remedy import Known
@@ -46,13 +47,16 @@ class ProjectExperience(ProjectPipeline):
         from roamkb.actions import remedy as remedying
 
         told = remedying.Told(
-            error=error or "", type=error_type or "", category=category or "", file=file or ""
+            error=error or "",
+            type=error_type or "",
+            category=category or "",
+            file=require_name(file or "", "the file"),
         )
         cure = remedying.Cure(
             technique=technique or "",
             steps=texts_of(steps),
             outcome=(outcome or "").strip().casefold(),
-            task=task or "",
+            task=require_name(task or "", "the task"),
             pattern=pattern or "",
             regex=regex or "",
         )

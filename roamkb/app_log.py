@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import UsageError
+from roamkb.core.names import require_name
 from roamkb.core.text import shown
+from roamkb.core.text import texts_of
 
 if TYPE_CHECKING:
     from roamkb.actions.ingest import Ingested
@@ -118,9 +120,9 @@ class ProjectLog:
             content=text,
             type=type or "learned",
             tags=texts_of(tags),
-            task=task or "",
+            task=require_name(task or "", "the task"),
             category=category or "",
-            files=texts_of(files),
+            files=tuple(require_name(file, "the pattern") for file in texts_of(files)),
             actions=texts_of(actions),
             provenance=provenance or "observed",
             confidence=hundredths(confidence),
@@ -195,6 +197,7 @@ class ProjectLog:
         from roamkb.core.query import parse_query
         from roamkb.core.recollection import Wanted
 
+        require_name(task or "", "the task")
         log = self._log_to_read()
         hand = self._hand(agent=agent, session=session)
         contents = log.read()
@@ -297,12 +300,15 @@ class ProjectLog:
     def _source(self, file: str | None) -> Path | None:
         from roamkb.storage.sources import find_source
 
+        file = None if file is None else require_name(file, "the file")
         return find_source(self._root, file=file, environment=self._around.environment, base=self._here)
 
     def _memory(self, folder: str | None) -> Path | None:
         from roamkb.storage.sources import find_memory
 
-        return find_memory(self._around.home, self._root) if folder is None else self._here / folder
+        if folder is None:
+            return find_memory(self._around.home, self._root)
+        return self._here / require_name(folder, "the folder")
 
     def _require_source(self, path: Path) -> "Kind":
         """Return what the project is that `path` belongs to, where this log may have what it says.
@@ -426,8 +432,8 @@ class ProjectLog:
 
         now = self._around.now()
         return Hand(
-            agent=agent or self._around.agent,
-            session=session or "",
+            agent=require_name(agent or self._around.agent, "the agent"),
+            session=require_name(session or "", "the session"),
             machine=platform.node(),
             kind=self._session().kind,
             now=now,
@@ -447,7 +453,7 @@ class ProjectLog:
             return None
         from roamkb.core.patterns import concerns
 
-        path = Path(file)
+        path = Path(require_name(file, "the file"))
         if path.is_absolute() or (self._around.cwd and (self._around.cwd / path).exists()):
             path = (self._around.cwd or Path("/")) / path
             if not path.is_relative_to(log.root):
@@ -487,11 +493,6 @@ class ProjectLog:
 
 def _first(*values: int | None) -> int:
     return next(value for value in values if value is not None)
-
-
-def texts_of(given: Sequence[str]) -> tuple[str, ...]:
-    """Return several texts as a tuple; one text alone would be taken for its letters."""
-    return (given,) if isinstance(given, str) else tuple(given)
 
 
 def hundredths(text: str | None) -> int | None:

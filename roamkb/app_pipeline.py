@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING
 
 from roamkb.app_approval import ProjectApproval
 from roamkb.app_brief import ProjectBrief
-from roamkb.app_log import texts_of as _texts
 from roamkb.app_sharing import ProjectSharing
 from roamkb.core.errors import Refused
 from roamkb.core.errors import UsageError
+from roamkb.core.names import require_name
 from roamkb.core.text import shown
+from roamkb.core.text import texts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,7 +77,7 @@ class ProjectPipeline(ProjectApproval, ProjectSharing, ProjectBrief):
             happened = observing.from_transcript(text)
         else:
             happened = observing.stated(text, type=type or "insight", tool=tool or "", outcome=outcome or "")
-        return observing.record(log, happened, hand, task=task or "")
+        return observing.record(log, happened, hand, task=require_name(task or "", "the task"))
 
     def consolidate(
         self, stage: str, name: str | None = None, *, agent: str | None = None
@@ -152,7 +153,7 @@ class ProjectPipeline(ProjectApproval, ProjectSharing, ProjectBrief):
         if any(one is not None for one in given):
             names = ("accuracy", "relevance", "specificity")
             scores = scores_of(dict(zip(names, given, strict=True)))
-            if scores is None or judge or batch or len(_texts(keys)) != 1:
+            if scores is None or judge or batch or len(texts_of(keys)) != 1:
                 raise UsageError(
                     "scores are three numbers from 0 to 1 for one learning",
                     hint="roamkb verify KEY --accuracy 0.9 --relevance 0.7 --specificity 0.8",
@@ -169,7 +170,7 @@ class ProjectPipeline(ProjectApproval, ProjectSharing, ProjectBrief):
             ]
             wanted = [one for one in everything if verifying.wants_judging(one)]
         else:
-            everything = wanted = [called(log, state, key) for key in _texts(keys)]
+            everything = wanted = [called(log, state, key) for key in texts_of(keys)]
         name = judge or (hand.agent if scores else "")
         bench = self._bench(log, name, verifying.Judgement(scores=scores) if scores else None)
         judged = tuple(
@@ -271,7 +272,7 @@ class ProjectPipeline(ProjectApproval, ProjectSharing, ProjectBrief):
             consulted = any(one.session == hand.session for one in receipts(log.local) if hand.session)
             found = tuple(promoting.candidates(state))
             return promoting.Promoted(candidates=found, asks=ask, consulted=consulted)
-        wanted = promoting.candidates(state) if all else [called(log, state, key) for key in _texts(keys)]
+        wanted = promoting.candidates(state) if all else [called(log, state, key) for key in texts_of(keys)]
         try:
             for standing in wanted[:1]:
                 self._kb.require_leave(standing.learning.content)

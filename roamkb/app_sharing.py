@@ -10,6 +10,7 @@ from roamkb.core.errors import BadRule
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Kind
+from roamkb.core.names import require_name
 from roamkb.core.text import shown
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class ProjectSharing(ProjectLog):
         from roamkb.core.learning import canonical_type
         from roamkb.storage.places import place_of_new
 
-        path = self._here / expanduser(file)
+        path = self._here / expanduser(require_name(file, "the file"))
         if action == "create" and not yes:
             # what is judged is what is written: a link in the tree may lead out of it
             path = place_of_new(path)

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING
 
 from roamkb.app_log import ProjectLog
 from roamkb.app_log import hundredths
-from roamkb.app_log import texts_of
 from roamkb.core.errors import UsageError
+from roamkb.core.names import require_name
+from roamkb.core.text import texts_of
 
 if TYPE_CHECKING:
     from roamkb.actions.relevant import RelevantFound
@@ -41,6 +42,7 @@ class ProjectTasks(ProjectLog):
         from roamkb.storage.receipts import receipts
 
         tasks.check_action(action, id)
+        require_name(id or "", "the task")
         if action in ("similar", "list") or id is None:
             state = self._log_to_read().read().state()
             if id is None:
@@ -127,6 +129,7 @@ class ProjectTasks(ProjectLog):
         from roamkb.actions.used import used
         from roamkb.storage.receipts import receipts
 
+        require_name(task or "", "the task")
         log, hand = self._log(name), self._hand(agent=agent, session=session)
         standing = called(log, log.read().state(), name)
         return used(
@@ -154,9 +157,9 @@ class ProjectTasks(ProjectLog):
         from roamkb.core.tasks import Task
 
         return Task(
-            id=id,
+            id=require_name(id, "the task"),
             title=title or "",
             category=category or "",
-            files=texts_of(files),
-            depends=texts_of(depends),
+            files=tuple(require_name(file, "the pattern") for file in texts_of(files)),
+            depends=tuple(require_name(one, "the task") for one in texts_of(depends)),
         )

@@ -5,6 +5,9 @@ import unicodedata
 from datetime import datetime
 from pathlib import PurePosixPath
 
+from roamkb.core.errors import UsageError
+from roamkb.core.text import shown
+
 #: Syncthing itself takes any name that holds this for a conflict copy.
 CONFLICT_MARK = ".sync-conflict-"
 #: File systems stop at 255 bytes; syncers and editors put some of their own before and behind.
@@ -16,7 +19,19 @@ _CONFLICT = re.compile(
 )
 _ENCRYPTED = (".org.gpg", ".org.age")
 #: What some system or syncer refuses in a name; org-roam's slugs hold none of it.
+#: NUL, and halves of characters but for those by which Python has bytes of a name that are no UTF-8.
+_NOWHERE = re.compile("[\x00\ud800-\udc7f\udd00-\udfff]")
 _UNFIT = re.compile('[/\\\\<>:"|?*\x00-\x1f\x7f\ud800-\udfff]')
+
+
+def require_name(name: str, what: str) -> str:
+    """Return a name or path as it was given, or raise where no file system, and no UTF-8, could have it."""
+    if _NOWHERE.search(name):
+        raise UsageError(
+            f"{what} {shown(name)} holds {'a NUL' if chr(0) in name else 'half a character'}",
+            hint="names and paths are text; give it without",
+        )
+    return name
 
 
 def is_note(relative: PurePosixPath | str) -> bool:

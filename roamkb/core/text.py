@@ -7,6 +7,7 @@ section 13, untrusted text). Nothing here changes what is stored.
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 #: C0 and C1 controls but tab and newline; bidi, zero-width and tag characters; lone surrogates.
 #: ZWJ and ZWNJ stay where they join what is visible: emoji families and Persian need them.
@@ -33,6 +34,11 @@ def cleaned(text: str) -> str:
 def shown(text: str) -> str:
     """Return `text` cleaned, on one line."""
     return " ".join(cleaned(text).split())
+
+
+def texts_of(given: Sequence[str]) -> tuple[str, ...]:
+    """Return several texts as a tuple; one text alone would be taken for its letters."""
+    return (given,) if isinstance(given, str) else tuple(given)
 
 
 def clipped(text: str, width: int) -> str:

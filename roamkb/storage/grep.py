@@ -150,7 +150,7 @@ def linear(pattern: str) -> Callable[[str], bool] | None:
     options.log_errors = False
     try:
         compiled = re2.compile(pattern, options=options)
-    except re2.error as error:
+    except (re2.error, UnicodeEncodeError) as error:
         raise UsageError(
             f"no regular expression of RE2: {shown(pattern)}",
             hint="it has no look-around and no back references: github.com/google/re2/wiki/Syntax",
