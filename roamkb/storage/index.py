@@ -243,7 +243,7 @@ def _is_damage(error: sqlite3.DatabaseError) -> bool:
 def _dump(db: sqlite3.Connection) -> set[tuple[object, ...]]:
     """Return all that the index knows, apart from its own numbers."""
     rows = db.execute(
-        "SELECT file, line, node, date, agent, length, tag_set, numbers, title, alias, tags, body, hidden, "
-        "data FROM entry JOIN content USING(id) LEFT JOIN vector USING(id)"
+        "SELECT file, line, node, date, agent, length, tag_set, replaced, called, named, tagged, numbers, "
+        "title, alias, tags, body, hidden, data FROM entry JOIN content USING(id) LEFT JOIN vector USING(id)"
     )
-    return set(rows)
+    return {*rows, *db.execute("SELECT term, entries FROM held")}

@@ -17,6 +17,7 @@ from roamkb.core.tokens import UNSPACED
 from roamkb.core.tokens import stemmed
 from roamkb.core.tokens import words
 from roamkb.core.wording import FUNCTION_WORDS
+from roamkb.storage.index_counts import holding
 from roamkb.storage.index_tables import SEPARATOR
 
 #: Words that a text is looked for by: two at least, and more as long as few entries hold them together.
@@ -79,12 +80,9 @@ def _near(db: sqlite3.Connection, text: str, columns: str) -> Iterator[NearEntry
 def _rarest(db: sqlite3.Connection, text: str) -> Iterator[str]:
     """Yield the rarest words of `text` that any entry holds, the rarest first."""
     terms = list(dict.fromkeys(_terms(text)))
-    held: list[tuple[int, str]] = []
-    # SQLite counts the entries of a word one by one, and those of small words are the most
-    for term in [term for term in terms if term not in FUNCTION_WORDS] or terms:
-        row = db.execute("SELECT doc FROM word WHERE term = ?", (term,)).fetchone()
-        if row:
-            held.append((row[0], term))
+    # small words tell nothing
+    telling = [term for term in terms if term not in FUNCTION_WORDS] or terms
+    held = [(count, term) for term in telling if (count := holding(db, term))]
     held.sort()
     spent = 0
     for place, (doc, term) in enumerate(held[:_MOST_WORDS]):

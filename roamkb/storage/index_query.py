@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from functools import cached_property
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from roamkb.core.answers import Answer
@@ -34,10 +35,13 @@ from roamkb.core.tokens import UNSPACED
 from roamkb.core.tokens import identifier_parts
 from roamkb.core.tokens import pairs
 from roamkb.core.tokens import stemmed
-from roamkb.core.tokens import terms
 from roamkb.core.tokens import terms_of
 from roamkb.core.tokens import words
 from roamkb.core.vectors import closeness
+from roamkb.storage.index_best import asked
+from roamkb.storage.index_best import first
+from roamkb.storage.index_best import reaching
+from roamkb.storage.index_counts import holding
 from roamkb.storage.index_tables import SEPARATOR
 from roamkb.storage.index_tables import line_numbers
 from roamkb.storage.index_tables import sums_of
@@ -71,11 +75,14 @@ _SCORE = (
     f" / (1 + {FTS_K1} * ({1 - B:.2f} + {B} * entry.length / :mean))"
 )
 
+#: Without the plus SQLite would put the whole question again for each entry.
+_AMONG = "+words.rowid IN (SELECT rowid FROM words WHERE words MATCH :among)"
+
+#: Key, score, date, file and line of an entry.
+_Hit = tuple[int, float, str, str, int]
 
 #: Lines for programs, not for readers: `#+keyword: …` and a drawer's.
 _MACHINERY = re.compile(r"\s*(?:#\+\S+?:|:\S+?:(?:\s|$))")
-#: What `supersede` leaves in the drawer of the node that was replaced.
-_SUPERSEDED = re.compile(r"^:SUPERSEDED_BY:\s+\S", re.MULTILINE)
 
 
 class Question:
@@ -146,14 +153,14 @@ class Question:
     @cached_property
     def _expression(self) -> str:
         """The query in FTS5's language: any word; or every phrase, and any word for the order."""
-        asked = [self._asked_for(word) for word in self._affordable]
+        wanted = [self._wanted(word) for word in self._affordable]
         if self._is_foreign:
             spaced = (word for word in self._words if not UNSPACED.match(word))
-            asked += [_in_hidden(letter_groups(word[:_LONGEST_WORD])) for word in spaced]
+            wanted += [_in_hidden(letter_groups(word[:_LONGEST_WORD])) for word in spaced]
         needed = [expression for phrase in self._phrases for expression in _each(words(phrase))]
         if needed:
-            return f"({' AND '.join(needed)}) AND ({' OR '.join([*needed, *asked])})"
-        return " OR ".join(asked)
+            return f"({' AND '.join(needed)}) AND ({' OR '.join([*needed, *wanted])})"
+        return " OR ".join(wanted)
 
     @property
     def _is_foreign(self) -> bool:
@@ -163,11 +170,17 @@ class Question:
         return foreigners > 0 and (told < 0 or (told == 0 and 2 * foreigners > self._sums["entries"]))
 
     @staticmethod
-    def _asked_for(word: str) -> str:
+    def _wanted(word: str) -> str:
         if UNSPACED.match(word):
             return _in_hidden(unspaced_groups(word))
-        parts = [] if "_" in word else [part for part in identifier_parts(word) if len(part) > 1]
-        return " OR ".join(map(_quoted, (word, *parts)))
+        return " OR ".join(map(_quoted, _spellings(word)))
+
+    @property
+    def _plain(self) -> list[str]:
+        """The words that the expression is made of, if it is made of nothing else."""
+        if self._phrases or self._is_foreign or any(map(UNSPACED.match, self._affordable)):
+            return []
+        return [spelling for word in self._affordable for spelling in _spellings(word)]
 
     @cached_property
     def _affordable(self) -> Sequence[str]:
@@ -196,22 +209,59 @@ class Question:
         """Return how many entries hold a term, or the first part of one that SQLite takes apart."""
         if unit not in self._counts:
             term = unspaced_groups(unit)[0] if UNSPACED.match(unit) else unit.partition("_")[0]
-            row = self._db.execute("SELECT doc FROM word WHERE term = ?", (term,)).fetchone()
-            self._counts[unit] = row[0] if row else 0
+            self._counts[unit] = holding(self._db, term)
         return self._counts[unit]
+
+    @property
+    def _mean(self) -> float:
+        """Words of an entry."""
+        return self._sums["words"] / max(self._sums["entries"], 1) or 1.0
 
     @cached_property
     def _counts(self) -> dict[str, int]:
         return {}
 
-    def _match(self, expression: str, most: int) -> list[tuple[int, float]]:
-        mean = self._sums["words"] / max(self._sums["entries"], 1) or 1.0
+    def _match(self, expression: str, most: int, *, among: str = "") -> list[_Hit]:
+        """Return the best of what holds `expression`, and `among` as well if that is given, best first."""
         return self._db.execute(
-            f"SELECT entry.id, {_SCORE} AS score FROM words CROSS JOIN entry ON entry.id = words.rowid "
-            f"WHERE words MATCH :expression AND {self._where} "
+            f"SELECT entry.id, {_SCORE} AS score, entry.date, entry.file, entry.line "
+            "FROM words CROSS JOIN entry ON entry.id = words.rowid "
+            f"WHERE words MATCH :expression AND {_AMONG if among else 'TRUE'} AND {self._where} "
             "ORDER BY score DESC, entry.date DESC, entry.file, entry.line LIMIT :most",
-            {"expression": expression, "mean": mean, "most": most, **self._values},
+            {"expression": expression, "mean": self._mean, "most": most, "among": among, **self._values},
         ).fetchall()
+
+    def _any(self, most: int) -> dict[int, float]:
+        """Return the scores of the best of what the query asks for."""
+        # of other words SQLite sees something else than we do
+        known = {
+            _quoted(word): self._held(stemmed(word))
+            for word in self._plain
+            if word.isascii() and word.isalpha()
+        }
+        wanted = asked(list(map(_quoted, self._plain)), known)
+        start = first(wanted) if most != _ALL else None
+        hits = self._match(self._expression, most, among=start or "")
+        if start and len(hits) < most:
+            hits = self._match(self._expression, most)
+        elif start:
+            rest = reaching(wanted, hits[-1][1], self._sums["entries"])
+            hits += self._match(self._expression, most, among=f"({rest}) NOT ({start})") if rest else []
+            hits.sort(key=itemgetter(3, 4))
+            hits.sort(key=itemgetter(2), reverse=True)
+            hits.sort(key=itemgetter(1), reverse=True)
+        return {key: score for key, score, *_ in hits[: most if most != _ALL else None]}
+
+    def _within(self, expression: str, points: Mapping[int, float], most: int) -> dict[int, float]:
+        """Return the scores of the best that hold `expression`; of what has `points` no other is needed."""
+        keys = self._db.execute(
+            "SELECT entry.id FROM words CROSS JOIN entry ON entry.id = words.rowid "
+            f"WHERE words MATCH :expression AND {self._where} LIMIT :most",
+            {"expression": expression, "most": most if most == _ALL else most + 1, **self._values},
+        ).fetchall()
+        if (most == _ALL or len(keys) <= most) and all(key in points for (key,) in keys):
+            return {key: points[key] for (key,) in keys}
+        return {key: score for key, score, *_ in self._match(expression, most)}
 
     def _filtered(self) -> list[int]:
         """Return what passes the filters and holds phrases that no word stands in, newest first."""
@@ -227,16 +277,16 @@ class Question:
 
     def _ranked(self, limit: int | None) -> list[tuple[Found, float]]:
         pool = min(max(limit, _POOL), _MOST_ROWS) if limit is not None and not self._phrases else _ALL
-        points = dict(self._match(self._expression, pool))
+        points = self._any(pool)
         needed = _each(self._words)
         complete = set(points) if len(needed) == 1 else set()
         if len(needed) > 1:
-            whole = dict(self._match(" AND ".join(needed), pool))
+            whole = self._within(" AND ".join(needed), points, pool)
             complete = set(whole)
             points = whole | points
         names = _each(word for word in self._words if not UNSPACED.match(word))
         if names and not self._phrases:
-            points = dict(self._match(f"{{title alias tags}} : ({' AND '.join(names)})", pool)) | points
+            points = self._within(f"{{title alias tags}} : ({' AND '.join(names)})", points, pool) | points
         if self._phrases:
             points = {key: value for key, value in points.items() if self._holds_phrases(key)}
         return ranked(self._found(points, complete), self._weights, by_sentence=self._model is not None)
@@ -267,36 +317,48 @@ class Question:
 
     def _found(self, points: Mapping[int, float], complete: set[int]) -> Iterator[Found]:
         together = [f'"{one} {other}"' for one, other in self._pairs()]
-        beside = dict(self._match(" OR ".join(together), _ALL)) if together else {}
-        asked = None if self._is_foreign or self._model else self._vector
+        beside = self._beside_each_other(" OR ".join(together), points) if together else {}
+        meant = None if self._is_foreign or self._model else self._vector
         near = self._nearness(points)
         called = flat(self._query.text)
+        weighed = frozenset(self._weights)
         for keys in _chunks(list(points)):
             marks = ", ".join("?" * len(keys))
             rows = self._db.execute(
-                "SELECT id, title, alias, tags, date, file, line, data, body "
+                "SELECT id, replaced, called, named, tagged, date, file, line, data "
                 "FROM content JOIN entry USING(id) "
                 f"LEFT JOIN vector USING(id) WHERE id IN ({marks})",
                 keys,
             )
-            for key, title, alias, tags, date, file, line, vector, body in rows:
+            for key, replaced, names, named, tagged, date, file, line, vector in rows:
                 yield Found(
                     key=key,
                     words=points[key],
                     pairs=beside.get(key, 0.0),
-                    nearness=closeness(asked, vector) if asked and vector else near.get(key, 0.0),
+                    nearness=closeness(meant, vector) if meant and vector else near.get(key, 0.0),
                     has_all=key in complete,
-                    is_called=called in map(flat, (title, *alias.split(SEPARATOR))),
-                    is_superseded=_SUPERSEDED.search(body) is not None,
-                    named=self._weights.keys() & frozenset(terms(f"{title} {alias}")),
-                    tagged=self._weights.keys() & frozenset(terms(tags)),
+                    is_called=called in names.split(SEPARATOR),
+                    is_superseded=bool(replaced),
+                    named=weighed.intersection(named.split(SEPARATOR)),
+                    tagged=weighed.intersection(tagged.split(SEPARATOR)),
                     date=date,
                     place=(file, line),
                 )
 
+    def _beside_each_other(self, expression: str, points: Iterable[int]) -> dict[int, float]:
+        rows = self._db.execute(
+            f"SELECT entry.id, {_SCORE} FROM words CROSS JOIN entry ON entry.id = words.rowid "
+            "WHERE words MATCH :expression AND +words.rowid IN (SELECT value FROM json_each(:keys))",
+            {"expression": expression, "mean": self._mean, "keys": json.dumps(list(points))},
+        )
+        return dict(rows.fetchall())
+
     def _nearness(self, points: Mapping[int, float]) -> Mapping[int, float]:
         """Return how near the best of the hits are to the query in meaning, if a model is asked."""
         if self._model is None or (self._is_foreign and not self._model.is_multilingual):
+            return {}
+        if len(self._weights) < 2:
+            # a word alone means what it says: the ranking takes no other meaning
             return {}
         best = sorted(points, key=lambda key: (-points[key], key))[:_POOL]
         rows = self._db.execute(
@@ -328,13 +390,13 @@ class Question:
     # What is shown
 
     def _answer(self, key: int, points: float, *, source: int | None = None) -> Answer:
-        node, file, line, date, numbers, title, alias, tags, body = self._db.execute(
-            "SELECT node, file, line, date, numbers, title, alias, tags, body "
+        node, file, line, date, replaced, numbers, title, alias, tags, body = self._db.execute(
+            "SELECT node, file, line, date, replaced, numbers, title, alias, tags, body "
             "FROM entry JOIN content USING(id) WHERE id = ?",
             (key,),
         ).fetchone()
         lines = self._lines(list(zip(line_numbers(numbers), body.split("\n"), strict=False)))
-        if lines and _MACHINERY.match(lines[0][1]) and self._terms & frozenset(terms(f"{title} {alias}")):
+        if lines and _MACHINERY.match(lines[0][1]) and self._tells(f"{title} {alias}"):
             # the name says more than an exporter's keyword
             lines = ()
         return Answer(
@@ -345,23 +407,27 @@ class Question:
             tags=_split(tags),
             date=date,
             score=round(points, 4),
-            why=(*self._why(title, alias, tags, body, bool(lines)), *self._linked_from(source)),
+            why=tuple(self._why(title, alias, tags, bool(lines), bool(replaced), source)),
             lines=lines,
         )
 
-    def _why(self, title: str, alias: str, tags: str, body: str, in_text: bool) -> Iterator[str]:
-        asked = self._terms
+    def _why(
+        self, title: str, alias: str, tags: str, in_text: bool, replaced: bool, source: int | None
+    ) -> Iterator[str]:
         if self._phrases:
             yield "phrase"
         for name, text in (("title", title), ("alias", alias), ("tag", tags)):
-            if asked & frozenset(terms(text)):
+            if self._tells(text):
                 yield name
         if in_text:
             yield "text"
-        if _SUPERSEDED.search(body):
+        if replaced:
             yield "superseded"
+        yield from self._linked_from(source)
 
     def _linked_from(self, source: int | None) -> Iterator[str]:
+        if source is None:
+            return
         row = self._db.execute(
             "SELECT title, node FROM content JOIN entry USING(id) WHERE id = ?", (source,)
         ).fetchone()
@@ -393,8 +459,23 @@ class Question:
         )
         return tuple((number, line) for *_, number, line in best)
 
+    def _tells(self, text: str) -> bool:
+        """Say whether `text` holds any of the terms."""
+        return any(map(self._told, words(text)))
+
+    def _told(self, word: str) -> frozenset[str]:
+        """Return which of the terms a word stands for; lines repeat their words."""
+        told = self._known.get(word)
+        if told is None:
+            told = self._known[word] = self._terms.intersection(terms_of(word))
+        return told
+
+    @cached_property
+    def _known(self) -> dict[str, frozenset[str]]:
+        return {}
+
     def _worth(self, line: str) -> float:
-        held = self._terms & frozenset(terms(line))
+        held = frozenset().union(*map(self._told, words(line)))
         phrases = sum(phrase in flat(line) for phrase in self._phrases)
         return sum(self._weights.get(term, 0.0) for term in held) + 0.1 * len(held) + 100.0 * phrases
 
@@ -402,6 +483,12 @@ class Question:
 def _units(word: str) -> list[str]:
     """Return the terms that a word has to be found by."""
     return pairs(word) if UNSPACED.match(word) else [stemmed(word)]
+
+
+def _spellings(word: str) -> list[str]:
+    """Return a word and the parts of it that are looked for beside it."""
+    # SQLite itself takes an underscore for a blank
+    return [word, *([] if "_" in word else (part for part in identifier_parts(word) if len(part) > 1))]
 
 
 def _each(found: Iterable[str]) -> list[str]:

@@ -7,6 +7,7 @@ what is taken out of it is exactly what was put in.
 import contextlib
 import hashlib
 import json
+import re
 import sqlite3
 import unicodedata
 from collections.abc import Iterable
@@ -21,39 +22,44 @@ from roamkb.core.language import unspaced_groups
 from roamkb.core.model import Note
 from roamkb.core.passages import Passage
 from roamkb.core.passages import passages
+from roamkb.core.text import flat
 from roamkb.core.text import folded
 from roamkb.core.tokens import UNSPACED
 from roamkb.core.tokens import identifier_parts
+from roamkb.core.tokens import terms
 from roamkb.core.tokens import words
+from roamkb.storage import index_counts
+from roamkb.storage.index_counts import COLUMNS
+from roamkb.storage.index_counts import TOKENS
 from roamkb.storage.word_table import word_table
 
 #: Raise on any change of tables, tokens or what is stored; an index of another number is made anew.
-SCHEMA = 4
+SCHEMA = 5
 
 #: Names the index in the first bytes of its file, "roam".
 _APPLICATION = 0x726F616D
 
-_TABLES = """
+_TABLES = f"""
 CREATE TABLE about(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE note(
   id INTEGER PRIMARY KEY, file TEXT UNIQUE, stat TEXT, settled INTEGER, digest BLOB, trouble TEXT,
   entries INTEGER, words INTEGER, foreigners INTEGER);
+CREATE INDEX note_trouble ON note(file) WHERE trouble != '';
 CREATE TABLE setup(note INTEGER, path TEXT, digest BLOB, PRIMARY KEY(note, path)) WITHOUT ROWID;
 CREATE TABLE link(note INTEGER, source TEXT, dest TEXT, line INTEGER);
 CREATE INDEX link_note ON link(note);
 CREATE INDEX link_dest ON link(dest);
 CREATE TABLE entry(
-  id INTEGER PRIMARY KEY, note INTEGER, file TEXT, line INTEGER, node TEXT, date TEXT, agent INTEGER,
-  length INTEGER, tag_set TEXT);
+  id INTEGER PRIMARY KEY, length INTEGER, note INTEGER, file TEXT, line INTEGER, node TEXT, date TEXT,
+  agent INTEGER, tag_set TEXT);
 CREATE INDEX entry_note ON entry(note);
 CREATE INDEX entry_node ON entry(node);
 CREATE TABLE content(
-  id INTEGER PRIMARY KEY, numbers TEXT, title TEXT, alias TEXT, tags TEXT, body TEXT, hidden TEXT);
+  id INTEGER PRIMARY KEY, replaced INTEGER, called TEXT, named TEXT, tagged TEXT, numbers TEXT,
+  title TEXT, alias TEXT, tags TEXT, body TEXT, hidden TEXT);
 CREATE TABLE vector(id INTEGER PRIMARY KEY, data BLOB);
-CREATE VIRTUAL TABLE words USING fts5(
-  title, alias, tags, body, hidden,
-  content='content', content_rowid='id', tokenize='porter unicode61 remove_diacritics 2');
-CREATE VIRTUAL TABLE word USING fts5vocab(words, row);
+CREATE VIRTUAL TABLE words USING fts5({COLUMNS}, content='content', content_rowid='id', tokenize='{TOKENS}');
+{index_counts.TABLES}
 """
 
 #: Separates names and tags; no title, alias or tag holds it.
@@ -61,8 +67,6 @@ SEPARATOR = "\x1f"
 
 #: Characters of tags that a heading's entry keeps, far above what anybody writes: each inherits all above it.
 _MOST_TAG_TEXT = 1000
-
-_INDEXED = "title, alias, tags, body, hidden"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +123,7 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
 
 def summarise(db: sqlite3.Connection) -> None:
     """Keep the sums that each query needs."""
+    index_counts.count_new(db)
     sums = db.execute("SELECT count(*), total(entries), total(words), total(foreigners) FROM note").fetchone()
     for key, value in zip(("notes", "entries", "words", "foreigners"), sums, strict=True):
         db.execute("INSERT OR REPLACE INTO about VALUES(?, ?)", (key, int(value)))
@@ -126,7 +131,7 @@ def summarise(db: sqlite3.Connection) -> None:
 
 def sums_of(db: sqlite3.Connection) -> dict[str, int]:
     """Return how many notes, entries, words and entries in other languages than English there are."""
-    rows = db.execute("SELECT key, value FROM about WHERE key NOT IN ('maker', 'log')")
+    rows = db.execute("SELECT key, value FROM about WHERE key NOT IN ('maker', 'log', 'counted')")
     return {"notes": 0, "entries": 0, "words": 0, "foreigners": 0} | {key: int(value) for key, value in rows}
 
 
@@ -139,15 +144,16 @@ def remove_notes(db: sqlite3.Connection, files: Iterable[str]) -> None:
     gone = "SELECT id FROM note WHERE file IN (SELECT value FROM json_each(?))"
     db.execute(f"CREATE TEMP TABLE leaving AS {gone}", (json.dumps(list(files)),))
     theirs = "id IN (SELECT id FROM entry WHERE note IN temp.leaving)"
-    db.execute(
-        f"INSERT INTO words(words, rowid, {_INDEXED}) "
-        f"SELECT 'delete', id, {_INDEXED} FROM content WHERE {theirs} ORDER BY id"
-    )
-    for table in ("content", "vector"):
-        db.execute(f"DELETE FROM {table} WHERE {theirs}")
-    for table in ("entry", "link", "setup"):
-        db.execute(f"DELETE FROM {table} WHERE note IN temp.leaving")
-    db.execute("DELETE FROM note WHERE id IN temp.leaving")
+    with index_counts.taken_off(db, theirs):
+        db.execute(
+            f"INSERT INTO words(words, rowid, {COLUMNS}) "
+            f"SELECT 'delete', id, {COLUMNS} FROM content WHERE {theirs} ORDER BY id"
+        )
+        for table in ("content", "vector"):
+            db.execute(f"DELETE FROM {table} WHERE {theirs}")
+        for table in ("entry", "link", "setup"):
+            db.execute(f"DELETE FROM {table} WHERE note IN temp.leaving")
+        db.execute("DELETE FROM note WHERE id IN temp.leaving")
     db.execute("DROP TABLE temp.leaving")
 
 
@@ -169,10 +175,13 @@ def add_note(
     for row in entries:
         number = db.execute(
             "INSERT INTO entry VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (id, seen.file, row.line, row.node, row.date, row.is_agent, row.length, row.tag_set),
+            (row.length, id, seen.file, row.line, row.node, row.date, row.is_agent, row.tag_set),
         ).lastrowid
-        db.execute("INSERT INTO content VALUES(?, ?, ?, ?, ?, ?, ?)", (number, row.numbers, *row.indexed))
-        db.execute(f"INSERT INTO words(rowid, {_INDEXED}) VALUES(?, ?, ?, ?, ?, ?)", (number, *row.indexed))
+        db.execute(
+            "INSERT INTO content VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (number, row.is_replaced, *row.names, row.numbers, *row.indexed),
+        )
+        db.execute(f"INSERT INTO words(rowid, {COLUMNS}) VALUES(?, ?, ?, ?, ?, ?)", (number, *row.indexed))
         if row.vector:
             db.execute("INSERT INTO vector VALUES(?, ?)", (number, row.vector))
     db.executemany("INSERT INTO setup VALUES(?, ?, ?)", [(id, *setup) for setup in setups])
@@ -193,6 +202,10 @@ class _Row:
     #: Words that count for its length.
     length: int
     tag_set: str
+    #: Whether a newer node says that it replaced this one.
+    is_replaced: bool
+    #: What it is called, folded; the terms of that, and of its tags.
+    names: tuple[str, str, str]
     numbers: str
     #: Title, aliases, tags, text, and what only the index sees.
     indexed: tuple[str, str, str, str, str]
@@ -209,7 +222,8 @@ def _row(passage: Passage) -> _Row:
     table = word_table()
     hidden = list(_hidden(found, is_foreign))
     tags = _kept_tags(passage)
-    indexed = (title, aliases, SEPARATOR.join(tags), body, " ".join(hidden))
+    told = (title, aliases, SEPARATOR.join(tags), body, " ".join(hidden))
+    indexed: tuple[str, str, str, str, str] = tuple(_storable(text) for text in told)  # type: ignore[assignment]
     return _Row(
         line=passage.first_line(),
         node=node.id if node else None,
@@ -218,10 +232,23 @@ def _row(passage: Passage) -> _Row:
         length=len(found) + len(hidden) + len(tags),
         tag_set=tag_set(tags),
         numbers=_ranges([number for number, _ in passage.lines]),
-        indexed=tuple(_storable(text) for text in indexed),  # type: ignore[arg-type]
+        is_replaced=_REPLACED.search(body) is not None,
+        names=_names(*indexed[:3]),
+        indexed=indexed,
         is_foreign=is_foreign,
         vector=table.vector(found) if table else None,
     )
+
+
+#: What `supersede` leaves in the drawer of the node that was replaced.
+_REPLACED = re.compile(r"^:SUPERSEDED_BY:\s+\S", re.MULTILINE)
+
+
+def _names(title: str, aliases: str, tags: str) -> tuple[str, str, str]:
+    """Return what each query compares with its words."""
+    called = map(flat, (title, *aliases.split(SEPARATOR)) if aliases else (title,))
+    named, tagged = (dict.fromkeys(terms(text)) for text in (f"{title} {aliases}", tags))
+    return SEPARATOR.join(called), SEPARATOR.join(named), SEPARATOR.join(tagged)
 
 
 def _kept_tags(passage: Passage) -> Sequence[str]:
