@@ -26,10 +26,11 @@ from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State
 from roamkb.core.saying import Hand
 from roamkb.core.saying import Stamps
-from roamkb.core.similarity import Likeness
 from roamkb.core.similarity import Shape
+from roamkb.core.similarity import denies
 from roamkb.core.similarity import likeness
 from roamkb.core.similarity import shape
+from roamkb.core.twins import SAYS_THE_SAME
 from roamkb.core.twins import Twins
 from roamkb.core.verification import VERIFIED
 from roamkb.core.verification import Check
@@ -153,15 +154,18 @@ class Gate:
         """Return a verified learning that says the same, and those that may say otherwise."""
         named = self._state.standings.get(standing.flags.get("may_contradict", ""))
         rivals = [named] if named and named.status != SUPERSEDED else []
+        reworded = []
         # of a template there may be thousands
         for id in islice(self._verified.candidates(own), MOST_ALIKE):
-            how = likeness(own, self._shapes[id], limit=ALIKE)
-            if id != standing.id and how is Likeness.MAY_CONTRADICT and len(rivals) < MOST_RIVALS:
+            if id == standing.id or likeness(own, self._shapes[id], limit=ALIKE) in SAYS_THE_SAME:
+                continue
+            if not denies(own, self._shapes[id], limit=ALIKE):
+                reworded.append(id)
+            elif len(rivals) < MOST_RIVALS:
                 rivals.append(self._state.standings[id])
-        twins = (self._state.standings[id] for id in self._twins.of(own) if id != standing.id)
-        twin = next(twins, None)
+        twin = next((self._state.standings[id] for id in self._twins.of(own) if id != standing.id), None)
         if twin is None:
-            known = (*self._covering.of(own), *self._covering.within(own))
+            known = (*reworded, *self._covering.of(own), *self._covering.within(own))
             others = (self._state.standings[id] for id in known if id != standing.id)
             # what is surer isn't kept out by what is less so
             twin = next((other for other in others if _rank(other) <= _rank(standing)), None)

@@ -22,6 +22,7 @@ from roamkb.core.wording import NUMBERS
 from roamkb.core.wording import OPPOSITES
 from roamkb.core.wording import UNITS
 from roamkb.core.wording import UNSPACED_NEGATION
+from roamkb.core.wording import are_contrary
 from roamkb.core.wording import canonical
 from roamkb.core.wording import spelt_out
 
@@ -36,6 +37,8 @@ _PIECE = re.compile(
     r"|(?P<sign>[<>]=?|[!=]=|&&|\|\|)"
 )
 _QUOTES = ("'", '"', "`")
+#: What stands beside a word that is part of code or quoted.
+_CODE = ("'", '"', "`", "_", "/", "$", "@", "=")
 #: What may stand before a word that begins something.
 _OPENING = " \t\n\"'(*_`“‘"
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
@@ -61,6 +64,8 @@ class Word:
     plain: str
     #: Whether it is written like a name: with a capital in the middle of a sentence.
     is_name: bool = False
+    #: Whether it means itself: a name, a part of code, something quoted, an option, a sign.
+    is_exact: bool = False
     is_content: bool = True
     is_number: bool = False
 
@@ -84,6 +89,27 @@ def differ(one: str, other: str) -> bool:
         _numbers_differ(mine, theirs)
         or _negations_differ(mine, theirs)
         or _words_differ(ours, others)
+        or _changed_places(ours, others)
+        or _cases_differ(one, other)
+    )
+
+
+def oppose(one: str, other: str) -> bool:
+    """Say whether two texts that `differ` deny each other, as far as words tell, or are about two things.
+
+    Where only plain words differ that aren't each other's contrary, it may be another wording.
+    """
+    mine, theirs = claim_of(one), claim_of(other)
+    ours, others = _joined(mine.words, theirs.words), _joined(theirs.words, mine.words)
+    ours_only, others_only = _missing(ours, others), _missing(others, ours)
+    return (
+        _numbers_differ(mine, theirs)
+        or _negations_differ(mine, theirs)
+        or any(
+            _are_opposite(a.plain, b.plain) or are_contrary(a.plain, b.plain)
+            for a, b in product(ours_only[:20], others_only[:20])
+        )
+        or (any(word.is_exact for word in ours_only) and any(word.is_exact for word in others_only))
         or _changed_places(ours, others)
         or _cases_differ(one, other)
     )
@@ -163,7 +189,7 @@ def _words(match: re.Match[str], text: str, kind: str) -> Iterator[Word]:
     written = match.group(kind)
     plain = folded(written)
     if kind != "word" or written[-1] in "+#":
-        yield Word(plain, plain)
+        yield Word(plain, plain, is_exact=True)
     elif UNSPACED.search(plain):
         for letter in plain:
             yield Word(letter, letter, is_content=letter not in FUNCTION_WORDS)
@@ -174,10 +200,15 @@ def _words(match: re.Match[str], text: str, kind: str) -> Iterator[Word]:
         is_part = len(plain) == 1 and (before.strip(_OPENING) != "" or after in ("-", "_", "/"))
         is_quoted = before in _QUOTES and after in _QUOTES
         sentence = text[max(start - 8, 0) : start].rstrip(_OPENING)
+        is_name = written[0].isupper() and sentence != "" and sentence[-1] not in ".!?:;"
         yield Word(
             root=plain if plain in FUNCTION_WORDS or plain in NEGATIONS else canonical(plain),
             plain=plain,
-            is_name=written[0].isupper() and sentence != "" and sentence[-1] not in ".!?:;",
+            is_name=is_name,
+            is_exact=is_name
+            or (len(written) > 1 and not written[1:].islower())
+            or before in _CODE
+            or after in (*_CODE, "("),
             is_content=is_part or is_quoted or not (plain in FUNCTION_WORDS or plain in NEGATIONS),
         )
 

@@ -30,6 +30,7 @@ from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State
 from roamkb.core.similarity import Likeness
 from roamkb.core.similarity import Shape
+from roamkb.core.similarity import denies
 from roamkb.core.similarity import likeness
 from roamkb.core.similarity import shape
 from roamkb.core.twins import Twins
@@ -220,13 +221,11 @@ class Known:
 
     def _rivals(self, noticed: Noticed) -> list[str]:
         """Return the first few that are alike and may deny it: of a template there may be thousands."""
-        alike = self._that_count(self._near[noticed.type].candidates(noticed.shape), noticed)
-        return list(
-            islice((id for id in islice(alike, MOST_ALIKE) if self._denies(noticed, id)), MOST_RIVALS)
+        near = self._that_count(self._near[noticed.type].candidates(noticed.shape), noticed)
+        denied = (
+            id for id in islice(near, MOST_ALIKE) if denies(noticed.shape, self.shapes[id], limit=ALIKE)
         )
-
-    def _denies(self, noticed: Noticed, id: str) -> bool:
-        return likeness(noticed.shape, self.shapes[id], limit=ALIKE) is Likeness.MAY_CONTRADICT
+        return list(islice(denied, MOST_RIVALS))
 
     def _that_count(self, ids: Iterable[str], noticed: Noticed) -> Iterator[str]:
         return (id for id in ids if id != noticed.id and id not in self._gone)
@@ -308,7 +307,7 @@ def opposed(standings: Iterable[Standing]) -> Iterator[tuple[Standing, Standing]
         shapes = [shape(one.learning.content) for one in group]
         for number, one in enumerate(shapes):
             alike = islice(near.candidates(one), MOST_ALIKE)
-            denied = (n for n in alike if likeness(shapes[n], one, limit=ALIKE) is Likeness.MAY_CONTRADICT)
+            denied = (n for n in alike if denies(shapes[n], one, limit=ALIKE))
             for other in islice(denied, MOST_RIVALS):
                 yield group[other], group[number]
             near.add(number, one)

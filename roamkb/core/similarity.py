@@ -12,6 +12,7 @@ from functools import cached_property
 from functools import lru_cache
 
 from roamkb.core.claims import differ
+from roamkb.core.claims import oppose
 from roamkb.core.text import folded
 from roamkb.core.tokens import UNSPACED
 from roamkb.core.tokens import pairs
@@ -126,3 +127,8 @@ def likeness(one: Shape, other: Shape, *, limit: float) -> Likeness:
 def guarded(one: Shape, other: Shape) -> bool:
     """Say whether the texts may claim different things although their words are alike."""
     return differ(one.text, other.text)
+
+
+def denies(one: Shape, other: Shape, *, limit: float) -> bool:
+    """Say whether one of two like texts denies the other, as far as words tell, and isn't another wording."""
+    return likeness(one, other, limit=limit) is Likeness.MAY_CONTRADICT and oppose(one.text, other.text)

@@ -65,6 +65,45 @@ _OPPOSITES = (
 )
 OPPOSITES = frozenset(frozenset(map(folded, pair.split("/"))) for pair in _OPPOSITES.split())
 
+#: Words of which each says the contrary of another; for telling a contradiction from another wording.
+_CONTRARY = (
+    "enable/disable allow/forbid allow/deny allow/block permit/prohibit accept/reject accept/refuse "
+    "accept/decline grant/revoke start/stop start/end begin/end begin/finish open/close open/closed "
+    "lock/unlock load/unload mount/unmount attach/detach connect/disconnect install/uninstall "
+    "encrypt/decrypt encode/decode compress/decompress serialize/deserialize read/write push/pull "
+    "upload/download import/export insert/delete add/remove add/delete add/drop create/delete "
+    "create/destroy append/prepend increase/decrease increment/decrement raise/lower rise/fall "
+    "grow/shrink expand/shrink expand/collapse widen/narrow gain/lose win/lose keep/drop keep/delete "
+    "keep/remove keep/discard retain/discard save/discard store/discard include/exclude show/hide "
+    "reveal/hide expose/hide send/receive give/take buy/sell pass/fail succeed/fail success/failure "
+    "work/fail break/fix cause/prevent help/hurt improve/degrade worsen/improve speed/slow "
+    "accelerate/slow approve/reject confirm/deny support/oppose agree/disagree commit/revert "
+    "commit/rollback apply/revert merge/split join/split fill/empty block/unblock pause/resume "
+    "suspend/resume sync/async synchronous/asynchronous block/allow whitelist/blacklist "
+    "allowlist/denylist require/forbid require/prohibit mandatory/optional required/optional "
+    "required/forbidden needed/unneeded safe/dangerous safe/unsafe secure/insecure true/false yes/no "
+    "on/off up/down left/right top/bottom first/last front/back frontend/backend client/server "
+    "internal/external inner/outer inside/outside local/remote local/global public/private "
+    "upstream/downstream inbound/outbound incoming/outgoing ingress/egress input/output source/target "
+    "source/destination old/new older/newer oldest/newest early/late earlier/later earliest/latest "
+    "previous/next past/future before/after fast/slow faster/slower quick/slow hot/cold warm/cold "
+    "high/low higher/lower highest/lowest upper/lower big/small large/small larger/smaller long/short "
+    "longer/shorter wide/narrow thick/thin deep/shallow many/few more/less more/fewer most/least "
+    "max/min maximum/minimum above/below over/under always/never always/sometimes often/rarely all/none "
+    "everything/nothing everybody/nobody full/empty good/bad better/worse best/worst right/wrong "
+    "correct/incorrect valid/invalid easy/hard simple/complex cheap/expensive strict/lenient "
+    "strong/weak tight/loose hard/soft static/dynamic mutable/immutable synchronously/asynchronously "
+    "eager/lazy sorted/unsorted ascending/descending signed/unsigned positive/negative even/odd "
+    "single/multiple singular/plural absolute/relative horizontal/vertical row/column rows/columns "
+    "head/tail parent/child ancestor/descendant master/slave primary/secondary primary/replica "
+    "leader/follower producer/consumer publisher/subscriber sender/receiver caller/callee "
+    "staging/production development/production test/production debug/release online/offline "
+    "present/absent present/missing available/missing alive/dead active/inactive visible/hidden "
+    "known/unknown same/different equal/different identical/different similar/different together/apart "
+    "with/without encrypted/plaintext automatic/manual automatically/manually stable/unstable "
+    "stateful/stateless survive/lose survive/die"
+)
+
 _NUMBERS = (
     "zero two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
     "seventeen eighteen nineteen"
@@ -167,6 +206,14 @@ def canonical(word: str) -> str:
     if len(word) > 6 and (british := _BRITISH.search(word)):
         root = stem(f"{word[: british.start()]}iz{british[1]}")
     return _SAME_STEMS.get(root, root)
+
+
+_CONTRARY_STEMS = frozenset(frozenset(map(stem, pair.split("/"))) for pair in _CONTRARY.split())
+
+
+def are_contrary(one: str, other: str) -> bool:
+    """Say whether two folded words, in whatever form, say the contrary of each other."""
+    return frozenset((stem(one), stem(other))) in _CONTRARY_STEMS
 
 
 _CONTRACTED = re.compile(

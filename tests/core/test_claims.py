@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamkb.core.claims import differ
+from roamkb.core.claims import oppose
 
 
 @pytest.mark.parametrize(
@@ -126,3 +127,38 @@ def test_neither_text_is_the_first(one: str, other: str) -> None:
 def test_no_text_differs_from_itself(words: list[str]) -> None:
     """Nor from itself with other blanks."""
     assert not differ(" ".join(words), "  ".join(words))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The gateway waits 30 seconds", "The gateway waits 300 seconds"),
+        ("Retained messages survive a restart", "Retained messages do not survive a restart"),
+        ("The export runs before the import", "The export runs after the import"),
+        ("Enabling keep-alive helps", "Disabling keep-alive helps"),
+        ("The API accepts an empty list", "The API rejects an empty list"),
+        ("Higher limits are safer", "Lower limits are safer"),
+        ("Restart Redis first", "Restart Kafka first"),
+        ("Set `max_age` there", "Set `min_ttl` there"),
+        ("Copy the dump from staging to the laptop", "Copy the dump from the laptop to staging"),
+    ],
+)
+def test_who_denies_another(one: str, other: str) -> None:
+    """By a number, a negation, a contrary, a name, a piece of code, or the order."""
+    assert oppose(one, other)
+    assert oppose(other, one)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Helm keeps a failed first release around", "Helm leaves a failed first release around"),
+        ("The balancer closes idle streams", "The balancer cuts idle streams"),
+        ("Their host needs its own certificate", "Their hostname needs its own certificate"),
+        ("The job assumes that days have 24 hours", "The job expects that days have 24 hours"),
+    ],
+)
+def test_who_says_it_in_other_words_denies_nothing(one: str, other: str) -> None:
+    """Nor is it the same for sure."""
+    assert differ(one, other)
+    assert not oppose(one, other)
