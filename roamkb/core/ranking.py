@@ -36,7 +36,7 @@ _SUPERSEDED = 0.5
 #: The share of meaning in the score of a long query.
 _MEANING = 0.4
 #: The same where a sentence model says what is near.
-_SENTENCE_MEANING = 0.5
+_SENTENCE_MEANING = 0.6
 #: What a note has of the score of a good hit that links to it and to nothing else, in a long query.
 _LINKED = 0.2
 #: So many of the best hits are good ones.

@@ -134,6 +134,17 @@ def test_the_order_of_hits_follows_the_model(tmp_path: Path) -> None:
         assert expected == found[0].title
 
 
+def test_for_a_word_alone_no_note_is_read(tmp_path: Path) -> None:
+    """It means what it says, and the order is the same."""
+    base = Base(tmp_path)
+    base.note("1.org", "One", "zebra jjjj")
+    letters = Letters()
+    model = SentenceModel(letters, name="letters", folder=None)
+    query = parse_query("what is a zebra?", today=TODAY)
+    assert 1 == len(Index(Notes(base.kb), None, model=model).find(query, limit=5).answers)
+    assert 0 == letters.made
+
+
 def test_a_question_in_a_language_that_the_model_has_not_learned_goes_by_its_words(tmp_path: Path) -> None:
     """A model for English would call any two of its texts near or far by chance."""
     base = Base(tmp_path)
