@@ -19,6 +19,15 @@ _FACT_WIDTH = 120
 _BEFORE = r"(?<![A-Za-z0-9])"
 _AFTER = r"(?![A-Za-z0-9])"
 
+#: Of a variable in an environment: the end of its name.
+_SHOUTED = r"(?:PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN|API_?KEY|ACCESS_KEY|SECRET_KEY|PRIVATE_KEY)"
+#: Of a setting, by whatever style its name is written.
+_NAMED = (
+    r"(?<!:)(?i:passw(?:or)?d|passphrase|secret|(?:auth|access|refresh|api|bot|session|security)[_-]?token"
+    r"|(?:api|access|private|secret|auth|encryption)[_-]?key)"
+)
+
+#: A group `v` and its number hold the value, where the name before it is no secret.
 _FORMATS: tuple[tuple[str, str], ...] = (
     ("AWS access key", _BEFORE + r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}" + _AFTER),
     ("GitHub token", _BEFORE + r"gh[pousr]_[A-Za-z0-9]{30,255}" + _AFTER),
@@ -46,6 +55,21 @@ _FORMATS: tuple[tuple[str, str], ...] = (
     ("private key", r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"),
     ("JSON web token", _BEFORE + r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"),
     ("URL with a login", r"[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s:/@]{0,64}:[^\s/@]{3,128}@\S+"),
+    ("authorization", r"(?i:bearer)[ \t]{1,3}(?P<v26>[A-Za-z0-9._~+/-]{20,4096}=*)"),
+    (
+        "authorization",
+        r"(?i:authorization)[\"']?:[ \t]{0,3}[\"']?(?i:basic)[ \t]{1,3}(?P<v27>[A-Za-z0-9+/]{12,4096}=*)",
+    ),
+    (
+        "password",
+        r"(?<![A-Za-z0-9])[A-Z0-9_]{0,64}" + _SHOUTED + r"=[\"'`]?(?P<v28>[^\s\"'`;|&<>(){}$]{8,512})",
+    ),
+    ("password", r";[ \t]{0,3}(?i:password|pwd)[ \t]{0,3}=[ \t]{0,3}(?P<v29>[^\s;\"'<>{}$*]{6,256})"),
+    (
+        "secret value",
+        _NAMED
+        + r"[\"'`\]]{0,2}[ \t]{0,8}(?::=|=>|[:=])[ \t]{0,8}[\"'`]?(?P<v30>[A-Za-z0-9+/_=.~!@#%^*-]{16,512})",
+    ),
 )
 #: What each of the formats can't be without: few texts hold any, and looking for it costs nothing.
 _MARKS: tuple[tuple[str, ...], ...] = tuple(
@@ -77,10 +101,35 @@ _MARKS: tuple[tuple[str, ...], ...] = tuple(
         "PRIVATE KEY",
         "eyJ",
         "://",
+        "earer EARER",
+        "asic BASIC",
+        "PASSWORD PASSWD PASSPHRASE SECRET TOKEN API_KEY APIKEY ACCESS_KEY PRIVATE_KEY",
+        "assword= asswd= ASSWORD= wd= WD=",
+        "assword asswd assphrase ecret oken key Key KEY PASSW PASSPH SECRET TOKEN",
     )
 )
 #: Passwords that documents use to say "a password".
 _PLACEHOLDER = re.compile(r":(?:\*+|x{3,}|\.{3,}|<[^>]*>|\$\{?\w+\}?|pass(?:word)?|secret|PASS(?:WORD)?)@")
+
+
+#: From this one on a format is a name and its value.
+_FIRST_NAMED = 26
+#: Bits a letter: of sixteen letters a word has fewer.
+_RANDOM_ENOUGH = 3.3
+_MIXED = re.compile(r"(?=[^A-Za-z]*[A-Za-z])[^0-9]*[0-9]")
+#: What documents put where a secret would stand: a name, a place, a command.
+_STANDS_FOR = re.compile(
+    r"(?i)(?:your|change|example|placeholder|dummy|fake|sample|replace|insert|redacted|masked|passw|secret|test"
+    r"|xxx|123|abc|foo|bar)"
+    r"|(?:my|the|some|an?|new|old|todo|none|null|true|false|key|token|pass|env|process|config|settings|vault|os"
+    r"|self|this|args|options|data|file|https?|ssh|arn|projects?)(?![a-z0-9])"
+    r"|[/.~$%<\[*\\-]|(?-i:[A-Z0-9]*_[A-Z0-9_]*$)|[a-z_]+(?:\.[a-z_]+)+[(\[]?"
+)
+#: A name in code, words with few digits; a UUID, or a short digest; the documents' own examples.
+_NAME_OR_DIGEST = re.compile(
+    r"(?i)[^0-9]*[0-9]?[^0-9]*|(?:[a-z]{2,}\d{0,2}[._/-])*[a-z]{2,}\d{0,2}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+    r"|[0-9a-f]{,31}|.*example.*"
+)
 
 
 class Secret:
@@ -113,11 +162,25 @@ def _secrets(text: str) -> list[Secret]:
         return []
     found = []
     for match in _formats(told).finditer(text):
-        kind = _FORMATS[int((match.lastgroup or "f0")[1:])][0]
+        number = int((match.lastgroup or "f0")[1:])
+        kind = _FORMATS[number][0]
         if kind == "URL with a login" and _PLACEHOLDER.search(match.group()):
             continue
-        found.append(Secret(kind=kind, start=match.group()[:4], span=match.span()))
+        if number < _FIRST_NAMED:
+            found.append(Secret(kind=kind, start=match.group()[:4], span=match.span()))
+        elif _is_certain(value := match[f"v{number}"], is_long=kind == "secret value"):
+            # four letters of a short password are half of it
+            start = value[: min(4, len(value) // 4)]
+            found.append(Secret(kind=kind, start=start, span=match.span(f"v{number}")))
     return found
+
+
+def _is_certain(value: str, *, is_long: bool) -> bool:
+    """Say whether what a setting is given is a secret for sure: no placeholder, path or word."""
+    value = value.rstrip(".,:!")
+    if not _MIXED.search(value) or _STANDS_FOR.match(value):
+        return False
+    return not is_long or (_entropy(value) > _RANDOM_ENOUGH and not _NAME_OR_DIGEST.fullmatch(value))
 
 
 @lru_cache(maxsize=256)

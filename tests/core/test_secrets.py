@@ -134,6 +134,53 @@ def test_what_reads_like_a_password_is_noticed(text: str, tells: bool) -> None:
     assert tells is names_a_secret(text)
 
 
+CERTAIN = [
+    ("DB_PASSWORD=k9!vQz-27", "password"),
+    ("export PGPASSWORD='7h3r31sN0' && psql", "password"),
+    ("docker run -e MYSQL_ROOT_PASSWORD=wq8Zr2Lm mysql:8", "password"),
+    ("GITEA__TOKEN=9f3c1ab77de1", "password"),
+    ("AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMIK7MDENGbPxRfiCYzKy9", "password"),
+    ("Server=db.example;User Id=app;Password=Zk3!mm02;", "password"),
+    ("curl -H 'Authorization: Bearer 3f1c9a0d7b2e4f6a8c0d'", "authorization"),
+    ("authorization: bearer mF_9.B5f-4.1JqM4xWq2Zt7", "authorization"),
+    ("Authorization: Basic dXNlcjpodW50ZXIyMTIz", "authorization"),
+    ("password: 8sK2mPq9vXz4Lw7Rt", "secret value"),
+    ('{"clientSecret": "Qx7~8bC2dE5fG9hJ1kL4mN6pQ"}', "secret value"),
+    ("spring.datasource.password=aT9mK2xQ7wE4rY1uI", "secret value"),
+    ("api_key => 'q8W3e7R2t9Y1u4I6o5'", "secret value"),
+    ("the dbPassword := `z9Y8x7W6v5U4t3S2r1`", "secret value"),
+]
+
+
+@pytest.mark.parametrize(("text", "kind"), CERTAIN)
+def test_what_is_set_to_a_secret_is_one(text: str, kind: str) -> None:
+    """By the setting's name and a value that nobody makes up for an example."""
+    found = find_secret(f"On staging {text}, they say")
+    assert found is not None
+    assert kind == found.kind
+    value = text[found.span[0] - 11 : found.span[1] - 11]
+    assert value not in masked(text)
+    assert len(found.start) <= max(len(value) // 4, 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "set DB_PASSWORD=$PGPASS", "DB_PASSWORD=<your password>", "DB_PASSWORD=${DB_PASSWORD:-x1}", "PASSWORD=changeme123",
+        "API_KEY=your-api-key-123", "DB_PASSWORD=hunter2", "MAX_TOKENS=4096tokens", "TOKEN_LIFETIME=15minutes", "SECRET=/run/secrets/db1",
+        "API_KEY=abc123def", "DB_PASSWORD=password123", "DB_PASSWORD=secret123", "the password is hunter2", "password: string, at least 12 letters",
+        "password: hunter2", "token: IDENTIFIER", "api_key: process.env.API_KEY_2", "secret: arn:aws:secretsmanager:eu-west-1:123456789012:secret:db-a1b2c3",
+        "Authorization: Bearer $TOKEN", "Authorization: Bearer <token>", "a Bearer authentication-scheme is used", "Authorization: Bearer YOUR_ACCESS_TOKEN_12",
+        "private_key: PKCS7PrivateKeyTypes", "secret: 48205d4ffd7feba3", "api-key = 9f4d9f69-275a-41fe-b58e-2b837bd9ba48", "access_key: AKEXAMPLE0912lkjsdfEXAMPLE",
+        "nextToken: f/31961209122447488583055879464742346735", "passwords have 16 characters", "Rotate API_KEY=NEW_KEY_2026 in March", "secretKeyRef: name-of-the-secret-2",
+        "password = getpass.getpass(prompt1)", "keyboard: ThinkPad_X1_Carbon_Gen_9_2021", "the secret: 20 minutes of kneading", "SECRET=one,two,three",
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_a_setting_is_none(text: str) -> None:
+    """Placeholders, names, places, commands and digests; a warning may be given all the same."""
+    assert find_secret(text) is None
+
+
 @pytest.mark.parametrize("hidden", ["\u200b", "\u2060", "\u202e", "\x00"])
 def test_invisible_characters_hide_no_credential(hidden: str) -> None:
     """Neither from a write nor from a refusal's line."""
