@@ -136,10 +136,12 @@ class Secret:
     """Where a credential stands, what it is, and its first four characters."""
 
     # no dataclass, since hooks import this: their module takes as long as Python to start
-    __slots__ = ("kind", "span", "start")
+    __slots__ = ("is_named", "kind", "span", "start")
 
-    def __init__(self, *, kind: str, start: str, span: tuple[int, int]) -> None:
+    def __init__(self, *, kind: str, start: str, span: tuple[int, int], is_named: bool = False) -> None:
         self.kind = kind
+        #: Whether only the name before it says so: it may stand elsewhere without.
+        self.is_named = is_named
         self.start = start
         self.span = span
 
@@ -171,7 +173,7 @@ def _secrets(text: str) -> list[Secret]:
         elif _is_certain(value := match[f"v{number}"], is_long=kind == "secret value"):
             # four letters of a short password are half of it
             start = value[: min(4, len(value) // 4)]
-            found.append(Secret(kind=kind, start=start, span=match.span(f"v{number}")))
+            found.append(Secret(kind=kind, start=start, span=match.span(f"v{number}"), is_named=True))
     return found
 
 
@@ -225,6 +227,10 @@ def withheld(text: str) -> str:
 
     For records that nobody misses: ordinary prose loses a word now and then.
     """
+    said = {text[slice(*one.span)].rstrip(".,;)") for one in _secrets(text) if one.is_named}
+    # the longest first: one may begin with another
+    for value in sorted(said, key=len, reverse=True):
+        text = text.replace(value, "[secret]")
     text = masked(text)
     for value in {found["value"].rstrip(".,;)") for found in _SAID_SECRET.finditer(text)}:
         if len(value) >= 4 and not SECRET_MARK.match(value):
