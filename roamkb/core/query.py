@@ -21,6 +21,8 @@ _FILTER = re.compile(r"(-?)(tag|is|before|after|since|id):(.+)", re.DOTALL | re.
 
 #: Filters of one kind; who writes more has pasted something else than a query.
 _MOST_FILTERS = 64
+#: Letters of a query that are read: many times what an index is asked for.
+_LONGEST = 8192
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +72,7 @@ def parse_query(text: str, *, today: date) -> Query:
     Raises:
         UsageError: more filters than anybody writes.
     """
+    text = _beginning(text)
     pieces = _Pieces()
     for minus, phrase, word in _PIECE.findall(text):
         if word:
@@ -81,6 +84,15 @@ def parse_query(text: str, *, today: date) -> Query:
         # arrows and emoji are no words, and still stand in texts
         pieces.phrases += text.replace('"', " ").split()
     return _bounded(_worded(text, found, pieces))
+
+
+def _beginning(text: str) -> str:
+    """Return what is read of a text: a pasted document asks for what its beginning asks for."""
+    kept = text[:_LONGEST]
+    if text[_LONGEST : _LONGEST + 1].strip():
+        # half a word would ask for another one
+        kept = next(iter(kept.rsplit(None, 1)), "")
+    return kept
 
 
 def _bounded(query: Query) -> Query:

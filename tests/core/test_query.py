@@ -112,3 +112,14 @@ def test_an_option_of_a_command_excludes_nothing(text: str) -> None:
     """What agents ask for holds commands; `grep -iF` once excluded all that it asked for."""
     assert () == parsed(text).without
     assert ("draft",) == parsed(f"{text} -draft").without
+
+
+@pytest.mark.parametrize(
+    "text", ["w1 " * 40_000, "abcd " * 1638 + "abcdefg " * 9, "縞" * 60_000, " " * 9000 + "late"]
+)
+def test_a_query_of_any_length_asks_for_what_its_beginning_asks_for(text: str) -> None:
+    """Nothing of a pasted document is read after some thousand letters, and no word is cut in half."""
+    query = parsed(text)
+    assert len(query.text) <= 8192
+    assert set(query.words) <= {"w1", "abcd", "abcdefg", "縞" * 8192}
+    assert (not query.words) == (not text[:8192].strip())
