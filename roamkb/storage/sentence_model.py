@@ -6,6 +6,7 @@ of model and text, and is made again where it can't be read, kept or believed.
 
 import contextlib
 import hashlib
+import re
 import sqlite3
 from array import array
 from collections.abc import Callable
@@ -18,6 +19,10 @@ from pathlib import Path
 from roamkb.storage.encoders import Encode
 from roamkb.storage.encoders import get_encoder
 
+#: Fields of a drawer, which org writes in capitals, and keywords with a value.
+_MACHINERY = re.compile(r"^[ \t]*(?::[A-Z][A-Z0-9_+-]*:(?:[ \t].*)?|#\+\S+?:.*)$", re.MULTILINE)
+#: A link, of which a reader sees the description.
+_LINK = re.compile(r"\[\[[^\[\]]*\](?:\[([^\[\]]*)\])?\]")
 #: Words of a part that has a vector of its own, about as many as a model reads at once; the best part counts.
 _PART = 180
 #: Parts of a note; whoever wrote more has said what it is about.
@@ -61,15 +66,16 @@ class SentenceModel:
         if not texts:
             return {}
         asked = array("f", self._encode([question], True)[0])
-        digests = {key: self._digest(text) for key, text in texts.items()}
+        parts = {key: _parts(_said(text)) for key, text in texts.items()}
+        digests = {key: self._digest(parts[key]) for key in texts}
         vectors = self._kept.read(digests.values()) if self._kept else {}
-        self._read({digests[key]: text for key, text in texts.items()}, vectors)
+        self._read({digests[key]: parts[key] for key in texts}, vectors)
         found = {key: max(_cosines(vectors[digest], asked)) for key, digest in digests.items()}
         low, high = min(found.values()), max(found.values())
         return {key: (value - low) / ((high - low) or 1.0) for key, value in found.items()}
 
-    def _read(self, texts: Mapping[bytes, str], vectors: dict[bytes, "array[float]"]) -> None:
-        """Add to `vectors` those of the texts that it hasn't got, and keep them."""
+    def _read(self, texts: Mapping[bytes, Sequence[str]], vectors: dict[bytes, "array[float]"]) -> None:
+        """Add to `vectors` those of the texts' parts that it hasn't got, and keep them."""
         missing = [digest for digest in texts if digest not in vectors]
         for start in range(0, len(missing), _BATCH):
             made = self._made({digest: texts[digest] for digest in missing[start : start + _BATCH]})
@@ -79,18 +85,17 @@ class SentenceModel:
             if self._progress:
                 self._progress(min(start + _BATCH, len(missing)), len(missing))
 
-    def _made(self, texts: Mapping[bytes, str]) -> "dict[bytes, array[float]]":
+    def _made(self, texts: Mapping[bytes, Sequence[str]]) -> "dict[bytes, array[float]]":
         """Return the vectors of the parts of each text, one after the other."""
-        cut = {digest: _parts(text) for digest, text in texts.items()}
-        rows = iter(self._encode([part for parts in cut.values() for part in parts], False))
+        rows = iter(self._encode([part for parts in texts.values() for part in parts], False))
         return {
             digest: array("f", (value for _ in parts for value in next(rows)))
-            for digest, parts in cut.items()
+            for digest, parts in texts.items()
         }
 
-    def _digest(self, text: str) -> bytes:
-        said = f"{self._name}\0{_PART}\0{text}"
-        return hashlib.blake2b(said.encode("utf-8", "replace"), digest_size=16).digest()
+    def _digest(self, parts: Sequence[str]) -> bytes:
+        read = "\0".join((self._name, *parts))
+        return hashlib.blake2b(read.encode("utf-8", "replace"), digest_size=16).digest()
 
 
 def sentence_model(folder: Path | None, *, progress: Progress | None = None) -> SentenceModel:
@@ -161,6 +166,13 @@ class _Kept:
         if code & 0xFF in _DAMAGES:
             with contextlib.suppress(OSError):
                 self._path.unlink(missing_ok=True)
+
+
+def _said(text: str) -> str:
+    """Return what a note says: its title, once, and its text without what is there for programs."""
+    title, _, rest = text.partition("\n")
+    rest = " ".join(_LINK.sub(r"\1", _MACHINERY.sub("", rest)).split())
+    return rest if rest.startswith(title) else f"{title} {rest}"
 
 
 def _parts(text: str) -> list[str]:

@@ -52,6 +52,31 @@ def test_a_text_is_read_once_by_each_model(tmp_path: Path) -> None:
     assert 4 == letters.made
 
 
+def test_the_model_reads_what_a_reader_reads(tmp_path: Path) -> None:
+    """The title once, links by their descriptions, and no fields: ids and dates say nothing."""
+    read: list[str] = []
+
+    def encode(texts: Sequence[str], is_question: bool) -> list[list[float]]:
+        read.extend(texts)
+        return Letters()(texts, is_question)
+
+    drawer = ":CREATED:  [2026-11-22 Sun 06:05]\n:AGENT:    codex\n"
+    texts = {
+        1: f"Deploys\n\n{drawer}\nSee [[id:01a201db-ee2d][the runbook]] and [[https://x.org/a]].\n#+created: 1\n",
+        2: "Deploys go out on\n\nDeploys go out on Tuesdays\n",
+        3: "def f(a):\n\n    :param a: what is asked\n#+begin_src\n",
+        4: "",
+    }
+    SentenceModel(encode, name="a", folder=None).nearness("abc", texts)
+    assert [
+        "abc",
+        "Deploys See the runbook and .",
+        "Deploys go out on Tuesdays",
+        "def f(a): :param a: what is asked #+begin_src",
+        "",
+    ] == read
+
+
 @pytest.mark.parametrize("kind", ["garbage", "empty", "another table", "a folder", "nowhere"])
 def test_what_cannot_be_kept_costs_no_answer(tmp_path: Path, kind: str) -> None:
     """The file is derived and disposable; what is no file of ours gives way."""
