@@ -60,9 +60,10 @@ bench: $(VENV)/.ready-test
 	$(VENV)/bin/python tests/benchmarks/ratios.py $(if $(KB),--kb '$(KB)')
 	$(VENV)/bin/python tests/benchmarks/speed.py $(if $(SIZES),--sizes '$(SIZES)')
 
-# SETS are folders in BEIR form: corpus.jsonl, queries.jsonl, qrels/test.tsv
+# SETS are folders in BEIR form: corpus.jsonl, queries.jsonl, qrels/test.tsv; with CACHE=DIR the sentence
+# model answers as well, and what it read is kept there
 bench-recall: $(VENV)/.ready-test
-	$(VENV)/bin/python tests/benchmarks/recall.py $(SETS)
+	$(VENV)/bin/python tests/benchmarks/recall.py $(SETS) $(if $(CACHE),--semantic '$(CACHE)')
 
 install:
 	@.ci/install '$(PYTHON)' "$(DATA)" "$(BIN)"
