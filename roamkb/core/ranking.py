@@ -37,6 +37,9 @@ _SUPERSEDED = 0.5
 _MEANING = 0.4
 #: The same where a sentence model says what is near.
 _SENTENCE_MEANING = 0.6
+#: What the best of a long query have beside it for saying each of its words in some form, and how many.
+_SAID = 0.2
+MOST_SAID = 40
 #: What a note has of the score of a good hit that links to it and to nothing else, in a long query.
 _LINKED = 0.2
 #: So many of the best hits are good ones.
@@ -138,6 +141,33 @@ def _sorted(scored: Iterable[tuple[Found, float]]) -> list[tuple[Found, float]]:
     order.sort(key=lambda pair: pair[0].date, reverse=True)
     order.sort(key=lambda pair: (pair[0].has_all, pair[0].is_called, _rounded(pair[1])), reverse=True)
     return order
+
+
+def said(
+    order: Sequence[tuple[Found, float]],
+    spelled: Mapping[int, Sequence[float]],
+    weights: Mapping[str, float],
+) -> list[tuple[Found, float]]:
+    """Return the hits in the order that they have once the best say how much of each word they spell.
+
+    `spelled` has the shares of the words for the best `MOST_SAID`. How often a word is said, and in how long
+    a text, is no matter here: the scores weigh that already, and too much where texts are short.
+    """
+    covered = dict(zip(spelled, _covered(list(spelled.values())), strict=True))
+    most = _SAID * _breadth(weights)
+    return _sorted(
+        (found, value + most * covered.get(found.key, 0.0) * (_SUPERSEDED if found.is_superseded else 1.0))
+        for found, value in order
+    )
+
+
+def _covered(spelled: Sequence[Sequence[float]]) -> list[float]:
+    """Return how much of the query each text covers, as a share of the most; a word weighs that few hold."""
+    wholes = [sum(share == 1 for share in word) for word in zip(*spelled, strict=True)]
+    weights = [max(0.0, math.log((len(spelled) + 1) / (whole + 0.5))) for whole in wholes]
+    points = [sum(w * share * share for w, share in zip(weights, one, strict=True)) for one in spelled]
+    most = max(points, default=0.0) or 1.0
+    return [value / most for value in points]
 
 
 def good(order: Sequence[tuple[Found, float]]) -> list[int]:

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from operator import mul
 
+from roamkb.core.tokens import identifier_parts
+
 #: Bytes a lane: the sum of 16 million words fits.
 _LANE = 4
 #: What is added to a signed byte so that no lane borrows from the next.
@@ -52,7 +54,9 @@ class Table:
         return array("b", numbers).tobytes()
 
     def _learn(self, word: str) -> tuple[int, int]:
-        rows = pieces(word.lower(), self.rows)
+        # nobody ever wrote much about parseHTTPReply
+        parts = identifier_parts(word) or [word]
+        rows = [row for part in parts for row in pieces(part.lower(), self.rows)]
         lanes = sum(map(self._lanes, rows))
         self.known[word] = lanes, len(rows)
         return lanes, len(rows)

@@ -19,6 +19,7 @@ from roamkb.core.language import unspaced_groups
 from roamkb.core.query import Query
 from roamkb.core.ranking import FTS_B
 from roamkb.core.ranking import FTS_K1
+from roamkb.core.ranking import MOST_SAID
 from roamkb.core.ranking import WEIGHTS
 from roamkb.core.ranking import B
 from roamkb.core.ranking import Found
@@ -26,7 +27,10 @@ from roamkb.core.ranking import gains
 from roamkb.core.ranking import good
 from roamkb.core.ranking import lifted
 from roamkb.core.ranking import ranked
+from roamkb.core.ranking import said
 from roamkb.core.ranking import weight
+from roamkb.core.spelling import spelled
+from roamkb.core.spelling import spellings
 from roamkb.core.text import clipped
 from roamkb.core.text import flat
 from roamkb.core.text import folded
@@ -289,7 +293,18 @@ class Question:
             points = self._within(f"{{title alias tags}} : ({' AND '.join(names)})", points, pool) | points
         if self._phrases:
             points = {key: value for key, value in points.items() if self._holds_phrases(key)}
-        return ranked(self._found(points, complete), self._weights, by_sentence=self._model is not None)
+        order = ranked(self._found(points, complete), self._weights, by_sentence=self._model is not None)
+        return self._said(order) if len(self._weights) > 1 else order
+
+    def _said(self, order: Sequence[tuple[Found, float]]) -> list[tuple[Found, float]]:
+        """Return the order that the spelling of the query's words gives to the best."""
+        rows = self._db.execute(
+            "SELECT id, title || ' ' || alias || ' ' || body FROM content "
+            "WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id",
+            (json.dumps([found.key for found, _ in order[:MOST_SAID]]),),
+        )
+        wanted = spellings(self._words)
+        return said(order, {key: spelled(text, wanted) for key, text in rows}, self._weights)
 
     def _gained(self, order: Sequence[tuple[Found, float]]) -> Mapping[int, tuple[float, int]]:
         """Return what each thing gains by the links of the good hits, and whose link it was."""

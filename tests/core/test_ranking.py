@@ -8,6 +8,7 @@ from roamkb.core.ranking import gains
 from roamkb.core.ranking import good
 from roamkb.core.ranking import lifted
 from roamkb.core.ranking import ranked
+from roamkb.core.ranking import said
 from roamkb.core.ranking import weight
 
 WEIGHTS = {"zebra": weight(5, 100), "stripe": weight(50, 100)}
@@ -95,6 +96,27 @@ def test_what_a_good_hit_links_to_comes_before_its_equals() -> None:
     assert [1, 3, 2] == linked(best, other, there, links={1: {3}})
     assert [1, 2, 3] == linked(best, other, there, links={1: {3, *range(10, 900)}}), "a list of all notes"
     assert [1, 2, 3] == linked(best, other, there, links={3: {3}}), "a link to itself"
+
+
+def test_each_word_in_some_form_beats_one_word_over_and_over() -> None:
+    """Of two that score alike, the one that speaks of both words comes first; a form of it will do."""
+    order = ranked([found(1, 2.0), found(2, 1.9)], WEIGHTS)
+    assert [1, 2] == [thing.key for thing, _ in order]
+    spelled = {1: (1.0, 0.0), 2: (1.0, 0.8)}
+    assert [2, 1] == [thing.key for thing, _ in said(order, spelled, WEIGHTS)]
+    assert [1, 2] == [thing.key for thing, _ in said(order, {1: (1.0,), 2: (1.0,)}, WEIGHTS)]
+    assert order == said(order, {}, WEIGHTS)
+
+
+@given(st.lists(st.tuples(st.floats(0, 9), st.booleans(), st.floats(0, 1), st.floats(0, 1)), min_size=1))
+def test_no_spelling_breaks_a_promise(rows: list[tuple[float, bool, float, float]]) -> None:
+    """All words beat some; one word is a name, and its spelling says nothing new."""
+    things = [found(key, words, all=all) for key, (words, all, *_) in enumerate(rows)]
+    spelled = {key: shares for key, (_, _, *shares) in enumerate(rows)}
+    order = [thing.has_all for thing, _ in said(ranked(things, WEIGHTS), spelled, WEIGHTS)]
+    assert order == sorted(order, reverse=True)
+    alone = ranked(things, ONE)
+    assert alone == said(alone, {key: shares[:1] for key, shares in spelled.items()}, ONE)
 
 
 def test_links_break_no_promise() -> None:

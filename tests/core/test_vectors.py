@@ -50,6 +50,12 @@ def test_a_word_falls_into_its_longest_pieces(table: Table) -> None:
     assert table.vector(["z" * 10_000]) is None
 
 
+def test_an_identifier_is_what_its_parts_are(table: Table) -> None:
+    """Names in code are made of words."""
+    assert table.vector(["zebraServer"]) == table.vector(["zebra", "server"])
+    assert table.vector(["HorseZebra", "horse_zebra"]) == table.vector(["horse", "zebra"])
+
+
 def test_files_that_do_not_fit_are_no_table() -> None:
     """Nothing is guessed."""
     assert table_of("a\nb\n", b"\x01") is None

@@ -1,0 +1,44 @@
+"""How much of a word's spelling stands in a text: other forms, compounds and slips have most of it.
+
+A stem is found or it isn't; of a word's groups of three letters a text may hold some. So what
+speaks of each word of a query, in whatever form, is told from what says a single one often.
+"""
+
+from collections.abc import Iterable
+from collections.abc import Sequence
+
+from roamkb.core.tokens import UNSPACED
+
+#: Letters in a group; a word's beginning and end count as one each.
+_GROUP = 3
+#: So many words of a query are looked at, and so many letters of a text.
+_MOST_WORDS = 24
+_MOST_LETTERS = 20_000
+#: What is no part of an ASCII word becomes a blank; the bytes of other letters stay.
+_PLAIN = bytes(code if code > 127 or chr(code).isalnum() else ord(" ") for code in range(256))
+
+#: A word between blanks, and its groups of letters.
+Spelling = tuple[bytes, tuple[bytes, ...]]
+
+
+def spellings(words: Iterable[str]) -> list[Spelling]:
+    """Return how each word is spelled, none twice; of scripts without blanks between words none."""
+    spaced = dict.fromkeys(word.lower() for word in words if not UNSPACED.match(word))
+    return [(_plain(word), _groups(word)) for word in list(spaced)[:_MOST_WORDS]]
+
+
+def spelled(text: str, wanted: Sequence[Spelling]) -> tuple[float, ...]:
+    """Return the share of each word's groups that stand in `text`."""
+    plain = _plain(text[:_MOST_LETTERS])
+    holds = plain.__contains__
+    return tuple(1.0 if word in plain else sum(map(holds, groups)) / len(groups) for word, groups in wanted)
+
+
+def _plain(text: str) -> bytes:
+    return b" %b " % text.lower().encode("utf-8", "replace").translate(_PLAIN)
+
+
+def _groups(word: str) -> tuple[bytes, ...]:
+    edged = f" {word} "
+    groups = {edged[start : start + _GROUP] for start in range(len(edged) - _GROUP + 1)}
+    return tuple(group.encode("utf-8", "replace").translate(_PLAIN) for group in groups)

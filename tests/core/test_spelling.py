@@ -1,0 +1,43 @@
+"""How much of a word stands in a text, whatever its form."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamkb.core.spelling import spelled
+from roamkb.core.spelling import spellings
+
+
+@pytest.mark.parametrize("text", ["Connection", "the connection.", "a (connection) here", "no-connection"])
+def test_a_word_that_stands_there_is_all_there(text: str) -> None:
+    """Case and what stands around it are no matter."""
+    assert (1.0,) == spelled(text, spellings(["connection"]))
+
+
+def test_the_nearer_the_form_the_more_of_it() -> None:
+    """Endings, compounds, slips; then what begins alike, then what has nothing of it."""
+    wanted = spellings(["authenticate"])
+    forms = ("authenticate", "authenticated", "reauthentication", "authority", "zebra")
+    shares = [spelled(form, wanted)[0] for form in forms]
+    assert shares == sorted(shares, reverse=True)
+    assert 1 == shares[0] > shares[1] > shares[2] > shares[3] > shares[4] == 0
+
+
+def test_other_languages_are_spelled_as_well() -> None:
+    """German takes words together; Thai, without blanks, is found by other means."""
+    (share,) = spelled("Das Datenbankverzeichnis", spellings(["Datenbank"]))
+    assert 0.7 < share < 1
+    assert [] == spellings(["ฐานข้อมูล", "数据库"])
+
+
+def test_no_word_counts_twice() -> None:
+    """A query repeats words to weigh them; that has been done."""
+    assert 1 == len(spellings(["Disk", "disk"]))
+
+
+@given(st.lists(st.text(min_size=1)), st.text())
+def test_a_share_is_a_share(words: list[str], text: str) -> None:
+    """Whatever is asked of whatever text, half characters and all."""
+    wanted = spellings(words)
+    assert all(0 <= share <= 1 for share in spelled(text, wanted))
+    assert all(share == 1 for share in spelled(" ".join(words), wanted) if len("".join(words)) < 100)
