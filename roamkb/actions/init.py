@@ -92,8 +92,9 @@ def init(
 ) -> Initialised:
     """Make the log of the project at `root`, as far as it is missing.
 
-    What a log says that came with the project is put before agents from then on, so that a human
-    is asked by `ask`, unless they said `yes`; `led_by` says by what an agent is known to run this.
+    What a log says that came with the project is put before agents from then on (design section 8). So no
+    agent takes it, `led_by` saying by what one is known to run this; and who sits at a terminal is asked by
+    `ask`, unless they said `yes`. A script without either is its owner's.
 
     Raises:
         UsageError: no log can be kept there, or nobody wants the one that came with the project.
@@ -162,15 +163,14 @@ def _confirm(
 ) -> None:
     """Raise unless a human takes somebody else's word."""
     what = f"the log in {shown(str(root))} came with the project and isn't this machine's: {brought}"
-    if yes and not led_by:
-        return
-    if ask is None or led_by:
+    if led_by:
         raise UsageError(
-            f"{what}; {f'an agent runs this ({led_by}), and only a human takes it; ' if led_by else ''}"
-            "nothing was made",
+            f"{what}; an agent runs this ({led_by}), and only a human takes it; nothing was made",
             hint="agents would be told so from then on: your human looks at .roamkb/knowledge.jsonl, "
-            "and calls `roamkb init` at a terminal, or `roamkb init --yes`",
+            "and calls `roamkb init` in a terminal of their own",
         )
+    if yes or ask is None:
+        return
     question = f"{what}.\nAgents will be told what it says. Take it? [y/N]"
     if ask(question).strip().lower() not in ("y", "yes"):
         raise UsageError("the log wasn't adopted; nothing was made")

@@ -69,7 +69,7 @@ def _approval(words: list[str], text: str) -> str:
     if word == "install" and "--dry-run" not in words:
         return "install" if any(one.partition("=")[0] in _INSTALL_RULE for one in words) else ""
     if word == "init":
-        # without it a log that came with the project is only named
+        # without it a log that came with the project is refused to the agent that our process finds above it
         return "init --yes" if "--yes" in words else ""
     if word.startswith(("$", "`")):
         return next((verb for verb in _APPROVALS if re.search(rf"\b{verb}\b", text)), "")

@@ -76,18 +76,18 @@ def test_an_ignored_log_is_told(world: World) -> None:
 
 
 def test_a_log_that_came_with_the_project_is_adopted(world: World) -> None:
-    """By a human's yes, who is told what is in it; until then nothing of it is said."""
+    """By a human, who is told what is in it, and by no agent; until then nothing of it is said."""
     brought(world)
-    done = world.run("init", "--json")
+    done = world.run("init", "--yes", "--json", extra={"CLAUDECODE": "1"})
     assert (2, "usage") == (done.status, done.json["error"]["code"])  # type: ignore[index]
+    done = world.run("init", extra={"CLAUDECODE": "1"})
+    assert (2, True) == (done.status, "an agent runs this (CLAUDECODE is set)" in done.err)
     told = "2 learnings by mallory, an[2J ally: 1 verified, 2 0.80 sure or more, 1 as sure as a human"
-    assert told in world.run("init").err
+    assert told in done.err
     assert not (world.personal / ".roamkb" / "local").exists()
     assert 2 == world.run("recall", "theirs").status
-    done = world.run("init", "--yes", extra={"CLAUDECODE": "1"})
-    assert (2, True) == (done.status, "an agent runs this (CLAUDECODE is set)" in done.err)
-    done = world.run("init", "--yes", "--json")
-    assert (0, True) == (done.status, done.json["adopted"])
+    done = world.run("init")
+    assert (0, True) == (done.status, told in done.out)
     assert 0 == world.run("recall", "theirs").status
 
 
