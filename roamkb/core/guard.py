@@ -86,6 +86,8 @@ _TOKEN = r"[^\s'\"=:;|&<>(),]+"
 _OURS = r"roamkb|knowledge-base|\.claude|\.codex|settings\.|hooks\.json|config\.toml"
 #: What may lead anywhere: home, upwards, a glob from the root.
 _FAR = r"~|\$\{?HOME|\$\(|`|\.\.|/\S*[*?\[{]|\$'"
+_LIVE = "*?[\0$`"
+_ENDINGS = ("org", "gpg", "age", "org_archive")
 #: Of a command, that is looked up on the disk before anything else is done; of a longer one, nothing.
 _MOST_TOKENS = 64
 _MOST_READ = 4096
@@ -115,10 +117,11 @@ def _is_near(place: str, folder: str) -> bool:
     return f"{place}/".startswith(f"{folder}/") or f"{folder}/".startswith(f"{place}/")
 
 
-def protected(ground: Ground) -> Names:
+def protected(ground: Ground, links: dict[str, str] | None = None) -> Names:
     """Return what only a human changes, by its paths and its real paths."""
     files = tuple(posixpath.join(ground.home, one) for one in PROTECTED)
-    return Names((*files, *map(ground.resolve, files)), home=ground.home, resolve=ground.resolve)
+    names = (*files, *map(ground.resolve, files))
+    return Names(names, home=ground.home, resolve=ground.resolve, links=links)
 
 
 def refusal(ground: Ground, what: str) -> Denial:
@@ -154,12 +157,17 @@ def approval_denial(verb: str) -> Denial:
 
 def is_spared(path: str, ground: Ground) -> bool:
     """Say whether a path in the knowledge base may be a human's note, or hold some."""
-    if any(mark in path for mark in "*?[\0$`"):
+    if any(mark in path for mark in _LIVE):
         return True
     _, dot, ending = posixpath.basename(path).rpartition(".")
-    if dot and ending not in ("org", "gpg", "age", "org_archive"):
+    if dot and ending not in _ENDINGS:
         return False
     return not ground.is_agent_note(path)
+
+
+def is_note(path: str) -> bool:
+    """Say whether a path is spelled as a note's, or as what may be one, and not as a folder's."""
+    return any(mark in path for mark in _LIVE) or path.rpartition(".")[2] in _ENDINGS
 
 
 def paths_of_patch(patch: str) -> list[str]:

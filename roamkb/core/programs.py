@@ -6,20 +6,31 @@ ASSIGNMENT = r"[A-Za-z_]\w*+(?:\[[^]]*+\])?\+?="
 #: Programs that run another: their options that take a value, and how many words stand before the other.
 RUNNERS: dict[str, tuple[str, int]] = {
     "builtin": ("", 0),
+    "busybox": ("", 0),
+    "chronic": ("", 0),
     "command": ("", 0),
+    "coproc": ("", 0),
     "doas": ("-u -C", 0),
     "env": ("-u -C --unset --chdir", 0),
     "exec": ("-a", 0),
+    "flock": ("-w -E --timeout --wait --conflict-exit-code", 1),
     "ionice": ("-c -n", 0),
+    "ltrace": ("-e -o -p -u", 0),
     "nice": ("-n --adjustment", 0),
     "noglob": ("", 0),
     "nohup": ("", 0),
     "setsid": ("", 0),
     "stdbuf": ("-i -o -e", 0),
+    "strace": ("-e -E -o -p -P -s -S -u", 0),
     "sudo": ("-u -g -h -p -C -D -R -T -U --user --group --chdir", 0),
+    "systemd-run": ("-p -u -E --property --unit --setenv", 0),
     "time": ("-f -o", 0),
     "timeout": ("-s -k --signal --kill-after", 1),
+    "toybox": ("", 0),
+    "unbuffer": ("", 0),
 }
+#: Has env itself part its value into words.
+_ENV_SCRIPT = r"(?s)(?:--split-string=?|-[iv0]*S)(.*)"
 SHELLS = frozenset("bash dash ksh sh zsh".split())
 
 
@@ -95,6 +106,11 @@ def without_runners(words: list[str]) -> list[str]:
             valued, leading = RUNNERS[name]
             at += 1
             while at < len(words) and words[at].startswith("-"):
+                if name == "env" and (found := re.match(_ENV_SCRIPT, words[at])):
+                    text = found[1] or " ".join(words[at + 1 : at + 2])
+                    words = [*text.split(), *words[at + (1 if found[1] else 2) :]]
+                    at, leading = 0, 0
+                    break
                 at += 2 if words[at] in valued.split() else 1
             at += leading
         else:

@@ -9,6 +9,7 @@ from enum import IntEnum
 from itertools import islice
 
 _VARIABLE = r"\$(?:(\w+|[@*])|\{([\w@*]+)(?:\[[^]}]*+\])?(?::?[-=]([^{}]*+))?\}|\{\w[^{}]*+\})"
+_CHANGED = r"\$\{(\w+)(%%?|##?|[/^,:@])([^{}]*)\}"
 _SUBSTITUTION = r"\$\([^()$]*+\)|`[^`]*+`|\$\{[^{}$]*+\}|\$\w++"
 _BRACES = r"\{([^{},]*+,[^{}]*+)\}"
 _PARTS = r"[=:@,]"
@@ -18,6 +19,7 @@ _UNKNOWN = "\0"
 #: Of a hostile word or command: what comes after is not looked at on the disk, only as it is spelled.
 _MOST_SPELLINGS = 64
 _MOST_LOOKS = 400
+_MOST_LINKS = 20
 _LONGEST_PATH = 4096
 
 
@@ -34,12 +36,22 @@ class Reach(IntEnum):
 class Names:
     """The knowledge base by all that it is called; looks at the disk through `resolve` alone."""
 
-    def __init__(self, folders: Sequence[str], *, home: str, resolve: Callable[[str], str]) -> None:
+    def __init__(
+        self,
+        folders: Sequence[str],
+        *,
+        home: str,
+        resolve: Callable[[str], str],
+        links: dict[str, str] | None = None,
+    ) -> None:
+        """Take the folders' names; `links` are those that a script made by now."""
         self.folders = tuple(dict.fromkeys(_normal(one) for one in folders if one.strip("/")))
         self.home = _normal(home)
         self._kb = tuple(tuple(one.strip("/").split("/")) for one in self.folders)
         self._resolve = resolve
-        self._resolved: dict[str, str] = {}
+        self._links = {} if links is None else links
+        #: By the path and the links that were made before.
+        self._resolved: dict[tuple[str, int], str] = {}
         self._tails = tuple(
             kb[len(own) :]
             for kb in self._kb
@@ -97,12 +109,27 @@ class Names:
         own = who == posixpath.basename(self.home)
         return (self.home if own else home) + slash + rest if own or not who else spelled
 
+    def link(self, at: str, to: str) -> None:
+        """Take `at` for a link to `to` from now on: the script makes it."""
+        if len(self._links) < _MOST_LINKS:
+            self._links[_normal(at)] = to
+
     def _real(self, path: str) -> str:
-        if path not in self._resolved:
+        known = (path, len(self._links))
+        if known not in self._resolved:
             if len(self._resolved) >= _MOST_LOOKS:
                 return _normal(path)
-            self._resolved[path] = self._resolve(path)
-        return self._resolved[path]
+            self._resolved[known] = self._resolve(self._linked(path))
+        return self._resolved[known]
+
+    def _linked(self, path: str) -> str:
+        for _ in self._links:
+            normal = _normal(path)
+            at = next((at for at in self._links if f"{normal}/".startswith(f"{at}/")), None)
+            if at is None:
+                break
+            path = self._links[at] + normal[len(at) :]
+        return path
 
     def in_text(self, text: str, cwd: str) -> str:
         """Return the first path in a piece of code that leads into the knowledge base, or nothing."""
@@ -141,7 +168,25 @@ def _variable_value(found: re.Match[str], variables: dict[str, str]) -> str:
     name = found[1] or found[2]
     if name in variables:
         return variables[name]
+    if name is None and (changed := re.fullmatch(_CHANGED, found[0])) and changed[1] in variables:
+        return _trimmed(variables[changed[1]], changed[2], changed[3])
     return found[3] if found[3] is not None else found[0]
+
+
+def _trimmed(value: str, sign: str, pattern: str) -> str:
+    """Return `${NAME%pattern}` and its like; of what changes a value otherwise, the value as it was."""
+    ends = range(len(value) + 1)
+    if sign in ("%", "%%"):
+        cuts = (at for at in (reversed(ends) if sign == "%" else ends) if _is_like(value[at:], pattern))
+        return value[: next(cuts, len(value))]
+    if sign in ("#", "##"):
+        cuts = (at for at in (ends if sign == "#" else reversed(ends)) if _is_like(value[:at], pattern))
+        return value[next(cuts, 0) :]
+    return value
+
+
+def _is_like(text: str, pattern: str) -> bool:
+    return text == pattern or ("*" in pattern and _matches(pattern, text, is_last=False))
 
 
 def _spellings(word: str) -> Iterator[str]:

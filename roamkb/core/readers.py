@@ -169,6 +169,18 @@ def program_of_xargs(words: list[str]) -> list[str]:
     return words[at:]
 
 
+def lists_of_xargs(words: list[str]) -> list[str]:
+    """Return the files that `xargs -a` reads its words from."""
+    if name_of(words[0]) != "xargs":
+        return []
+    own = words[1 : len(words) - len(program_of_xargs(words[1:]))]
+    return [
+        word.partition("=")[2] or "".join(own[at + 1 : at + 2])
+        for at, word in enumerate(own)
+        if word == "-a" or word.startswith("--arg-file")
+    ]
+
+
 def _sed(words: list[str]) -> bool:
     scripts: list[str] = []
     named: list[str] = []

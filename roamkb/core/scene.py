@@ -3,6 +3,7 @@
 `core/shell_guard` asks it about each command, and tells it of each that is done.
 """
 
+import posixpath
 import re
 from collections.abc import Iterator
 
@@ -20,6 +21,7 @@ _FUNCTION = (
     r"([\w.-]{1,64})[ \t]{0,8}\([ \t]{0,8}\)|\bfunction[ \t]{1,8}([\w.-]+)|\balias[ \t]{1,8}([\w.-]+)="
 )
 _FOLDER_OPTIONS = ("-C", "--directory", "--chdir", "--cwd", "--work-tree", "--git-dir", "--prefix")
+_FOLDER_VARIABLES = ("GIT_WORK_TREE", "GIT_DIR")
 _READS_NAMES = frozenset("read mapfile readarray".split())
 _SETTERS = frozenset("export declare local readonly typeset env sudo".split())
 #: Of a variable: `x=$x$x` doubles it.
@@ -34,6 +36,7 @@ class Scene:
 
     __slots__ = (
         "_cwds",
+        "_fed",
         "_given",
         "_ground",
         "_kb",
@@ -59,6 +62,8 @@ class Scene:
         #: What the substitutions print that belong to the next command of a scope, and to the one at hand.
         self._nested: dict[tuple[int, ...], int] = {}
         self._given = 0
+        #: The subshells that a pipe feeds.
+        self._fed: set[tuple[int, ...]] = set()
         #: Files that this script writes with text that names the knowledge base.
         self.tainted: set[str] = set()
         #: Names that a function or an alias may stand behind.
@@ -112,7 +117,10 @@ class Scene:
         return self.find(cwd, "/")[0] is Reach.INSIDE
 
     def folders_of(self, words: list[str], cwd: str) -> Iterator[str]:
-        """Yield where a program is told to go: `git -C DIR`, `make --directory=DIR`."""
+        """Yield where a program is told to go: `git -C DIR`, `make --directory=DIR`, `GIT_DIR=DIR git`."""
+        for name in _FOLDER_VARIABLES:
+            if folder := self.variables.get(name):
+                yield self.path(folder, cwd).removesuffix("/.git")
         for at, word in enumerate(words[1:], 1):
             for option in _FOLDER_OPTIONS:
                 if word == option and at + 1 < len(words):
@@ -139,9 +147,13 @@ class Scene:
     def fed(self, command: Command, cwd: str) -> int:
         """Say whether standard input names files of the knowledge base, or is one."""
         level = 0
+        if command.is_fed and command.piped_from is None:
+            self._fed.add(command.scope)
         if command.piped_from is not None:
             level = self._prints.get(id(command.piped_from), 0)
-        elif command.is_fed:
+        elif command.is_fed or any(
+            command.scope[:at] in self._fed for at in range(1, len(command.scope) + 1)
+        ):
             level = SURE if self.has_named else 0
         for sign, target in command.redirections:
             if sign in ("<", "<>"):
@@ -171,8 +183,9 @@ class Scene:
             variables.update({f"alias {one.partition('=')[0]}": one.partition("=")[2] for one in rest[1:]})
         elif name == "printf" and rest[1:2] == ["-v"] and len(rest) > 4:
             variables[rest[2]] = rest[4][:_LONGEST_VALUE]
-        elif name == "set" and "--" in rest:
-            variables.update(positional(rest[rest.index("--") + 1 :]))
+        elif name == "set":
+            given = rest[rest.index("--") + 1 :] if "--" in rest else rest[1:]
+            variables.update(positional(given) if given and not given[0].startswith(("-", "+")) else {})
         elif name in ("for", "select") and rest[2:3] == ["in"]:
             cwd = self.cwd(())
             items = rest[3:] or [""]
@@ -227,17 +240,41 @@ class Scene:
             self.tainted.update(self.path(self.expand(target), cwd) for target in outputs)
         if name in ("cd", "pushd"):
             self._go(program[1:], command.scope, cwd, text)
+        elif name == "ln":
+            self._link(program, cwd)
 
     def _go(self, words: list[str], scope: tuple[int, ...], cwd: str, text: str) -> None:
         named = [word for word in words if not word.startswith("-")]
         if words == ["-"]:
             where = self.variables.get("OLDPWD", cwd)
         else:
-            where = self.path(named[0], cwd) if named else self.variables["HOME"]
+            where = self._gone_to(named[0], cwd) if named else self.variables["HOME"]
             where = where if where and "\0" not in where else self.named(text, cwd) or cwd
         self.variables["OLDPWD"] = cwd
         self.variables["PWD"] = where
         self._cwds[scope] = where
+
+    def _gone_to(self, word: str, cwd: str) -> str:
+        """Return where `cd` leads: a folder of CDPATH comes first where that is one that counts."""
+        for folder in self.variables.get("CDPATH", "").split(":")[:9]:
+            if folder and not word.startswith(("/", "~", ".")):
+                reach, where = self.find_path(f"{folder}/{word}", cwd)
+                if reach:
+                    return where
+        return self.path(word, cwd)
+
+    def _link(self, words: list[str], cwd: str) -> None:
+        """Know a link that is made, whatever it leads to."""
+        *sources, last = [word for word in words[1:] if not word.startswith("-")] or [""]
+        if not sources:
+            # `ln -s TARGET` makes one of the same name here
+            sources, last = [last], "."
+        at = self.path(last, cwd)
+        for source in sources:
+            target = self.path(source, cwd)
+            self._kb.link(posixpath.join(at, posixpath.basename(target)), target)
+            if not last.endswith((".", "/")):
+                self._kb.link(at, target)
 
 
 def positional(words: list[str]) -> dict[str, str]:

@@ -10,6 +10,7 @@ from roamkb.core.approvals import find_approval
 from roamkb.core.guard import Denial
 from roamkb.core.guard import Ground
 from roamkb.core.guard import approval_denial
+from roamkb.core.guard import is_note
 from roamkb.core.guard import is_spared
 from roamkb.core.guard import paths_of_patch
 from roamkb.core.guard import protected
@@ -25,6 +26,7 @@ from roamkb.core.programs import without_runners
 from roamkb.core.reach import Names
 from roamkb.core.reach import Reach
 from roamkb.core.reach import expand
+from roamkb.core.readers import lists_of_xargs
 from roamkb.core.readers import program_of_xargs
 from roamkb.core.readers import reads_only
 from roamkb.core.scene import MAYBE
@@ -44,8 +46,15 @@ _INTERPRETER = (
 _WRITEISH = (
     r"(?i:open\s*\([^()\n]{0,200},\s*(?:mode\s*=\s*)?['\"][^'\"\n]{0,3}[wax+]|\bwrite|unlink|remove|rename|rmtree"
     r"|truncate|copy|\bmove|touch|delete|[^-=<]>|system|subprocess|\bexec|spawn|popen|sed\s+-\w*i"
-    r"|\b(?:rm|mv|cp|tee|dd)\s|\bsave|append|os\.replace|\bw(?:q|rite)?!?\s|-i\b)"
+    r"|(?<!-)\b(?:rm|mv|cp|tee|dd)\s|rmSync|\.output|\.once|file\s*\(|outfile|\bsave|append|os\.replace|\bw(?:q|rite)?!?\s|-i\b)"
 )
+#: Whatever they are told, it may be saved.
+_EDITOR = r"(?:emacs|emacsclient|vim?|nvim|ex|ed)[\d.]*"
+#: Programs that put many files where their words say, or undo what was done to them.
+_FILLERS = frozenset("7z bsdtar cpio git patch tar unzip".split())
+#: Programs that show a folder to others: `-v FOLDER:/there`.
+_MOUNTERS = frozenset("docker nerdctl podman".split())
+_RUNNERS_OF_FILES = SHELLS | frozenset("source . xargs make gmake just".split())
 _RULE_IN_TEXT = (
     r"\.claude\W{1,8}(?:rules\W{1,8}knowledge-base\.md|settings(?:\.local)?\.json)"
     r"|\.codex\W{1,8}(?:hooks\.json|config\.toml)"
@@ -74,12 +83,13 @@ class _Judge:
         self._ground = ground
         self._read = read
         self._is_personal = ground.is_personal
-        self._rule = protected(ground)
+        links: dict[str, str] = {}
+        self._rule = protected(ground, links)
         user = posixpath.basename(ground.home)
         known = {"HOME": ground.home, "PWD": ground.cwd, "USER": user, "LOGNAME": user}
         self._scene = Scene(
             ground,
-            Names(ground.kb, home=ground.home, resolve=ground.resolve),
+            Names(ground.kb, home=ground.home, resolve=ground.resolve, links=links),
             variables=dict(ground.variables) | known,
             cwd=ground.cwd,
         )
@@ -118,15 +128,11 @@ class _Judge:
     def judge_command(self, command: Command, text: str) -> Denial | None:
         """Return why one simple command is denied, and remember what it means for those behind it."""
         scene = self._scene
-        cwd, words = scene.cwd(command.scope), scene.words(command)
-        program = without_runners(words)
-        fed = scene.fed(command, cwd)
-        denial = (
-            self._judge_targets(command, cwd)
-            or self._judge_approval(program, command, text)
-            or self._judge_program(command, words, program, cwd, fed)
-        )
-        scene.remember(command, words, program, cwd, fed)
+        cwd = scene.cwd(command.scope)
+        words = scene.words(command)
+        call = _Call(command, words, cwd, fed=scene.fed(command, cwd), text=text)
+        denial = self._judge_targets(command, cwd) or self._judge_approval(call) or self._judge_program(call)
+        scene.remember(command, words, call.program, cwd, call.fed)
         return denial
 
     def _judge_targets(self, command: Command, cwd: str) -> Denial | None:
@@ -146,35 +152,41 @@ class _Judge:
             return refusal(self._ground, f"{what} would write to {_shown(path)}")
         return None
 
-    def _judge_approval(self, program: list[str], command: Command, text: str) -> Denial | None:
-        verb = find_approval(program, stdin_of(command) or "", text)
+    def _judge_approval(self, call: "_Call") -> Denial | None:
+        verb = find_approval(call.program, stdin_of(call.command) or "", call.text)
         return approval_denial(verb) if verb else None
 
-    def _judge_program(
-        self, command: Command, words: list[str], program: list[str], cwd: str, fed: int
-    ) -> Denial | None:
+    def _judge_program(self, call: "_Call") -> Denial | None:
+        program, name = call.program, call.name
         if not program:
             return None
-        name = name_of(program[0])
-        script = script_of(program, stdin_of(command)) if name in SHELLS or name == "eval" else None
-        if script is None and name == "trap" and len(program) > 1:
-            script = program[1]
-        if script is not None:
-            return self._judge_inner(script, program, cwd, fed)
+        scripts = self._scripts(call)
+        if scripts:
+            denials = (self._judge_inner(one, program, call.cwd, call.fed) for one in scripts)
+            return next((denial for denial in denials if denial), None)
         if name == "apply_patch":
-            return self._judge_patch(program, command, cwd)
-        is_reader = name not in self._scene.renamed and reads_only(words)
-        if is_reader:
+            return self._judge_patch(call)
+        if name not in self._scene.renamed and reads_only(call.words):
             return None
-        if denial := self._judge_rule(program, command, cwd) or self._judge_folders(program, cwd):
+        if denial := self._judge_rule(call) or self._judge_folders(call):
             return denial
         if self._is_personal:
-            return self._judge_personal(program, command, cwd, fed)
-        if self._touches(command, words, name, cwd) or self._runs_tainted(program, cwd):
+            return self._judge_personal(call)
+        if self._touches(call) or self._runs_tainted(call):
             return refusal(self._ground, f"`{_shown(name)}` is pointed at the knowledge base")
-        if fed and self._may_act_on_input(program, fed):
+        if call.fed and self._may_act_on_input(call):
             return refusal(self._ground, f"`{_shown(name)}` is fed from the knowledge base")
         return None
+
+    def _scripts(self, call: "_Call") -> list[str]:
+        """Return the shell text that a command runs, as this shell and as the next one may expand it."""
+        if call.name == "trap":
+            return call.program[1:2]
+        if call.name not in SHELLS and call.name != "eval":
+            return []
+        stdin = stdin_of(call.command)
+        found = (script_of(call.program, stdin), script_of(without_runners(call.command.words), stdin))
+        return list(dict.fromkeys(one for one in found if one is not None))
 
     def _judge_inner(self, script: str, program: list[str], cwd: str, fed: int) -> Denial | None:
         """Judge the script of `bash -c`, with its own arguments."""
@@ -201,58 +213,86 @@ class _Judge:
         self._scene = outer
         return denial
 
-    def _judge_patch(self, program: list[str], command: Command, cwd: str) -> Denial | None:
-        for path in paths_of_patch("\n".join([*program[1:], stdin_of(command) or ""])):
-            if denial := self._judge_write(path, cwd, "the patch"):
+    def _judge_patch(self, call: "_Call") -> Denial | None:
+        for path in paths_of_patch("\n".join([*call.program[1:], stdin_of(call.command) or ""])):
+            if denial := self._judge_write(path, call.cwd, "the patch"):
                 return denial
         return None
 
-    def _judge_rule(self, program: list[str], command: Command, cwd: str) -> Denial | None:
+    def _judge_rule(self, call: "_Call") -> Denial | None:
         """Judge what would change the rule or the hooks, in any project."""
+        program, cwd = call.program, call.cwd
         changed = targets(program)
         if any(self._scene.find(word, cwd, self._rule)[0] is Reach.INSIDE for word in changed or ()):
             return rule_denial()
         if takes_folders(program) and any(self._scene.find(word, cwd, self._rule)[0] for word in program[1:]):
             return rule_denial()
-        code = " ".join([*program, command.stdin or ""])
-        if changed is None and re.fullmatch(_INTERPRETER, name_of(program[0])):
-            return rule_denial() if re.search(_RULE_IN_TEXT, code) and re.search(_WRITEISH, code) else None
+        if changed is None and re.fullmatch(_INTERPRETER, call.name):
+            is_change = re.search(_RULE_IN_TEXT, call.code) and re.search(_WRITEISH, call.code)
+            return rule_denial() if is_change else None
         return None
 
-    def _judge_folders(self, program: list[str], cwd: str) -> Denial | None:
-        """Judge `rm -r` of a folder that the knowledge base lies in."""
-        if takes_folders(program) and any(
-            self._scene.find(word, cwd)[0] is Reach.ABOVE for word in program[1:]
-        ):
-            return refusal(
-                self._ground, f"`{_shown(name_of(program[0]))}` would take the knowledge base along"
-            )
+    def _judge_folders(self, call: "_Call") -> Denial | None:
+        """Judge `rm -r` of a folder that the knowledge base lies in, and what is unpacked or undone there."""
+        program, cwd = call.program, call.cwd
+        above = [
+            path
+            for word in (*program[1:], *(targets(program) or ()))
+            for reach, path in [self._scene.find(word, cwd)]
+            if reach is Reach.ABOVE
+        ]
+        # a whole home is unpacked into and undone for other reasons
+        is_near = any(path.startswith(self._ground.home.rstrip("/") + "/") for path in above)
+        if above and (takes_folders(program) or (is_near and call.name in _FILLERS and targets(program))):
+            return refusal(self._ground, f"`{_shown(call.name)}` would take the knowledge base along")
         return None
 
-    def _judge_personal(self, program: list[str], command: Command, cwd: str, fed: int) -> Denial | None:
-        name = name_of(program[0])
+    def _judge_personal(self, call: "_Call") -> Denial | None:
+        """Judge what may not happen to a human's note, where an agent may write notes of its own."""
+        program, name = call.program, call.name
         changed = targets(program)
-        bases = [cwd, *self._scene.folders_of(program, cwd)]
+        bases = [call.cwd, *self._scene.folders_of(call.words, call.cwd)]
         for word in changed or ():
             for base in bases:
                 if denial := self._judge_write(word, base, f"`{_shown(name)}`"):
                     return denial
-        if fed and name == "xargs" and changed is not None:
+        is_fed = call.fed or any(self._scene.find(one, call.cwd)[0] for one in lists_of_xargs(program))
+        if is_fed and name == "xargs" and changed is not None:
             return refusal(self._ground, "`xargs` would hand over the knowledge base's files")
-        if changed is None and re.fullmatch(_INTERPRETER, name):
-            code = "\n".join([*program[1:], command.stdin or ""])
-            where = self._scene.named(code, cwd)
-            if where and re.search(_WRITEISH, code) and is_spared(where, self._ground):
-                return refusal(self._ground, f"`{_shown(name)}` may write to {_shown(where)}")
+        if call.fed is SURE and name in SHELLS:
+            return refusal(self._ground, f"`{_shown(name)}` is fed from the knowledge base")
+        if changed is None or re.fullmatch(_INTERPRETER, name):
+            return self._judge_code(call)
         return None
 
-    def _touches(self, command: Command, words: list[str], name: str, cwd: str) -> bool:
+    def _judge_code(self, call: "_Call") -> Denial | None:
+        """Judge a program that nobody knows, or that runs what its words say, by what it names."""
+        program, name = call.program, call.name
+        if name in TALKERS:
+            return None
+        where = self._scene.named(call.code, call.cwd)
+        is_writer = re.search(_WRITEISH, call.code) is not None or re.fullmatch(_EDITOR, name) is not None
+        if where and is_writer and is_spared(where, self._ground):
+            return refusal(self._ground, f"`{_shown(name)}` may write to {_shown(where)}")
+        if self._runs_tainted(call) and re.search(_WRITEISH, call.text):
+            return refusal(self._ground, f"`{_shown(name)}` runs what was made here and names it")
+        if re.fullmatch(_INTERPRETER, name) and _has_code(program):
+            return None
+        for word in program:
+            reach, path = self._scene.find(word, call.cwd)
+            is_handed = is_note(path) or (name in _MOUNTERS and ":" in word and not word.endswith(":ro"))
+            if reach is Reach.INSIDE and is_handed and is_spared(path, self._ground):
+                return refusal(self._ground, f"`{_shown(name)}` may write to {_shown(path)}")
+        return None
+
+    def _touches(self, call: "_Call") -> bool:
         """Say whether a program's words, input or folder lead to the knowledge base."""
+        words, name, cwd = call.words, call.name, call.cwd
         is_talker = name in TALKERS
         if name not in MINDERS and self._scene.is_inside(cwd):
             return True
         bases = [cwd, *self._scene.folders_of(words, cwd)]
-        for word in (*words, *(targets(without_runners(words)) or ())):
+        for word in (*words, *(targets(call.program) or ())):
             # a message may say anything
             if is_talker and re.search(r"\s", word) and not word.startswith("-"):
                 if self._scene.find_path(word, cwd)[0] is Reach.INSIDE:
@@ -262,11 +302,12 @@ class _Judge:
                 return True
             if not is_talker and self._is_named_in(word, cwd):
                 return True
+        stdin = call.command.stdin or ""
         if name == "xargs":
-            given = self._scene.expand(command.stdin or "").strip()
+            given = self._scene.expand(stdin).strip()
             paths = [given, *given.split()[:_MOST_PATHS]]
             return any(self._scene.find(word, cwd)[0] is Reach.INSIDE for word in paths)
-        return name not in _TAKERS and self._is_named_in(command.stdin or "", cwd)
+        return name not in _TAKERS and self._is_named_in(stdin, cwd)
 
     def _is_named_in(self, code: str, cwd: str) -> bool:
         """Say whether code names a path there, spelled in whatever way."""
@@ -277,30 +318,50 @@ class _Judge:
             self._scene.find(path, cwd)[0] is Reach.INSIDE for path in dict.fromkeys(paths)
         )
 
-    def _runs_tainted(self, program: list[str], cwd: str) -> bool:
+    def _runs_tainted(self, call: "_Call") -> bool:
         """Say whether a script is run that was written here, naming the knowledge base."""
-        name = name_of(program[0])
-        runs = (
-            name in SHELLS or name in ("source", ".", "xargs") or re.fullmatch(_INTERPRETER, name) is not None
-        )
-        candidates = program[: 4 if runs else 1]
+        runs = call.name in _RUNNERS_OF_FILES or re.fullmatch(_INTERPRETER, call.name) is not None
         return bool(self._scene.tainted) and any(
-            posixpath.normpath(posixpath.join(cwd, word)) in self._scene.tainted for word in candidates
+            posixpath.normpath(posixpath.join(call.cwd, word)) in self._scene.tainted
+            for word in call.program[: 4 if runs else 1]
         )
 
-    def _may_act_on_input(self, program: list[str], fed: int) -> bool:
-        name = name_of(program[0])
+    def _may_act_on_input(self, call: "_Call") -> bool:
+        name, program = call.name, call.program
         if name == "xargs":
-            return fed is SURE or name_of((program_of_xargs(program[1:]) or ["echo"])[0]) in MINDERS
-        if fed is MAYBE:
+            return call.fed is SURE or name_of((program_of_xargs(program[1:]) or ["echo"])[0]) in MINDERS
+        if call.fed is MAYBE:
             return name in SHELLS or name == "parallel"
         if name in _TAKERS or name in MINDERS:
             return False
-        if re.fullmatch(_INTERPRETER, name) and any(
-            word in ("-c", "-e", "-E", "-ne", "-pe", "-p") for word in program
-        ):
+        if re.fullmatch(_INTERPRETER, name) and _has_code(program):
             return re.search(_WRITEISH, " ".join(program[1:])) is not None
         return True
+
+
+class _Call:
+    """A simple command as it is about to run."""
+
+    __slots__ = ("command", "cwd", "fed", "name", "program", "text", "words")
+
+    def __init__(self, command: Command, words: list[str], cwd: str, *, fed: int, text: str) -> None:
+        """Take the command, its words as far as they are known, and the whole script that it stands in."""
+        self.command = command
+        self.words = words
+        self.program = without_runners(words)
+        self.name = name_of(self.program[0]) if self.program else ""
+        self.cwd = cwd
+        self.fed = fed
+        self.text = text
+
+    @property
+    def code(self) -> str:
+        """What it is told to do."""
+        return "\n".join([*self.words, self.command.stdin or ""])
+
+
+def _has_code(program: list[str]) -> bool:
+    return any(word in ("-c", "-e", "-E", "-ne", "-pe", "-p") for word in program)
 
 
 def _shown(path: str) -> str:

@@ -11,36 +11,49 @@ from roamkb.core.readers import reads_only
 
 #: Programs that change what their words name, all of them.
 _ALL = frozenset(
-    "chgrp chmod chown ed ex mv patch rm rmdir setfattr shred split sponge srm tee touch truncate trash"
-    " trash-put unlink vim vi nvim nano emacs emacsclient gio rename prename csplit".split()
+    "bindfs bunzip2 bzip2 chattr chgrp chmod chown ed emacs emacsclient ex fallocate gio gunzip gzip mount mv"
+    " nano nvim prename rename rm rmdir setfacl setfattr shred sponge srm tee touch trash trash-put truncate"
+    " unlink unxz unzstd vi vim xz zstd".split()
 )
 #: Programs that change only the last that they name, or what `-t` says.
 _LAST = frozenset("cp install ln rsync scp gcp ginstall".split())
 #: Options whose value these programs write to.
 _OUTPUTS = {
-    "curl": ("-o", "--output"),
-    "wget": ("-O", "--output-document"),
-    "sort": ("-o", "--output"),
     "pandoc": ("-o", "--output"),
+    "sort": ("-o", "--output"),
     "tree": ("-o",),
-    "unzip": ("-d",),
-    "tar": ("-C", "--directory"),
 }
-_GIT_CHANGES = frozenset("apply checkout clean mv reset restore rm stash".split())
+#: Options that say into which folder these programs put what they bring, the current one without.
+_UNPACKERS = {
+    "7z": ("-o",),
+    "bsdtar": ("-C", "--directory", "--cd"),
+    "cpio": ("-D", "--directory"),
+    "patch": ("-d", "--directory"),
+    "tar": ("-C", "--directory"),
+    "unzip": ("-d",),
+}
+_GIT_CHANGES = frozenset("apply checkout clean mv reset restore rm stash switch".split())
+_GIT_PLACES = ("-C", "--work-tree", "--git-dir")
 #: Programs that take a whole folder with them.
 _DEEP = r"-[a-zA-Z]*[rR]|--recursive|--delete|--no-preserve-root"
 _IN_PLACE = r"-[a-hj-zA-Z0]*i"
 _DEEP_OPTIONAL = frozenset("chgrp chmod chown rm shred".split())
 _DEEP_ALWAYS = frozenset("mv rmdir trash trash-put srm".split())
+_FINDERS = frozenset("fd fdfind find".split())
+#: Where a program's own command begins, or what it looks for.
+_FIND_ENDS = ("-", "(", "!")
 #: Programs that touch no more than what they name, wherever they run.
-MINDERS = _ALL | _LAST | frozenset("mkdir curl wget tar unzip dd".split())
+MINDERS = _ALL | _LAST | frozenset("csplit curl dd mkdir patch split tar unzip wget zip".split())
 
 #: Programs whose words with blanks are messages, and whose standard input is text.
 TALKERS = frozenset("bd gh git glab hg hub jj jira linear mail svn".split())
 
 
 def targets(words: Sequence[str]) -> list[str] | None:
-    """Return the words of a known writer that name what it changes; None for a program nobody knows."""
+    """Return the words of a known writer that name what it changes; None for a program nobody knows.
+
+    `.` is the folder where it runs; a NUL stands for what only the running program knows.
+    """
     if not words:
         return []
     name, rest = name_of(words[0]), list(words[1:])
@@ -50,8 +63,13 @@ def targets(words: Sequence[str]) -> list[str] | None:
     if name in _ALL:
         return [*named, *_valued(rest, ("-t", "--target-directory"))]
     if name in _LAST:
-        folder = _valued(rest, ("-t", "--target-directory"))
-        return _landed(named, folder[0] if folder else "")
+        return _copied(name, rest, named)
+    if name in _UNPACKERS:
+        return _unpacked(name, rest, named)
+    if name in ("curl", "wget"):
+        return _fetched(name, rest, named)
+    if name in ("csplit", "split", "zip"):
+        return named[:1] if name == "zip" else named
     if name == "dd":
         return [word[3:] for word in rest if word.startswith("of=")]
     if name in ("perl", "ruby"):
@@ -61,15 +79,79 @@ def targets(words: Sequence[str]) -> list[str] | None:
     if name in _OUTPUTS:
         return _valued(rest, _OUTPUTS[name])
     if name == "xargs":
-        return targets(program_of_xargs(rest))
-    if name in ("find", "fd", "fdfind"):
-        return [] if reads_only(words) else named[:1]
+        return _unfilled(program_of_xargs(rest), _mark_of(rest))
+    if name in _FINDERS:
+        return [] if reads_only(words) else _searched(name, rest)
     if name == "git":
-        call = git_call(rest)
-        if call is None or call[0] in _GIT_CHANGES:
-            return [*_valued(rest, ("-C",)), *(call[1] if call else named)]
-        return []
+        return _changed_by_git(rest, named)
     return None
+
+
+def _copied(name: str, rest: list[str], named: list[str]) -> list[str]:
+    folder = _valued(rest, ("-t", "--target-directory"))
+    if name == "rsync" and "--remove-source-files" in rest:
+        return named
+    # what the last one names is taken for what it is, or all that a folder holds goes into it
+    is_exact = any(re.match(r"-[a-zA-Z]*[Tnh]|--no-(?:target-directory|dereference)", one) for one in rest)
+    is_opened = name == "rsync" and any(one.endswith("/") for one in named[:-1])
+    if named and not folder and ((name == "ln" and is_exact) or is_opened or (name == "cp" and "-T" in rest)):
+        return named[-1:]
+    # what is written to a hard link is written to the note
+    is_linked = name == "ln" and not any(re.match(r"-[a-zA-Z]*s|--symbolic", one) for one in rest)
+    return [*(named[:-1] if is_linked else ()), *_landed(named, folder[0] if folder else "")]
+
+
+def _unpacked(name: str, rest: list[str], named: list[str]) -> list[str]:
+    if name == "tar" and not _extracts(rest):
+        return []
+    return _valued(rest, _UNPACKERS[name]) or (named[:1] if name == "patch" else []) or ["."]
+
+
+def _extracts(rest: list[str]) -> bool:
+    """Say whether tar takes something out: in its first word, with a dash or without, or in a long option."""
+    mode = rest[0] if rest and not rest[0].startswith("--") else ""
+    return "x" in mode or any(re.match(r"-[a-zA-Z]*x|--(?:extract|get)$", one) for one in rest)
+
+
+def _fetched(name: str, rest: list[str], named: list[str]) -> list[str]:
+    """Return where downloads end up; an address says what they are called."""
+    into = _valued(rest, ("--output-dir",) if name == "curl" else ("-P", "--directory-prefix"))
+    told = _valued(rest, ("-o", "--output") if name == "curl" else ("-O", "--output-document"))
+    is_named = name == "wget" or any(re.match(r"-[a-zA-Z]*O|--remote-name", one) for one in rest)
+    if not told and is_named:
+        told = [posixpath.basename(one.rstrip("/")) or "index.html" for one in named if "/" in one]
+    return [posixpath.join(*into[:1], one) for one in told]
+
+
+def _searched(name: str, rest: list[str]) -> list[str]:
+    """Return the folders that find or fd starts in."""
+    if name == "find":
+        ends = next((at for at, one in enumerate(rest) if one.startswith(_FIND_ENDS)), len(rest))
+        return rest[:ends] or ["."]
+    ends = next((at for at, one in enumerate(rest) if re.match(r"-[a-zA-Z]*[xX]$|--exec", one)), len(rest))
+    return [word for word in rest[:ends] if not word.startswith("-")][1:] or ["."]
+
+
+def _mark_of(rest: list[str]) -> str:
+    """Return what stands for each input in what xargs starts; it is put behind where nothing does."""
+    for at, word in enumerate(rest):
+        if not word.startswith("-"):
+            break
+        if found := re.match(r"(?:-[0rt]*I|--replace=|-i)(.*)", word):
+            return found[1] or (rest[at + 1] if word.endswith("I") and at + 1 < len(rest) else "{}")
+    return ""
+
+
+def _unfilled(program: list[str], mark: str) -> list[str] | None:
+    return targets([word.replace(mark, "\0") for word in program] if mark else program)
+
+
+def _changed_by_git(rest: list[str], named: list[str]) -> list[str]:
+    call = git_call(rest)
+    places = [one.removesuffix("/.git") for one in _valued(rest, _GIT_PLACES)]
+    if call is None or call[0] in _GIT_CHANGES:
+        return [*places, *(call[1] if call else named), "."]
+    return _valued(call[1], ("-o", "--output", "--output-directory"))
 
 
 def takes_folders(words: Sequence[str]) -> bool:
@@ -79,10 +161,8 @@ def takes_folders(words: Sequence[str]) -> bool:
     name, rest = name_of(words[0]), words[1:]
     if name in _DEEP_ALWAYS:
         return True
-    if name in ("find", "fd", "fdfind"):
-        return bool({"-delete"} & set(rest)) or any(
-            name_of(word) in ("rm", "shred", "mv", "unlink") for word in rest
-        )
+    if name in _FINDERS:
+        return not reads_only(words)
     if name == "rsync":
         return any(word.startswith("--del") for word in rest)
     return name in _DEEP_OPTIONAL and any(re.match(_DEEP, word) for word in rest)

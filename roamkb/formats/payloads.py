@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 
     from roamkb.formats.statements import Statement
 
+#: What harnesses call the tools that run commands; in lower case.
+_SHELL_TOOLS = frozenset(
+    "bash shell exec_command local_shell local_shell_call shell_command unified_exec container.exec".split()
+)
+_SHELLS = frozenset("bash dash sh zsh".split())
+#: How the output of a command begins that is told as text.
+_TOLD_CODE = r"(?:Chunk ID: \S+\n|Wall time: [^\n]*\n)*(?:Exit code:|Process exited with code)[ \t]+(-?\d+)"
 #: Of a tool's output; what matters of it the agent says.
 _LONGEST = 400
 #: Of a command or an output, before it is cut.
@@ -96,6 +103,25 @@ def happenings_of_transcript(lines: Iterable[bytes]) -> Iterator[Happening]:
             yield Happening(type=one.type, text=one.text, provenance=one.provenance, tags=one.tags, ts=ts)
 
 
+def command_of(given: object) -> str:
+    """Return the shell text that a tool is given, as a shell would be told it; empty where there is none.
+
+    `{"command": TEXT}`, `{"cmd": TEXT}`, `{"command": ["bash", "-lc", TEXT]}`, `{"command": [WORD, …]}`, and
+    any of them in an `action`.
+    """
+    action = given.get("action") if isinstance(given, Mapping) else None
+    asked = action if isinstance(action, Mapping) else given if isinstance(given, Mapping) else {}
+    command = next((asked[key] for key in ("command", "cmd", "script") if asked.get(key)), "")
+    if not isinstance(command, list):
+        return _text(command)
+    words = [word for word in command if isinstance(word, str)]
+    if len(words) == 3 and words[0].rpartition("/")[2] in _SHELLS and words[1] in ("-c", "-lc", "-ic"):
+        return words[2]
+    import shlex
+
+    return shlex.join(words)
+
+
 def _stated(statements: "Iterable[Statement]") -> Iterator[Happening]:
     for one in statements:
         yield Happening(type=one.type, text=one.text, provenance=one.provenance, tags=one.tags)
@@ -105,8 +131,8 @@ def _tool_use(payload: "Mapping[str, Any]", *, failed: bool) -> Iterator[Happeni
     tool = _text(payload.get("tool_name"))
     given = payload.get("tool_input")
     asked = given if isinstance(given, Mapping) else {}
-    command = _text(asked.get("command"))
-    if "bd" in command and tool.lower() in ("bash", "shell", "exec_command"):
+    command = command_of(given)
+    if "bd" in command and tool.lower() in _SHELL_TOOLS:
         from roamkb.formats.commands import captured_from_command
 
         for one in captured_from_command(command):
@@ -116,7 +142,7 @@ def _tool_use(payload: "Mapping[str, Any]", *, failed: bool) -> Iterator[Happeni
     text = f"{tool} {said}".strip()[:_READ]
     error = ""
     if outcome == "failure":
-        error = (_text(payload.get("error")) or _printed(payload.get("tool_response")))[:_READ]
+        error = (_text(payload.get("error")) or printed_by(payload.get("tool_response")))[:_READ]
     # before they are cut: of half a credential nobody sees what it is, and what names one stands beside it
     text, _, error = withheld(f"{text}\0{error}").partition("\0")
     text = f"{clipped(text, _LONGEST)}\n{clipped(error, _LONGEST)}".strip()
@@ -126,19 +152,38 @@ def _tool_use(payload: "Mapping[str, Any]", *, failed: bool) -> Iterator[Happeni
 
 
 def has_failed(response: object) -> bool:
-    """Say whether what a tool answered is a failure."""
+    """Say whether what a tool answered is a failure: by its fields, or as its text begins."""
+    response = _answered(response)
+    if isinstance(response, str):
+        import re
+
+        found = re.match(_TOLD_CODE, response)
+        return found is not None and found[1] != "0"
     if not isinstance(response, Mapping):
         return False
-    code = next((response[key] for key in ("exit_code", "exitCode", "returncode") if key in response), 0)
+    metadata = response.get("metadata")
+    told = {**metadata, **response} if isinstance(metadata, Mapping) else response
+    code = next((told[key] for key in ("exit_code", "exitCode", "returncode") if key in told), 0)
     return bool(response.get("is_error")) or (isinstance(code, int) and code != 0)
 
 
-def _printed(response: object) -> str:
-    if isinstance(response, str):
-        return response
+def printed_by(response: object) -> str:
+    """Return what a tool printed, the errors first."""
+    response = _answered(response)
     if isinstance(response, Mapping):
         return _text(response.get("stderr")) or _text(response.get("stdout")) or _text(response.get("output"))
-    return ""
+    return _text(response)
+
+
+def _answered(response: object) -> object:
+    """Return an answer, read where it is a JSON object as text."""
+    if not isinstance(response, str) or not response.startswith("{"):
+        return response
+    try:
+        found = json.loads(response)
+    except (ValueError, RecursionError):
+        return response
+    return found if isinstance(found, dict) else response
 
 
 def _spoken(content: object) -> str:

@@ -187,10 +187,8 @@ def _stopped(event: str, payload: "Payload") -> "Answer":
 
 def _after_tool(payload: "Payload") -> "Answer":
     known = _pass(payload)
-    given = payload.get("tool_input")
-    command = given.get("command") if isinstance(given, dict) else ""
     # a comment on a task may be learned, and a command that was given a remedy has an outcome
-    is_plain = known is not None and not ("bd" in str(command) or has_offers(str(known["local"])))
+    is_plain = known is not None and not (_may_comment(payload) or has_offers(str(known["local"])))
     if known is None or not is_plain:
         if known is None and find_local(_folder(payload)) is None:
             return {}
@@ -206,6 +204,14 @@ def _after_tool(payload: "Payload") -> "Answer":
     for one in happenings_of_payload(payload):
         _capture(payload, known, type=one.type, text=one.text, tool=one.tool, outcome=one.outcome)
     return {}
+
+
+def _may_comment(payload: "Payload") -> bool:
+    import re
+
+    from roamkb.formats.payloads import command_of
+
+    return re.search(r"\bbd\b", command_of(payload.get("tool_input"))) is not None
 
 
 def _has_failed(payload: "Payload") -> bool:

@@ -13,6 +13,7 @@ from roamkb.core.guard import Denial
 from roamkb.core.guard import Ground
 from roamkb.core.model import Kind
 from roamkb.formats.tool_calls import judge_tool
+from tests.formats.test_payloads import FORMS
 
 HOME = "/home/ada"
 KB = f"{HOME}/sync/org/roam"
@@ -351,6 +352,25 @@ def test_only_the_human_changes_the_rule(name: str, kind: Kind) -> None:
     assert [] == [call for call in calls if judge_tool(*call, ground(kind)) is None]
 
 
+@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ln -s ~/.claude c; rm c/settings.json",
+        "ln -s ~ h; echo x > h/.codex/hooks.json",
+        "ln -s ~/.claude/rules . && sed -i s/a/b/ rules/knowledge-base.md",
+    ],
+)
+def test_a_link_made_first_hides_nothing(command: str, kind: Kind) -> None:
+    """It is known before it is there."""
+    assert bash(command, kind) is not None
+
+
+def test_a_long_command_is_read_to_its_end() -> None:
+    """However long its words are."""
+    assert bash(f"echo {'x' * 5000}; rm notes/human.org") is not None
+
+
 def test_settings_without_hooks_may_be_edited() -> None:
     """An agent may add a permission that its human asked for."""
     path = f"{HOME}/.claude/settings.json"
@@ -385,6 +405,33 @@ def test_file_tools_are_denied(tool: str, asked: dict[str, Any], path: str) -> N
         assert judge_tool(tool, filled, ground(kind)) is not None
     other = json.loads(json.dumps(asked).replace("{}", f"{WORK}/docs/a.org").replace("/..", ""))
     assert judge_tool(tool, other, ground()) is None
+
+
+PATCH = "*** Begin Patch\n*** Update File: {}\n@@\n-a\n+b\n*** End Patch"
+#: Shell text, and whether it changes the file.
+TEXTS = [
+    ("echo x > {}", True),
+    ("cat > {} <<'EOF'\nx\nEOF", True),
+    (f"apply_patch <<'EOF'\n{PATCH}\nEOF", True),
+    (f"cd /tmp && apply_patch <<'EOF'\n{PATCH}\nEOF", True),
+    (f"apply_patch '{PATCH}'", True),
+    (f"apply_patch <<'EOF'\n{PATCH.replace('Update File', 'Add File')}\nEOF", True),
+    ("apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: a.md\n*** Move to: {}\n*** End Patch\nEOF", True),
+    ("sed -n 1,20p {}", False),
+    ("rg -n oauth {} | head", False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("tool", "form"), FORMS)
+@pytest.mark.parametrize(("text", "changes"), TEXTS)
+def test_a_command_is_judged_the_same_in_every_harness_words(
+    tool: str, form: dict[str, Any], text: str, changes: bool
+) -> None:
+    """As text, as words, in an action; a patch through the shell as well."""
+    script = json.dumps(text.replace("{}", f"{KB}/human.org"))[1:-1]
+    given = json.loads(json.dumps(form).replace("{}", script))
+    for kind in Kind:
+        assert changes == (judge_tool(tool, given, ground(kind)) is not None)
 
 
 def test_reading_tools_are_free() -> None:

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamkb.formats.payloads import Happening
+from roamkb.formats.payloads import command_of
 from roamkb.formats.payloads import happenings_of_payload
 from roamkb.formats.payloads import happenings_of_transcript
 
@@ -125,3 +126,62 @@ def test_any_line_can_be_read(line: object) -> None:
     """Nor is a transcript."""
     lines = [json.dumps(line).encode(), json.dumps({"message": line}).encode()]
     assert all(one.type and one.text.strip() for one in happenings_of_transcript(lines))
+
+
+#: (tool, how it is given the shell text {}).
+FORMS = [
+    ("Bash", {"command": "{}", "description": "x"}),
+    ("shell", {"command": "{}", "workdir": "/x"}),
+    ("shell", {"command": ["bash", "-lc", "{}"], "timeout_ms": 1000}),
+    ("shell", {"command": ["/bin/zsh", "-c", "{}"]}),
+    ("exec_command", {"cmd": "{}", "yield_time_ms": 1000}),
+    ("container.exec", {"cmd": ["bash", "-lc", "{}"]}),
+    ("local_shell", {"action": {"type": "exec", "command": ["bash", "-lc", "{}"], "working_directory": "/x"}}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("tool", "form"), FORMS)
+def test_a_command_is_the_same_in_every_harness_words(tool: str, form: dict[str, object]) -> None:
+    """Its comment is learned, and the call is recorded as it was said."""
+    command = "bd comments add BD-1 'LEARNED: Redis evicts sessions'"
+    given = json.loads(json.dumps(form).replace("{}", command))
+    assert command == command_of(given)
+    found = told("PostToolUse", tool_name=tool, tool_input=given, tool_response={"exit_code": 0})
+    assert [("learned", "Redis evicts sessions"), ("tool_use", f"{tool} {command}")] == [
+        (one.type, one.text) for one in found
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "command"),
+    [
+        ({"command": ["rm", "a b"]}, "rm 'a b'"),
+        ({"command": ["bash", "a.sh", "x"]}, "bash a.sh x"),
+        ({"command": []}, ""),
+        ({"command": 7}, ""),
+        ({"action": 7}, ""),
+        (None, ""),
+    ],
+)
+def test_what_no_shell_is_told_is_put_as_it_would_be(given: object, command: str) -> None:
+    """With its quotes; nothing is nothing."""
+    assert command == command_of(given)
+
+
+@pytest.mark.parametrize(
+    ("response", "error"),
+    [
+        ({"output": "no such file", "metadata": {"exit_code": 1, "duration_seconds": 0.1}}, "no such file"),
+        (json.dumps({"output": "no such file", "metadata": {"exit_code": 1}}), "no such file"),
+        ("Exit code: 2\nWall time: 0.1 seconds\nOutput:\nno such file", "no such file"),
+        ("Chunk ID: a1\nWall time: 0.1 s\nProcess exited with code 127\nOutput:\nno such file", "no such"),
+        ("Exit code: 0\nOutput:\nno such file", ""),
+        ("it says Exit code: 2", ""),
+        ("{broken", ""),
+    ],
+)
+def test_a_failure_is_known_by_what_a_harness_says_of_it(response: object, error: str) -> None:
+    """In fields, in JSON as text, or in the first lines."""
+    [found] = told("PostToolUse", tool_name="shell", tool_input={"command": "x"}, tool_response=response)
+    assert ("error" if error else "tool_use") == found.type
+    assert error in found.text
