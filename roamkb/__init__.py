@@ -6,6 +6,7 @@ kb = KnowledgeBase.open()
 for hit in kb.search("oauth redirect").hits:
     print(hit.title, hit.path, hit.line)
 
+`Agent("build_agent").learn("…")` signs what an agent of yours learned in a project.
 Everything that can go wrong is a `RoamkbError`, with a message for people; the ones that a
 caller may want to tell apart are here as well.
 """
@@ -15,6 +16,7 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from roamkb.app import KnowledgeBase as KnowledgeBase
+    from roamkb.app_agent import Agent as Agent
     from roamkb.core.errors import Ambiguous as Ambiguous
     from roamkb.core.errors import BadRule as BadRule
     from roamkb.core.errors import ChangedOnDisk as ChangedOnDisk
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Agent": "roamkb.app_agent",
     "KnowledgeBase": "roamkb.app",
     **dict.fromkeys(("Hit", "Node", "Project"), "roamkb.core.model"),
     **dict.fromkeys(

@@ -74,7 +74,12 @@ class ProjectBrief(ProjectTasks):
         more = to_review = contradicting = 0
         if log and state:
             learnings, more, checklist = briefing.learned(
-                state, self._finder(log, state), at_hand, is_for_subagent=is_narrow, now=hand.ts
+                state,
+                self._finder(log, state),
+                at_hand,
+                is_for_subagent=is_narrow,
+                now=hand.ts,
+                agent=hand.agent,
             )
             to_review, contradicting = (0, 0) if is_narrow else wants(state)
         nodes, copies, trouble = self._nodes_about(at_hand.title)

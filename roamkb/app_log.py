@@ -227,11 +227,13 @@ class ProjectLog:
                     offset=offset or 0,
                     by_time=recent is not None,
                 ),
+                agent=hand.agent,
                 doubts_of=self._doubts_of(log),
                 now=hand.ts,
             )
         if kb:
-            found = recalling.joined(found, self._nodes(words, found.limit), now=hand.ts)
+            nodes = self._nodes(words, found.limit)
+            found = recalling.joined(found, nodes, agent=hand.agent, now=hand.ts)
         ids = [one.standing.id for one in found.learnings]
         self._keep_receipt(log, hand, ids, by="recall", task=task)
         return replace(found, form="raw" if raw else "framed" if framed else "plain")

@@ -10,8 +10,10 @@ from roamkb.core.names import require_name
 from roamkb.core.text import texts_of
 
 if TYPE_CHECKING:
+    from roamkb.actions.mark import Marked
     from roamkb.actions.relevant import RelevantFound
     from roamkb.actions.task import TaskReport
+    from roamkb.actions.undo import Undone
     from roamkb.actions.used import Used
     from roamkb.core.reuse import Reuse
     from roamkb.core.tasks import Task
@@ -99,6 +101,7 @@ class ProjectTasks(ProjectLog):
             told,
             parse_query(told.title, today=hand.now.date()),
             tasks=tasks,
+            agent=hand.agent,
             actions=texts_of(actions),
             least_confidence=50 if min_confidence is None else hundredths(min_confidence) or 0,
             limit=helping.DEFAULT if limit is None else limit,
@@ -136,15 +139,41 @@ class ProjectTasks(ProjectLog):
             log, standing, receipts(log.local), hand, outcome=outcome, match=match or "", task=task or ""
         )
 
-    def stats(self, *, as_of: str | None = None) -> "Reuse":
-        """Return how often knowledge was shown, and what came of it, up to a day where one is given."""
+    def prefer(
+        self, key: str, *, off: bool = False, agent: str | None = None, session: str | None = None
+    ) -> "Marked":
+        """Put a learning before its equals for one agent alone; with `off`, no longer.
+
+        Raises:
+            NoLog, Refused, NotFound, Ambiguous, DiskError: nothing was written.
+        """
+        from roamkb.actions.prefer import prefer
+
+        return prefer(self._log(f"prefer {key}"), key, self._hand(agent=agent, session=session), off=off)
+
+    def undo(self, event: str, *, agent: str | None = None, session: str | None = None) -> "Undone":
+        """Take back one event that an agent brought about; taking back an undoing lets it count again.
+
+        Raises:
+            NotFound: there is none. UsageError: it has another way back. NoLog, Refused, DiskError.
+        """
+        from roamkb.actions.undo import undo
+
+        return undo(self._log(f"undo {event}"), event, self._hand(agent=agent, session=session))
+
+    def stats(self, *, metrics: bool = False, as_of: str | None = None) -> "Reuse":
+        """Return how often knowledge was shown, and what came of it, up to a day where one is given.
+
+        With `metrics`, how well what fixed errors did as well.
+        """
         from roamkb.core.reuse import reuse
         from roamkb.storage.receipts import receipts
 
         log = self._log_to_read()
         at = self._moment("--as-of", as_of)
         shown = [one.shown for one in receipts(log.local) if at is None or one.ts <= at]
-        return reuse(log.read().state(as_of=at), shown, now=self._hand().ts if at is None else at)
+        now = self._hand().ts if at is None else at
+        return reuse(log.read().state(as_of=at), shown, now=now, strategies=metrics)
 
     def _new_task(
         self,

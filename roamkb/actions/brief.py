@@ -39,9 +39,12 @@ def at_hand(state: State | None, branch: Branch, *, task: str, now: float) -> Ta
 
 
 def fitting(
-    state: State, finder: Finder, task: Task, *, least_confidence: int, now: float
+    state: State, finder: Finder, task: Task, *, least_confidence: int, now: float, agent: str = ""
 ) -> Sequence[Relevant]:
-    """Return the learnings that fit the work at hand, the best first; where nothing tells, the surest."""
+    """Return the learnings that fit the work at hand, the best first; where nothing tells, the surest.
+
+    What `agent` prefers comes before its equals.
+    """
     query = parse_words(task.title)
     words = scores(finder, query, limit=_BY_WORDS) if query.terms else {}
     seen = {other.id: how for other, how in similar(task, tasks_of(state.events))} | {task.id: 1.0}
@@ -50,15 +53,23 @@ def fitting(
     found = [
         fits
         for one in current
-        if (fits := relevance(one, task, actions=(), words=words.get(one.id, 0.0), seen=seen))
+        if (fits := relevance(one, task, actions=(), words=words.get(one.id, 0.0), seen=seen, agent=agent))
     ]
-    return ordered(found, now) if found or task.title else [_sure(one) for one in _surest(current, now)]
+    return (
+        ordered(found, now) if found or task.title else [_sure(one) for one in _surest(current, now, agent)]
+    )
 
 
-def _surest(current: Sequence[Standing], now: float) -> list[Standing]:
+def _surest(current: Sequence[Standing], now: float, agent: str) -> list[Standing]:
     return sorted(
         current,
-        key=lambda one: (one.rank_confidence(now), one.occurrences, one.learning.ts, one.id),
+        key=lambda one: (
+            agent in one.preferred_by,
+            one.rank_confidence(now),
+            one.occurrences,
+            one.learning.ts,
+            one.id,
+        ),
         reverse=True,
     )
 
@@ -68,11 +79,13 @@ def _sure(standing: Standing) -> Relevant:
 
 
 def learned(
-    state: State, finder: Finder, task: Task, *, is_for_subagent: bool, now: float
+    state: State, finder: Finder, task: Task, *, is_for_subagent: bool, now: float, agent: str = ""
 ) -> tuple[tuple[Standing, ...], int, tuple[Standing, ...]]:
     """Return the learnings to show, how many more fit, and the approved must-checks."""
     least = told.WORTHY if is_for_subagent else 0
-    found = [one.standing for one in fitting(state, finder, task, least_confidence=least, now=now)]
+    found = [
+        one.standing for one in fitting(state, finder, task, least_confidence=least, now=now, agent=agent)
+    ]
     approved = () if is_for_subagent else told.checklist(state)
     listed = {one.id for one in approved}
     rest = [one for one in found if one.id not in listed]

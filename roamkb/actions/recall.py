@@ -23,6 +23,7 @@ from roamkb.core.recollection import Wanted
 from roamkb.core.recollection import best
 from roamkb.core.recollection import collapsed
 from roamkb.core.recollection import ordered
+from roamkb.core.recollection import preference
 from roamkb.formats.events import seconds
 from roamkb.storage.log import Log
 
@@ -69,10 +70,11 @@ def recall(
     wanted: Wanted,
     page: Page,
     *,
+    agent: str = "",
     doubts_of: Callable[[Standing], Mapping[str, str]],
     now: float,
 ) -> Recall:
-    """Return the learnings that answer `query` and are `wanted`."""
+    """Return the learnings that answer `query` and are `wanted`; what `agent` prefers before its equals."""
     if page.limit < 1 or page.offset < 0:
         raise UsageError("--limit and --recent take a number from 1, --offset from 0")
 
@@ -92,8 +94,11 @@ def recall(
             if query.is_empty or page.by_time:
                 first = [doubted(one) for one in _latest(kept)[page.offset : end]]
             else:
-                first = best(kept, end, now, doubted=doubted)[page.offset :]
-            shown = [replace(one, why=asked.why(one.standing.id)) for one in first]
+                first = best(kept, end, now, agent=agent, doubted=doubted)[page.offset :]
+            shown = [
+                replace(one, why=(*asked.why(one.standing.id), *preference(one.standing, agent)))
+                for one in first
+            ]
     return Recall(
         query=query.text,
         learnings=tuple(shown),
@@ -107,9 +112,9 @@ def _latest(kept: Sequence[Recollected]) -> list[Recollected]:
     return sorted(kept, key=lambda one: (one.standing.learning.ts, one.standing.id), reverse=True)
 
 
-def joined(found: Recall, nodes: Sequence[Hit], *, now: float) -> Recall:
+def joined(found: Recall, nodes: Sequence[Hit], *, agent: str = "", now: float) -> Recall:
     """Return what was found with the knowledge base's `nodes` in their places among the learnings."""
-    everything = ordered((*found.learnings, *map(_from_node, nodes)), now)
+    everything = ordered((*found.learnings, *map(_from_node, nodes)), now, agent=agent)
     kept = everything[: found.limit]
     return replace(
         found,

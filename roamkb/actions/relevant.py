@@ -40,6 +40,7 @@ def relevant(
     query: Query,
     *,
     tasks: Mapping[str, Task],
+    agent: str = "",
     actions: Sequence[str],
     least_confidence: int,
     limit: int,
@@ -60,7 +61,16 @@ def relevant(
         for standing in state.standings.values()
         if standing.confidence >= least_confidence
         and not standing.is_archived
-        and (fits := relevance(standing, task, actions=actions, words=words.get(standing.id, 0.0), seen=seen))
+        and (
+            fits := relevance(
+                standing,
+                task,
+                actions=actions,
+                words=words.get(standing.id, 0.0),
+                seen=seen,
+                agent=agent,
+            )
+        )
     ]
     kept = ordered(found, now)
     return RelevantFound(

@@ -23,6 +23,11 @@ CANONICAL: Final = "canonical"
 SUPERSEDED: Final = "superseded"
 NEEDS_REVIEW: Final = "needs_review"
 UNVERIFIED: Final = "unverified"
+#: Takes back the event that it is about.
+UNDONE: Final = "undone"
+#: What an agent's `preferred` event says.
+PREFERS: Final = "prefers"
+NO_PREFERENCE: Final = "none"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +96,8 @@ class Standing:
     node: str = ""
     #: How often it was reused, by outcome.
     outcomes: dict[str, int] = field(default_factory=dict)
+    #: The agents that prefer it; it comes first for them alone.
+    preferred_by: set[str] = field(default_factory=set)
     #: Seconds since 1970 when it was said, repeated or used last.
     last_used: float = 0.0
     history: list[Step] = field(default_factory=list)
@@ -200,7 +207,7 @@ def advanced(state: State, learnings: Sequence[Learning], events: Sequence[Event
         return None
     last, unmet = state.reach
     for event in events:
-        if event.id <= last or event.event == "undone":
+        if event.id <= last or event.event == UNDONE:
             return None
         last = event.id
     standings = dict(state.standings)
@@ -255,6 +262,7 @@ def _copied(standing: Standing) -> Standing:
         standing,
         flags=dict(standing.flags),
         outcomes=dict(standing.outcomes),
+        preferred_by=set(standing.preferred_by),
         history=list(standing.history),
         heard=set(standing.heard),
         tasks=set(standing.tasks),
@@ -309,7 +317,7 @@ def _counted(events: Iterable[Event]) -> tuple[str, list[Event]]:
     undone: set[str] = set()
     # the latest first: an undoing that was itself undone takes nothing back
     for event in sorted(by_id.values(), key=lambda event: event.id, reverse=True):
-        if event.event == "undone" and event.id not in undone:
+        if event.event == UNDONE and event.id not in undone:
             undone.add(event.of)
     return max(by_id, default=""), [by_id[id] for id in sorted(by_id) if id not in undone]
 
@@ -450,6 +458,13 @@ def _overridden(standing: Standing, event: Event) -> None:
         standing.is_overridden = True
 
 
+def _preferred(standing: Standing, event: Event) -> None:
+    if event.agent and event.text("preference") == PREFERS:
+        standing.preferred_by.add(event.agent)
+    else:
+        standing.preferred_by.discard(event.agent)
+
+
 def _promoted(standing: Standing, event: Event) -> None:
     standing.node = event.text("node") or standing.node
 
@@ -469,6 +484,7 @@ _FOLDS: Final[Mapping[str, Callable[[Standing, Event], None]]] = {
     "curated": _curated,
     "pinned": _pinned,
     "overridden": _overridden,
+    "preferred": _preferred,
     "promoted": _promoted,
     **dict.fromkeys(("proposed", "approved", "rejected", "applied", "rolled_back"), _noted),
 }

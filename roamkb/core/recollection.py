@@ -24,6 +24,8 @@ from roamkb.core.similarity import normal
 #: What a review's word is worth beside the match.
 _CANONICAL = 1.5
 _REVIEW = 0.8
+#: What an agent's own preference is worth to it.
+_PREFERRED = 1.5
 #: What each doubt is worth.
 _DOUBT = 0.8
 #: The share of a full confidence in the score: it decides among near equals.
@@ -79,45 +81,57 @@ class Wanted:
         )
 
 
-def weighed(found: Recollected, now: float) -> float:
-    """Return the match's score, with what became of the learning in it."""
+def weighed(found: Recollected, now: float, *, agent: str = "") -> float:
+    """Return the match's score, with what became of the learning in it, and what `agent` prefers."""
     standing = found.standing
     score = found.score * (1 - _CONFIDENCE + _CONFIDENCE * standing.rank_confidence(now) / 100)
     if standing.status == CANONICAL:
         score *= _CANONICAL
     if standing.status == NEEDS_REVIEW:
         score *= _REVIEW
+    if agent in standing.preferred_by:
+        score *= _PREFERRED
     doubts: float = _DOUBT ** len(found.doubts)
     return score * doubts
 
 
-def ordered(found: Iterable[Recollected], now: float) -> list[Recollected]:
+def ordered(found: Iterable[Recollected], now: float, *, agent: str = "") -> list[Recollected]:
     """Return what was found, the best first, the latest of equals; what was replaced comes last."""
-    return sorted(found, key=lambda one: _rank(one, now), reverse=True)
+    return sorted(found, key=lambda one: _rank(one, now, agent), reverse=True)
 
 
 def best(
-    found: Iterable[Recollected], count: int, now: float, *, doubted: Callable[[Recollected], Recollected]
+    found: Iterable[Recollected],
+    count: int,
+    now: float,
+    *,
+    agent: str = "",
+    doubted: Callable[[Recollected], Recollected],
 ) -> list[Recollected]:
     """Return the first `count` of what `ordered` gives once all are `doubted`.
 
     A doubt only lowers, so that nothing is looked at that would come later even without.
     """
-    waiting = ordered(found, now)[::-1]
+    waiting = ordered(found, now, agent=agent)[::-1]
     looked_at: list[tuple[tuple[bool, float, float, str], Recollected]] = []
     first: list[Recollected] = []
     while len(first) < count and (waiting or looked_at):
-        while waiting and (not looked_at or _rank(waiting[-1], now) > looked_at[-1][0]):
+        while waiting and (not looked_at or _rank(waiting[-1], now, agent) > looked_at[-1][0]):
             one = doubted(waiting.pop())
-            insort(looked_at, (_rank(one, now), one), key=itemgetter(0))
+            insort(looked_at, (_rank(one, now, agent), one), key=itemgetter(0))
         first.append(looked_at.pop()[1])
     return first
 
 
-def _rank(one: Recollected, now: float) -> tuple[bool, float, float, str]:
+def _rank(one: Recollected, now: float, agent: str) -> tuple[bool, float, float, str]:
     standing = one.standing
     is_current = standing.status != SUPERSEDED
-    return is_current, round(weighed(one, now), 9), standing.learning.ts, standing.id
+    return is_current, round(weighed(one, now, agent=agent), 9), standing.learning.ts, standing.id
+
+
+def preference(standing: Standing, agent: str) -> tuple[str, ...]:
+    """Return the reason that a learning comes first for `agent`, if it prefers it."""
+    return (f"preferred by {agent}",) if agent in standing.preferred_by else ()
 
 
 def collapsed(found: Iterable[Recollected]) -> list[Recollected]:

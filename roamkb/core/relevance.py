@@ -22,6 +22,7 @@ _WORDS: Final = 0.35
 _SEEN: Final = 0.25
 _ACTION: Final = 0.15
 _CATEGORY: Final = 0.1
+_PREFERRED: Final = 0.2
 #: Less is no reason to show it: one of file, task seen before, or good words.
 LEAST: Final = 0.15
 #: The share of trust in the order.
@@ -42,11 +43,18 @@ class Relevant:
 
 
 def relevance(
-    standing: Standing, task: Task, *, actions: Sequence[str], words: float, seen: Mapping[str, float]
+    standing: Standing,
+    task: Task,
+    *,
+    actions: Sequence[str],
+    words: float,
+    seen: Mapping[str, float],
+    agent: str = "",
 ) -> Relevant | None:
     """Return how well a learning fits; None where nothing speaks for it.
 
-    `words` is the match of the task's words, 0 to 1; `seen` the likeness of other tasks by id.
+    `words` is the match of the task's words, 0 to 1; `seen` the likeness of other tasks by id; what fits
+    and `agent` prefers fits it better.
     """
     learning = standing.learning
     reasons: list[tuple[float, str]] = []
@@ -66,6 +74,9 @@ def relevance(
     total = sum(weight for weight, _ in reasons)
     if total < LEAST:
         return None
+    if agent in standing.preferred_by:
+        total += _PREFERRED
+        reasons.append((_PREFERRED, f"preferred by {agent}"))
     return Relevant(
         standing=standing,
         relevance=min(total, 1.0),

@@ -10,6 +10,8 @@ from typing import Final
 from roamkb.core import confidence
 from roamkb.core.ledger import SUPERSEDED
 from roamkb.core.ledger import State
+from roamkb.core.remedies import attempts
+from roamkb.core.remedies import for_errors
 
 #: What an agent can say of a learning that it was shown.
 OUTCOMES: Final = ("success", "failure", "partial", "not_applied", "prevented")
@@ -51,10 +53,17 @@ class Reuse:
     by_type: tuple[tuple[str, int], ...]
     high_confidence: int
     promotion_candidates: int
+    #: Techniques that were tried against an error, None where nobody asked; the mean share of successes.
+    strategies: int | None = None
+    effectiveness: float | None = None
 
 
-def reuse(state: State, shown: Iterable[Sequence[str]], *, now: float) -> Reuse:
-    """Return the figures of a log; `shown` holds the ids of each receipt."""
+def reuse(state: State, shown: Iterable[Sequence[str]], *, now: float, strategies: bool = False) -> Reuse:
+    """Return the figures of a log; `shown` holds the ids of each receipt.
+
+    How `strategies` against errors did is only looked at where it is asked for.
+    """
+    rates = _rates(state) if strategies else []
     counts = Counter(id for ids in shown for id in ids)
     standings = [one for one in state.standings.values() if one.status != SUPERSEDED]
     outcomes: Counter[str] = Counter()
@@ -96,7 +105,15 @@ def reuse(state: State, shown: Iterable[Sequence[str]], *, now: float) -> Reuse:
         promotion_candidates=sum(
             one.confidence >= confidence.DURABLE and one.occurrences >= confidence.OFTEN for one in standings
         ),
+        strategies=len(rates) if strategies else None,
+        effectiveness=sum(rates) / len(rates) if rates else None,
     )
+
+
+def _rates(state: State) -> list[float]:
+    """Return the share of successes of each technique against each error, where anything counts."""
+    known = for_errors(attempts(state.events))
+    return [one.rate for _, found in known for one in found if one.rate is not None]
 
 
 def _pearson(pairs: Sequence[tuple[float, float]]) -> float | None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from roamkb.actions.export import Export
     from roamkb.actions.mark import Marked
     from roamkb.actions.refine import Refinement
+    from roamkb.actions.undo import Undone
     from roamkb.core.curation import Cluster
     from roamkb.core.ledger import Event
     from roamkb.core.ledger import Standing
@@ -184,9 +185,11 @@ def _life(result: "Explanation") -> Iterator[str]:
             f"{as_fraction(effect):+.2f} to {as_fraction(step.after):.2f}" if effect else "no effect on it"
         )
         yield f"{iso(event.ts)[:10]}  {shown(event.event)} by {who or 'nobody named'}: {moved}"
-        yield from (f"    {shown(name)}: {_field(value)}" for name, value in event.fields.items())
+        fields = {"id": event.id, **event.fields}
+        yield from (f"    {shown(name)}: {_field(value)}" for name, value in fields.items())
     marks = [standing.status, standing.verdict, f"scope {standing.scope}", f"{standing.occurrences} times"]
     marks += ["pinned"] if standing.is_pinned else []
+    marks += [f"preferred by {agent}" for agent in sorted(standing.preferred_by)]
     marks += ["overridden by a human"] if standing.is_overridden else []
     marks += ["archived"] if standing.is_archived else []
     yield (
@@ -209,6 +212,33 @@ def pin(result: "Marked") -> Printed:
     state = "pinned" if standing.is_pinned else "not pinned"
     already = "" if result.is_new else " already; nothing was written"
     return _marked(result, f"{shown(standing.learning.key)} is {state}{already}")
+
+
+def prefer(result: "Marked") -> Printed:
+    """Say who prefers it now."""
+    standing = result.standing
+    agents = ", ".join(map(shown, sorted(standing.preferred_by))) or "nobody"
+    already = "" if result.is_new else "; nothing was written"
+    return _marked(result, f"{shown(standing.learning.key)} is preferred by {agents}{already}")
+
+
+def undo(result: "Undone") -> Printed:
+    """Say what doesn't count any more, and what its learning counts now."""
+    event, standing = result.event, result.standing
+    now = (
+        f": {shown(standing.learning.key)} counts {as_fraction(standing.confidence):.2f}" if standing else ""
+    )
+    already = "" if result.is_new else " already; nothing was written"
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "id": event.id,
+            "event": event.event,
+            "learning": full_json(standing) if standing else None,
+            "changed": result.is_new,
+        },
+        text=lambda _: f"{shown(event.event)} {shown(event.id)} doesn't count{already}{now}",
+    )
 
 
 def override(result: "Marked") -> Printed:
@@ -248,6 +278,7 @@ def full_json(standing: "Standing") -> Json:
         "origin": learning.origin,
         "kind": learning.kind.value if learning.kind else None,
         "pinned": standing.is_pinned,
+        "preferred_by": sorted(standing.preferred_by),
         "overridden": standing.is_overridden,
         "flags": dict(standing.flags),
         "supersedes": list(standing.supersedes),

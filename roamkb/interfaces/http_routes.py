@@ -2,10 +2,11 @@
 
 What isn't listed here isn't offered: new operations and parameters wait until somebody has thought
 about them. Never offered: what a human decides (`curate --apply`, `review --edit`, `approve`, `reject`,
-`rollback`, `override`), what changes the machine (`install`, `uninstall`, `init`), what reads or writes
-files that the caller names (`ingest`, `bundle`), what runs a program (`verify --judge COMMAND`), what only
-hooks tell (`observe`), what takes back or sweeps (`snapshot restore`, `trash --all-agent`), and anything
-that would let a caller choose the project (`--project`, `classify DIR`).
+`rollback`, `override`), what puts learnings where they are believed (`promote KEY`), what changes the
+machine (`install`, `uninstall`, `init`), what reads or writes files that the caller names (`ingest`,
+`bundle`), what runs a program (`verify --judge COMMAND`), what only hooks tell (`observe`), what takes back
+or sweeps (`snapshot restore`, `trash --all-agent`), and anything that would let a caller choose the project
+(`--project`, `classify DIR`).
 """
 
 import shlex
@@ -143,7 +144,8 @@ _OFFERED: Final = (
     ),
     _post("consolidate", "stage name agent"),
     _post("verify", "keys batch task judge accuracy relevance specificity by", judge=("heuristic",)),
-    _post("promote", "keys all dry_run session"),
+    # what could be promoted; a node, and more so a rule's line, is made where somebody answers for it
+    _get("promote"),
     _get(
         "recall",
         "words type kb all recent stats topic file action scope min_confidence limit offset id as_of raw "
@@ -157,6 +159,8 @@ _OFFERED: Final = (
     _get("review", "all"),
     _get("explain", "key"),
     _post("pin", "key off agent session"),
+    _post("prefer", "key off agent session"),
+    _post("undo", "event agent session"),
     _get("export", "all", pages="learnings"),
     _post("task", "action id title category files depends agent session"),
     _get("relevant", "task title files category actions min_confidence limit offset kb agent session"),
@@ -167,7 +171,7 @@ _OFFERED: Final = (
         "agent session",
     ),
     _get("brief", "task subagent agent session"),
-    _get("stats"),
+    _get("stats", "metrics"),
     _get("classify"),
     _get("hygiene"),
     _get("conflicts"),

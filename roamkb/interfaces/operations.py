@@ -486,6 +486,30 @@ OPERATIONS: tuple[Operation, ...] = (
         is_of_log=True,
     ),
     Operation(
+        name="prefer",
+        summary="Show a learning before its equals to one agent alone: this one, or the one that is named.",
+        example="roamkb prefer pattern-every-route-answers-errors-as-json --agent build_agent",
+        parameters=(
+            _argument("key", "The learning, by key or id.", metavar="KEY"),
+            _switch("--off", "No longer."),
+            *_WHO,
+        ),
+        panel=_LOG,
+        is_of_log=True,
+    ),
+    Operation(
+        name="undo",
+        summary="Take back one event that an agent brought about: a repetition, an outcome, an attempt…",
+        example="roamkb undo 01JXE5QK7M0000000000000000",
+        parameters=(
+            _argument("event", "Its id, as `explain KEY` shows it; of an undoing, to have it count again.",
+                      metavar="EVENT"),
+            *_WHO,
+        ),
+        panel=_LOG,
+        is_of_log=True,
+    ),
+    Operation(
         name="override",
         summary="Say what a learning's confidence is, whatever happens; asks at the terminal.",
         example="roamkb override learned-oauth-redirect-uris-must-match-exactly 0.95",
@@ -588,8 +612,11 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         name="stats",
         summary="Say how often knowledge was shown, and what came of it.",
-        example="roamkb stats",
-        parameters=(_AS_OF,),
+        example="roamkb stats --metrics",
+        parameters=(
+            _switch("--metrics", "The figures by which it is judged whether all this helps."),
+            _AS_OF,
+        ),
         panel=_LOG,
         is_of_log=True,
     ),

@@ -483,7 +483,17 @@ _ROOMS = {
     "task_reports": ("task", "relevant", "used", "stats"),
     "remedy_reports": ("remedy",),
     "brief_reports": ("brief", "inject"),
-    "curation_reports": ("audit", "refine", "curate", "explain", "pin", "override", "export"),
+    "curation_reports": (
+        "audit",
+        "refine",
+        "curate",
+        "explain",
+        "pin",
+        "prefer",
+        "undo",
+        "override",
+        "export",
+    ),
 }
 _RENDERERS: dict[str, Callable[..., Printed]] = {
     "search": _search,

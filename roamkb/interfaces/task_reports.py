@@ -1,5 +1,6 @@
 """Tasks, what helps with them, and whether it did, as text and as JSON."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from roamkb.core.confidence import as_fraction
@@ -27,10 +28,10 @@ def task(result: "TaskReport") -> Printed:
     """Say what became of a task, and which are like it."""
 
     def text(_: bool) -> str:
-        lines = [_task_line(one) for one in result.tasks]
+        lines = [f"{_task_line(one)} ({one.outcome})" for one in result.tasks]
         if result.task and result.action != "similar":
             lines.append(f"{result.task.outcome}: {_task_line(result.task)}")
-        lines += [f"like {_task_line(other)} ({how:.2f})" for other, how in result.similar]
+        lines += [f"like {_task_line(other)} ({other.outcome}, {how:.2f})" for other, how in result.similar]
         if result.consolidated and result.consolidated.raised:
             lines.append(f"{result.consolidated.raised} of its learnings last")
         if result.rough and result.task:
@@ -138,6 +139,7 @@ def stats(result: "Reuse") -> Printed:
         last = "never" if result.days_since_use is None else f"{result.days_since_use:.0f} days ago"
         return "\n".join(
             (
+                *_metrics(result),
                 f"learnings: {result.total} ({result.high_confidence} sure, "
                 f"{result.promotion_candidates} worth a line in a rule file)",
                 f"shown: {result.shown} times, {result.learnings_shown} learnings",
@@ -165,6 +167,25 @@ def stats(result: "Reuse") -> Printed:
             "reuse_rate": result.reuse_rate,
             "duplicate_rate": result.duplicate_rate,
             "confidence_outcome_correlation": result.correlation,
+            **(
+                {"strategies_tried": result.strategies, "mean_effectiveness": result.effectiveness}
+                if result.strategies is not None
+                else {}
+            ),
         },
         text=text,
     )
+
+
+def _metrics(result: "Reuse") -> Iterator[str]:
+    """Yield the figures of document 004's success metrics, if they were asked for."""
+    if result.strategies is None:
+        return
+    figures = (
+        ("reuse rate: helped of those that were shown", result.reuse_rate),
+        ("duplicate rate: repetitions of all that was said", result.duplicate_rate),
+        (f"mean effectiveness of {result.strategies} techniques against errors", result.effectiveness),
+        ("correlation of confidence and success (Pearson)", result.correlation),
+    )
+    for name, value in figures:
+        yield f"{name}: {'nothing said yet' if value is None else f'{value:.2f}'}"

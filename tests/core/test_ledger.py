@@ -19,7 +19,7 @@ from roamkb.core.ledger import replay
 T = TypeVar("T")
 NAMES = (
     "repeated reused validated judged raised superseded flagged curated pinned overridden promoted proposed "
-    "approved undone task nonsense"
+    "approved undone task preferred nonsense"
 ).split()
 IDS = st.sampled_from([f"id-{n}" for n in range(6)])
 FIELDS = st.fixed_dictionaries(
@@ -35,6 +35,7 @@ FIELDS = st.fixed_dictionaries(
         "value": st.sampled_from([True, False, 0, 100, 150, -3, "x"]),
         "cleared": st.booleans(),
         "node": IDS,
+        "preference": st.sampled_from(["prefers", "none"]),
         "learnings": st.lists(IDS, max_size=2),
     },
 )

@@ -50,3 +50,46 @@ def test_confidence_that_tells_success_correlates() -> None:
     found = reuse(told, [], now=1000)
     assert found.correlation is not None
     assert found.correlation > 0
+
+
+def test_the_success_figures_of_a_log_made_by_hand() -> None:
+    """Every number of document 004's metrics, worked out on paper."""
+    said = [
+        Learning(id=id, key=id, type="fact", content="x" * 40, ts=1, confidence=confidence)
+        for id, confidence in (("a", 90), ("b", 80), ("c", 40), ("d", 30))
+    ]
+
+    def event(n: int, name: str, of: str = "", **fields: object) -> Event:
+        return Event(id=f"e-{n:02}", ts=100 + n, event=name, of=of, session=f"s-{n}", fields=fields)
+
+    def attempt(n: int, technique: str, outcome: str, error: str = "f1") -> Event:
+        fields = {"fingerprint": error, "error": error, "technique": technique, "outcome": outcome}
+        return event(n, "attempted", **fields)
+
+    events = [
+        event(1, "reused", "a", outcome="success"),
+        event(2, "reused", "b", outcome="prevented"),
+        event(3, "reused", "c", outcome="failure"),
+        event(4, "reused", "d", outcome="failure"),
+        event(5, "reused", "d", outcome="partial"),
+        event(6, "repeated", "a"),
+        # 2 of 3 and 1 of 1 against the one error, 0 of 1 against the other; partial and untried don't count
+        attempt(10, "restart the worker", "success"),
+        attempt(11, "restart the worker", "success"),
+        attempt(12, "restart the worker", "failure"),
+        attempt(13, "raise the limit of open files", "success"),
+        attempt(14, "empty the cache", "failure", "f2"),
+        attempt(15, "empty the cache", "partial", "f2"),
+        attempt(16, "ask somebody", "", "f2"),
+    ]
+    found = reuse(replay(said, events), [("a", "b", "c"), ("a",)], now=1000, strategies=True)
+    # a and b of a, b and c
+    assert 2 / 3 == found.reuse_rate
+    # one repetition of five sayings
+    assert 1 / 5 == found.duplicate_rate
+    assert (3, (2 / 3 + 1 + 0) / 3) == (found.strategies, found.effectiveness)
+    # (.9, 1) (.8, 1) (.4, 0) (.3, 0): covariance .25, deviations sqrt(.26) and 1
+    assert 0.9806 == found.correlation
+    # two successes of ten tokens; a shown twice, b and c once
+    assert 2 * 20 * 10 - 4 * 10 == found.tokens_saved
+    assert reuse(replay(said, events), [], now=1000).strategies is None

@@ -263,8 +263,6 @@ def test_a_query_that_is_not_understood_is_refused(query: str, served: Served) -
         (LEARN, b'{"text": ' + b"9" * 10_000 + b"}"),
         ("/api/verify", b'{"batch": 1}'),
         ("/api/verify", b'{"batch": true, "judge": "touch /tmp/judged"}'),
-        ("/api/promote", b'{"all": true, "ask": true}'),
-        ("/api/promote", b'{"all": true, "to": "CLAUDE.md"}'),
         ("/api/snapshot", b'{"action": "restore", "yes": true}'),
         ("/api/snapshot", b'{"action": "restore"}'),
         ("/api/trash", b'{"all_agent": true, "yes": true}'),

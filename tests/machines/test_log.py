@@ -27,7 +27,7 @@ from roamkb.formats.events import learning_line
 from roamkb.storage.log import Log
 
 TEXT = st.text(st.characters(codec="utf-8"), min_size=1, max_size=12).filter(str.strip)
-NAMES = st.sampled_from(["repeated", "reused", "pinned", "superseded", "validated", "raised"])
+NAMES = st.sampled_from(["repeated", "reused", "pinned", "superseded", "validated", "raised", "preferred"])
 PICK = st.integers(0, 50)
 #: Of the two branches.
 WHERE = st.sampled_from(["main", "other"])
@@ -99,17 +99,27 @@ class TwoBranches(RuleBasedStateMachine):
         return any(self.said.values())
 
     @precondition(has_said)
-    @rule(where=WHERE, name=NAMES, pick=PICK, year=st.sampled_from([2020, 2026, 2030]))
-    def happen(self, where: str, name: str, pick: int, year: int) -> None:
+    @rule(
+        where=WHERE,
+        name=NAMES,
+        pick=PICK,
+        year=st.sampled_from([2020, 2026, 2030]),
+        agent=st.sampled_from(["", "build", "qa"]),
+        preference=st.sampled_from(["prefers", "none"]),
+    )
+    def happen(self, where: str, name: str, pick: int, year: int, agent: str, preference: str) -> None:
         """Something happens to a learning, on a machine whose clock may be wrong."""
         known = sorted(self.said[where])
         if known:
-            self.happened(where, name, known[pick % len(known)], year)
+            self.happened(where, name, known[pick % len(known)], year, agent=agent, preference=preference)
 
-    def happened(self, where: str, name: str, of: str, year: int) -> None:
+    def happened(
+        self, where: str, name: str, of: str, year: int, *, agent: str = "", preference: str = ""
+    ) -> None:
         now = datetime(year, 6, 10)
         id = next_id(self.log(where).read().last_event, lambda: new_id(now))
-        event = Event(id=id, ts=1.0, event=name, of=of, fields={"outcome": "success", "to": "task"})
+        fields = {"outcome": "success", "to": "task", "preference": preference}
+        event = Event(id=id, ts=1.0, event=name, of=of, agent=agent, fields=fields)
         assert all(id > other for other in self.events[where])
         self.events[where][id] = event
         self.add(where, event=event)

@@ -1,0 +1,40 @@
+"""What a server offers to agents: one rule for MCP and HTTP."""
+
+import pytest
+
+from roamkb.interfaces.http_routes import Route
+from roamkb.interfaces.http_routes import routes
+from roamkb.interfaces.mcp_tools import TOOLS
+from roamkb.interfaces.mcp_tools import Tool
+from tests.conftest import World
+from tests.interfaces.served import serving
+
+#: A human's decisions, and what changes the machine or names files.
+NEVER = frozenset("approve reject rollback override init install uninstall inject ingest bundle".split())
+#: What may only be looked at: a node is made where somebody answers for it, a review is a human's.
+LISTED = frozenset({"promote", "review", "curate"})
+
+
+@pytest.mark.parametrize("offered", [*routes(), *TOOLS], ids=lambda one: getattr(one, "name", "") or "route")
+def test_no_door_of_agents_promotes_or_approves(offered: Route | Tool) -> None:
+    """Neither by its name nor by an option."""
+    if offered.operation is None:
+        return
+    name = offered.operation.name
+    reads = offered.reads if isinstance(offered, Route) else offered.is_read_only
+    assert name not in NEVER
+    assert reads or name not in LISTED
+    given = {parameter.name for parameter in offered.parameters}
+    assert not (name in LISTED and given & {"keys", "to", "apply", "edit", "curate"})
+
+
+def test_a_promotion_is_only_listed(world: World) -> None:
+    """Whatever the body says, and whoever asks."""
+    world.run("init")
+    world.run("learn", "Deploys are frozen on Fridays", "--provenance", "user-stated")
+    with serving(world) as served:
+        assert {"schema": 1, "candidates": []} == served.get("/api/promote").json
+        for body in (b'{"all": true}', b'{"keys": ["learned-deploys-are-frozen-on-fridays"]}', b"{}"):
+            assert 405 == served.send("POST", "/api/promote", body).status
+        assert 400 == served.get("/api/promote?all=true").status
+    assert not any(name.endswith(".org") for name in world.files())
