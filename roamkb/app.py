@@ -468,7 +468,7 @@ class KnowledgeBase:
         yes: bool = False,
     ) -> "Trashed":
         """Move one agent node, or all that the filters let through, to this machine's trash."""
-        permit, notes = self._leave(f"trash {name or 'agent nodes'}")
+        permit, notes = self._leave(name or "agent nodes", undone="nothing was moved to the trash")
         from roamkb.actions.trash import sweep
         from roamkb.actions.trash import trash
 
@@ -495,7 +495,7 @@ class KnowledgeBase:
         if name is None:
             kb = self._rule.kb
             return trashed(self._trash(kb), kb)
-        permit, notes = self._leave(f"restore {name}")
+        permit, notes = self._leave(name, undone="nothing was taken out of the trash")
         return restore(notes, permit, self._trash(permit.kb), name)
 
     # The boundary and the rule
@@ -533,7 +533,9 @@ class KnowledgeBase:
             self._around.environment, cwd=self._around.cwd, pid=self._around.pid, project=self._project_folder
         )
 
-    def _leave(self, fact: str, *, keep: "Callable[[], Fact] | None" = None) -> "tuple[WritePermit, Notes]":
+    def _leave(
+        self, fact: str, *, keep: "Callable[[], Fact] | None" = None, undone: str = ""
+    ) -> "tuple[WritePermit, Notes]":
         """Return leave to write `fact`, and the notes that it is for, by one reading of the rule.
 
         A rule that another process puts in place meanwhile counts from the next call on. Where
@@ -548,9 +550,9 @@ class KnowledgeBase:
         kept = self.log.keep(keep()) if keep and project.kind is not Kind.PERSONAL else None
         if isinstance(rule, BadRule):
             # no project is personal then, so there is no KB to name either
-            permit(project, fact, kb=Path(), written_to=kept)
+            permit(project, fact, kb=Path(), written_to=kept, undone=undone)
             raise rule
-        return permit(project, fact, kb=rule.kb, written_to=kept), _notes_of(rule)
+        return permit(project, fact, kb=rule.kb, written_to=kept, undone=undone), _notes_of(rule)
 
     def kb_side(self, fact: str) -> "KbSide | None":
         """Return what a personal project may look after in the knowledge base; None for any other."""
@@ -580,7 +582,7 @@ class KnowledgeBase:
             from roamkb.actions.conflicts import conflicts
 
             return conflicts(self._notes(), file=file, folder=self._around.cwd)
-        permit, notes = self._leave(f"adopt {file or 'conflict copies'}")
+        permit, notes = self._leave(file or "conflict copies", undone="nothing was renamed")
         from roamkb.actions.conflicts import adopt as adopt_copies
 
         return adopt_copies(
@@ -604,7 +606,7 @@ class KnowledgeBase:
         rule = find_rule(self._around.home, account_home=self._around.account_home)
         log = None
         with suppress(RoamkbError):
-            log = self.log.log_or_none()
+            log = self.log.whole()
         return doctor(
             Patient(
                 rule=rule,
@@ -615,7 +617,7 @@ class KnowledgeBase:
                 state=self._state,
                 now=self._around.now(),
                 version=__version__,
-                log=log.local if log else None,
+                log=log,
             )
         )
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from roamkb.app_tasks import ProjectTasks
 from roamkb.core.errors import BadRule
+from roamkb.core.errors import DiskError
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
@@ -171,18 +172,20 @@ class ProjectBrief(ProjectTasks):
         return action == "on"
 
     def _unadopted(self) -> str:
-        """Return what to tell a human of a log that came with the project; empty where none did."""
+        """Return what to tell a human of a log that can't be used; empty where there is none."""
         try:
             self._log_to_read()
         except NoLog as error:
             return f"{error.message}: your human may, with `roamkb init`" if error.is_cloned else ""
+        except DiskError as error:
+            return f"the project's log isn't used: {error.message}"
         return ""
 
     def log_or_none(self) -> "Log | None":
-        """Return the log that is there to be read."""
+        """Return the log that is there to be read; one that holds links isn't, as `doctor` says."""
         try:
             return self._log_to_read()
-        except NoLog:
+        except (NoLog, DiskError):
             return None
 
     def keep_shown(self, log: "Log", hand: "Hand", ids: Sequence[str], *, by: str, task: str = "") -> None:

@@ -105,11 +105,12 @@ class HookedSession:
     @cached_property
     def log(self) -> "Log | None":
         """The log of the project, if this session may write to it; None where it has none."""
+        from roamkb.core.errors import DiskError
         from roamkb.core.errors import Refused
 
         try:
             return self._door._log("")
-        except (NoLog, Refused):
+        except (NoLog, Refused, DiskError):
             return None
 
     @property

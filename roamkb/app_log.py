@@ -402,10 +402,14 @@ class ProjectLog:
             raise NoLog(None)
         return self._place.root
 
-    def _log_to_read(self) -> "Log":
+    def whole(self) -> "Log":
+        """Return the log of the project's place, whether it is there or counts, for who looks after it."""
         from roamkb.storage.log import Log
 
-        return Log(self._root, self._kb._state.state).require()
+        return Log(self._root, self._kb._state.state)
+
+    def _log_to_read(self) -> "Log":
+        return self.whole().require()
 
     def _log(self, fact: str) -> "Log":
         """Return the log to write `fact` to; nothing from work or nowhere goes into a looser project's."""

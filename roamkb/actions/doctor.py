@@ -18,9 +18,12 @@ from roamkb.core.model import Kind
 from roamkb.core.model import Project
 from roamkb.core.model import Rule
 from roamkb.core.patterns import literal_path
+from roamkb.core.text import shown
 from roamkb.storage import checkup
 from roamkb.storage.checkup import Patient
 from roamkb.storage.injections import troubles
+from roamkb.storage.log import Log
+from roamkb.storage.tracked import tracked_below
 
 __all__ = ["Patient", "doctor"]
 
@@ -45,8 +48,10 @@ def doctor(patient: Patient) -> Checkup:
         *checks_of_harnesses(patient),
     ]
     if patient.log is not None:
-        local = patient.log
-        checks.append(looked("hooks", lambda: _hooks(local, patient.now.timestamp())))
+        log = patient.log
+        checks.append(looked("project's log", lambda: _log(log)))
+        if log.is_there:
+            checks.append(looked("hooks", lambda: _hooks(log.local, patient.now.timestamp())))
     if isinstance(patient.rule, Rule):
         checks += checks_of_notes(patient, patient.rule)
     return Checkup(checks=tuple(checks))
@@ -105,6 +110,28 @@ def _project(project: Project) -> Check:
     what = "may write" if project.kind is Kind.PERSONAL else "may not write"
     detail = f"{project.kind.value}, {what}: {project.reason}"
     return Check(name="project", ok=True, detail=detail, fix=project.hint)
+
+
+def _log(log: Log) -> Check:
+    """Return what keeps the project's log from being used, and what git should not have of it."""
+    name = "project's log"
+    log.check_folders()
+    if tracked := tracked_below(log.ignored):
+        return Check(
+            name=name,
+            ok=False,
+            detail=f"git tracks local state: {listed([shown(f'{log.ignored}/{one}') for one in tracked])}",
+            fix="nobody else's is read; `git rm -r --cached .roamkb/local` takes it out of git, and "
+            "`git log -- .roamkb/local` says who put it there",
+        )
+    if log.is_there:
+        return Check(name=name, ok=True, detail=f"{log.folder} counts on this machine")
+    if log.has_lines:
+        fix = "look at its knowledge.jsonl, and `roamkb init` takes it; until then nothing of it is said"
+        return Check(
+            name=name, ok=True, detail=f"{log.folder} came with the project, and isn't adopted", fix=fix
+        )
+    return Check(name=name, ok=True, detail="none", fix="`roamkb init` makes one")
 
 
 def _hooks(local: Path, now: float) -> Check:

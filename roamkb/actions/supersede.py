@@ -66,8 +66,14 @@ def supersede(
     """
     note, old, data = get_agent_node(notes, name, folder=folder)
     if newer := old.properties.get(SUPERSEDED_BY):
+        is_there = any(node.id == newer for _, node in notes.read_all().nodes())
         raise UsageError(
-            f"{shown(old.title)} is superseded already", hint=f"supersede {shown(newer)} instead"
+            f"{shown(old.title)} is superseded already"
+            + ("" if is_there else f", by {shown(newer)}, which isn't there any more"),
+            hint=f"supersede {shown(newer)} instead"
+            if is_there
+            else f"`roamkb restore {shown(newer)}` puts it back if it is in the trash; or write the fact "
+            "anew and trash this one",
         )
     path = notes.path(note)
     text = _exact_text(path, data)

@@ -3,10 +3,12 @@
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Sequence
 from collections.abc import Set
 from dataclasses import dataclass
 from pathlib import Path
 
+from roamkb.actions.agent_nodes import SUPERSEDED_BY
 from roamkb.actions.agent_nodes import get_agent_node
 from roamkb.actions.agent_nodes import read_again
 from roamkb.core.boundary import WritePermit
@@ -30,6 +32,10 @@ class Trashed:
 
     nodes: tuple[Candidate, ...]
     done: bool
+    #: Nodes that stay, and link to one of those.
+    linked_from: tuple[Candidate, ...] = ()
+    #: Of them, those that say that it replaced them.
+    replaced: tuple[Candidate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +78,7 @@ def trash(
     note, node, data = get_agent_node(notes, name, folder=folder)
     _require_alone(note)
     bin.put(notes.path(note), was=digest(data), id=node.id, title=node.title)
-    return Trashed(nodes=(candidate(notes, note, node),), done=True)
+    return _trashed(notes, [(note, node)], done=True)
 
 
 def sweep(
@@ -101,7 +107,24 @@ def sweep(
     found = [pair for pair in notes.read_all().nodes() if passes(*pair)]
     if yes:
         found = list(_swept(notes, bin, {note.file for note, _ in found}, passes))
-    return Trashed(nodes=tuple(candidate(notes, note, node) for note, node in found), done=yes)
+    return _trashed(notes, found, done=yes)
+
+
+def _trashed(notes: Notes, gone: Sequence[tuple[Note, Node]], *, done: bool) -> Trashed:
+    """Return the report on what is `gone`, with the nodes whose links lead nowhere by that."""
+    ids = {node.id for _, node in gone}
+    linking = [
+        (note, node)
+        for note, node in notes.read_all().nodes()
+        if node.id not in ids and any(link.type == "id" and link.dest in ids for link in node.links)
+    ]
+    replaced = [pair for pair in linking if pair[1].properties.get(SUPERSEDED_BY) in ids]
+    return Trashed(
+        nodes=tuple(candidate(notes, note, node) for note, node in gone),
+        done=done,
+        linked_from=tuple(candidate(notes, note, node) for note, node in linking),
+        replaced=tuple(candidate(notes, note, node) for note, node in replaced),
+    )
 
 
 def _swept(

@@ -81,9 +81,9 @@ def _rule_step(place: Path, data: bytes, found: Found) -> Step:
         return _removed("rule", place, "the link", found)
     copy = own_copy(found)
     if copy is None:
-        return left_alone("rule", place, "isn't roamkb's")
+        return left_alone("rule", place, "isn't roamkb's, and stays; remove it by hand if it is to go")
     if not copy.pristine:
-        return left_alone("rule", place, "was edited; it counts until you remove it")
+        return left_alone("rule", place, "was edited, and stays; it counts until you remove it by hand")
     return _removed("rule", place, "your own copy", found)
 
 
@@ -115,7 +115,9 @@ def _snippet_step(path: Path, found: Found, what: str, text: str) -> Step:
             return unchanged(what, path, "isn't there")
         case Held(data=data) if data == text.encode():
             return _removed(what, path, "as it was written", found)
-    return left_alone(what, path, "was edited, or isn't roamkb's")
+    return left_alone(
+        what, path, "was edited, or isn't roamkb's, and stays; remove it by hand if it is to go"
+    )
 
 
 def _removed(what: str, path: Path, why: str, found: Found) -> Step:

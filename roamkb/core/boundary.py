@@ -98,16 +98,19 @@ class WritePermit:
             raise TypeError("a WritePermit comes from roamkb.core.boundary.permit")
 
 
-def permit(project: Project, fact: str, *, kb: Path, written_to: Path | None = None) -> WritePermit:
+def permit(
+    project: Project, fact: str, *, kb: Path, written_to: Path | None = None, undone: str = ""
+) -> WritePermit:
     """Return leave to write to `kb`, or raise `Refused`; there is no third outcome.
 
-    The refusal names `fact` in one redacted line, and `written_to` where it went instead.
+    The refusal names `fact` in one redacted line, and `written_to` where it went instead, or what
+    was left `undone`.
     """
     if project.kind is not Kind.PERSONAL:
         # its patterns take longer to compile than a search does, and most calls refuse nothing
         from roamkb.core.secrets import redacted
 
-        raise Refused(project, redacted(fact), written_to=written_to)
+        raise Refused(project, redacted(fact), written_to=written_to, undone=undone)
     return WritePermit(project=project, kb=kb, seal=_SEAL)
 
 

@@ -165,12 +165,17 @@ class Refused(RoamkbError):
         *,
         written_to: Path | None = None,
         place: str = "the knowledge base",
+        undone: str = "",
     ) -> None:
-        """Take `fact` already redacted to one line; `place` is where it was to go."""
+        """Take `fact` already redacted to one line; `place` is where it was to go.
+
+        What is no writing says in `undone` what wasn't done.
+        """
         where = f"written to {shown(str(written_to))} instead" if written_to else "written nowhere"
+        what = undone or f"not written to {shown(place)}"
         super().__init__(
-            f"{project.kind.value} project ({shown(project.reason)}); not written to {shown(place)}: "
-            f"{shown(fact)} ({where})",
+            f"{project.kind.value} project ({shown(project.reason)}); {what}: {shown(fact)}"
+            + ("" if undone else f" ({where})"),
             hint=project.hint,
         )
         self.project = project

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -414,10 +415,26 @@ def _trash(result: "Trashed") -> Printed:
         return "\n".join([*lines, f"{len(lines)} {'node' if len(lines) == 1 else 'nodes'} {verb}"])
 
     return Printed(
-        json={"schema": SCHEMA, "trashed": [_candidate(node) for node in result.nodes], "done": result.done},
+        json={
+            "schema": SCHEMA,
+            "trashed": [_candidate(node) for node in result.nodes],
+            "done": result.done,
+            "linked_from": [_candidate(node) for node in result.linked_from],
+        },
         text=text,
         status=0 if result.nodes else 1,
+        warnings=tuple(_left_dangling(result)),
     )
+
+
+def _left_dangling(result: "Trashed") -> Iterator[str]:
+    """Yield what links to a node that is gone, and what to do about it."""
+    for node in result.linked_from:
+        says = "is superseded by" if node in result.replaced else "links to"
+        yield (
+            f"{shown(node.title)} ({shown(node.id)}) {says} what {'is' if result.done else 'would be'} in "
+            "the trash: `roamkb restore ID` puts that back, or edit the link"
+        )
 
 
 def _restore(result: "Restored") -> Printed:

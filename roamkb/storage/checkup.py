@@ -22,6 +22,7 @@ from roamkb.core.names import is_note_folder
 from roamkb.storage.disk import TEMPORARY
 from roamkb.storage.disk import Missing
 from roamkb.storage.disk import read_file
+from roamkb.storage.log import Log
 from roamkb.storage.state import State
 
 #: A write takes milliseconds: what is older than an hour was left behind.
@@ -116,8 +117,8 @@ class Patient:
     now: datetime
     #: Whether an Emacs runs under a number on this machine.
     is_emacs: Callable[[int], bool] = is_emacs
-    #: The local folder of the project's log, where it has one.
-    log: Path | None = None
+    #: The log of the project, whether it has one or not; None where there is no telling which project.
+    log: Log | None = None
 
 
 def syncthing_root(kb: Path) -> Path | None:

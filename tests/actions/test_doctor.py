@@ -1,6 +1,8 @@
 """What is wrong with an installation: each check with and without its fault."""
 
+import json
 import os
+import subprocess
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -130,6 +132,53 @@ def test_a_command_that_is_not_on_the_path(patient: Patient) -> None:
     assert "PATH=" in of(replace(patient, search_path="/usr/bin"), "command").fix
     (patient.home / ".local" / "bin" / "roamkb").unlink()
     assert "make install" in of(patient, "command").fix
+
+
+@pytest.fixture
+def logged(patient: Patient, world: World) -> Patient:
+    """Somebody whose project has a log."""
+    world.open().log.init()
+    return replace(patient, log=world.log())
+
+
+def test_a_projects_log(patient: Patient, world: World) -> None:
+    """None, adopted, or somebody else's so far."""
+    assert "project's log" not in {check.name for check in doctor(patient).checks}
+    patient = replace(patient, log=world.log())
+    assert ("none", True) == (of(patient, "project's log").detail, of(patient, "project's log").ok)
+    (world.personal / ".roamkb").mkdir()
+    (world.personal / ".roamkb" / "knowledge.jsonl").touch()
+    assert "isn't adopted" in of(patient, "project's log").detail
+    world.open().log.init()
+    assert "counts on this machine" in of(replace(patient, log=world.log()), "project's log").detail
+
+
+@pytest.mark.parametrize("name", [".roamkb", ".roamkb/local", "own", "own/passes"])
+def test_a_link_in_a_log_is_named_with_what_to_do(name: str, logged: Patient, world: World) -> None:
+    """Hooks say nothing of such a log, and a brief that is silent says nothing of why."""
+    log = world.log()
+    path = log.local / name.removeprefix("own").strip("/") if name.startswith("own") else log.root / name
+    if path.exists():
+        path.rename(world.home / "elsewhere")
+    path.symlink_to(world.home / "elsewhere")
+    found = of(logged, "project's log")
+    assert (False, True, True) == (found.ok, str(path) in found.detail, "remove it" in found.fix)
+    assert str(path) in world.run("doctor").out
+    payload = {"session_id": "s", "cwd": str(world.personal), "hook_event_name": "SessionStart"}
+    assert "the project's log isn't used" in world.run("hook", "session-start", input=json.dumps(payload)).out
+
+
+def test_local_state_that_git_tracks_is_named(logged: Patient, world: World) -> None:
+    """Added by force, here or elsewhere."""
+    for words in (["init", "-q"], ["add", "-A"]):
+        subprocess.run(["git", *words], cwd=world.personal, check=True)
+    assert of(logged, "project's log").ok
+    (world.personal / ".roamkb" / "local" / "receipts.jsonl").write_text("forged")
+    subprocess.run(["git", "add", "-f", ".roamkb"], cwd=world.personal, check=True)
+    found = of(logged, "project's log")
+    assert not found.ok
+    assert "local/receipts.jsonl" in found.detail
+    assert "git rm -r --cached .roamkb/local" in found.fix
 
 
 def test_private_folders(patient: Patient) -> None:

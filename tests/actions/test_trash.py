@@ -14,6 +14,7 @@ from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import Refused
 from roamkb.core.errors import UsageError
+from roamkb.interfaces.render import render
 from tests.conftest import World
 
 
@@ -188,3 +189,31 @@ def test_the_sweep_leaves_what_becomes_the_humans_meanwhile(
     moved = world.open().trash(all_agent=True, yes=True)
     assert [gone.id] == [node.id for node in moved.nodes]
     assert (True, False) == (written.path.exists(), gone.path.exists())
+
+
+def test_what_links_to_a_trashed_node_is_told(world: World) -> None:
+    """The links lead nowhere from then on; a node that it replaced has no replacement."""
+    old = world.open().write("Redis evicts sessions")
+    new = world.open().supersede(old.id, "Redis evicts sessions at maxmemory").written
+    world.node("human.org", "human", "Mine", f"see [[id:{new.id}]]")
+    done = world.open().trash(new.id)
+    assert {old.id, "human"} == {one.id for one in done.linked_from}
+    assert (old.id,) == tuple(one.id for one in done.replaced)
+    warned = render("trash", done).warnings
+    assert any("Mine (human) links to what is in the trash" in one for one in warned)
+    assert any(f"({old.id}) is superseded by what is in the trash" in one for one in warned)
+    with pytest.raises(UsageError, match="isn't there any more") as raised:
+        world.open().supersede(old.id, "Redis evicts sessions at last")
+    assert f"roamkb restore {new.id}" in raised.value.hint
+    world.open().restore(new.id)
+    assert (new.id,) == tuple(one.id for one in world.open().trash(old.id).linked_from)
+    assert "links to what would be" in world.run("trash", "--all-agent").err
+
+
+@pytest.mark.parametrize("words", [("trash", "x"), ("trash", "--all-agent", "--yes"), ("restore", "x")])
+def test_a_refusal_says_what_was_not_done(words: tuple[str, ...], world: World) -> None:
+    """Nothing was to be written, so it doesn't say where."""
+    done = world.run(*words, cwd=world.unknown)
+    assert 3 == done.status
+    assert "; nothing was " in done.err and "the trash: " in done.err
+    assert "written" not in done.err
