@@ -83,7 +83,8 @@ class ProjectBrief(ProjectTasks):
                 agent=hand.agent,
             )
             to_review, contradicting = (0, 0) if is_narrow else wants(state)
-        nodes, copies, trouble = self._nodes_about(at_hand.title)
+        said = frozenset(one.node for one in learnings if one.node)
+        nodes, copies, trouble = self._nodes_about(at_hand.title, besides=said)
         unknown = "" if log or is_narrow else self._unadopted()
         wrong = () if is_narrow else (troubles(log.local, now=hand.ts) if log else ())
         _, found = told(
@@ -115,14 +116,17 @@ class ProjectBrief(ProjectTasks):
         from roamkb.actions.offer import offered_learnings
 
         learnings: tuple[Standing, ...] = ()
+        promoted: set[str] = set()
         if log := self.log_or_none():
             state = log.read().state()
             finder = self._finder(log, state)
+            besides |= {id for id, one in state.standings.items() if one.node in besides}
             learnings = offered_learnings(finder, state, text, limit=_AT_A_PROMPT, besides=besides)
+            told = (*learnings, *(state.standings[id] for id in besides if id in state.standings))
+            promoted = {one.node for one in told if one.node}
         nodes: tuple[Hit, ...] = ()
         try:
             if self._kb.glance()[0] <= _SOON:
-                promoted = {one.node for one in learnings if one.node}
                 nodes = self._kb.offered(
                     text, limit=_AT_A_PROMPT - len(learnings), besides=besides | promoted
                 )
@@ -207,12 +211,12 @@ class ProjectBrief(ProjectTasks):
         rule = find_rule(self._around.home, account_home=self._around.account_home)
         return None if isinstance(rule, BadRule) else rule.kb
 
-    def _nodes_about(self, text: str) -> "tuple[tuple[Hit, ...], int, str]":
+    def _nodes_about(self, text: str, *, besides: "frozenset[str]") -> "tuple[tuple[Hit, ...], int, str]":
         """Return the nodes whose names share a rare word with `text`, the conflict copies, and trouble."""
         try:
             waiting, copies = self._kb.glance()
             if waiting > _SOON:
                 return (), copies, f"{waiting} notes aren't indexed yet; `roamkb index` reads them"
-            return self._kb.offered(text, limit=_NODES, loose=True), copies, ""
+            return self._kb.offered(text, limit=_NODES, besides=besides, loose=True), copies, ""
         except RoamkbError as error:
             return (), 0, error.message

@@ -191,10 +191,7 @@ class HookedSession:
     def _without_comments(self, happened: "Sequence[Happening]") -> "list[Happening]":
         done = [one for one in happened if one.type in ("tool_use", "error")]
         if all(one.outcome != "failure" for one in done):
-            given = self._payload.get("tool_input")
-            command = given.get("command") if isinstance(given, Mapping) else None
-            if isinstance(command, str):
-                self._door.observe(command, from_command=True, session=self.session)
+            self._door.observe(self._command, from_command=True, session=self.session)
         return done
 
     def stop(self) -> "Promoted | None":
@@ -217,6 +214,7 @@ class HookedSession:
     def failed(self) -> "Remedy | None":
         """Record a failure, and return what fixed it before, best first; None where nothing is known."""
         from roamkb.actions.remedy import Suggested
+        from roamkb.core.floor import carries_over
 
         self.record()
         if self.log is None:
@@ -228,6 +226,8 @@ class HookedSession:
         found = self._door.remedy("suggest", error=error, limit=1, session=self.session)
         known = next(iter(found.remedies if isinstance(found, Suggested) else ()), None)
         if known is None or (known.is_tried and not known.successes):
+            return None
+        if not carries_over(known.technique, was=[one.error.line for one in known.attempts], now=error):
             return None
         keep_offer(
             self.log.local,
@@ -266,17 +266,17 @@ class HookedSession:
 
     @property
     def _command(self) -> str:
-        given = self._payload.get("tool_input")
-        command = given.get("command") if isinstance(given, Mapping) else None
-        return command if isinstance(command, str) else ""
+        from roamkb.formats.payloads import command_of
+
+        return command_of(self._payload.get("tool_input"))
 
     @property
     def _error(self) -> str:
         """The failed tool's error: a field of its own, or what a command printed."""
-        response = self._payload.get("tool_response")
-        printed = response if isinstance(response, Mapping) else {}
-        told = (self.text("error"), printed.get("stderr"), printed.get("stdout"), printed.get("output"))
-        return next((one for one in told if isinstance(one, str) and one.strip()), "")[:_OUTPUT]
+        from roamkb.formats.payloads import printed_by
+
+        told = (self.text("error"), printed_by(self._payload.get("tool_response")))
+        return next((one for one in told if one.strip()), "")[:_OUTPUT]
 
     # What a session may do
 

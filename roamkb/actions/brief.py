@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 
-from roamkb.actions.known import Finder
 from roamkb.actions.known import scores
+from roamkb.actions.offer import LearningFinder
 from roamkb.actions.offer import counts
+from roamkb.actions.offer import worth_a_line
 from roamkb.core import brief as told
+from roamkb.core.confidence import DURABLE
 from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State
 from roamkb.core.query import parse_words
@@ -20,6 +22,8 @@ from roamkb.storage.branch import Branch
 
 #: What a session is shown of each; more is read by nobody.
 MOST = 12
+#: Of what nobody said twice.
+_FEW = 5
 #: Answers to the words of the work at hand.
 _BY_WORDS = 100
 #: Days that a task is open before it is taken for forgotten.
@@ -39,7 +43,13 @@ def at_hand(state: State | None, branch: Branch, *, task: str, now: float) -> Ta
 
 
 def fitting(
-    state: State, finder: Finder, task: Task, *, least_confidence: int, now: float, agent: str = ""
+    state: State,
+    finder: LearningFinder,
+    task: Task,
+    *,
+    least_confidence: int,
+    now: float,
+    agent: str = "",
 ) -> Sequence[Relevant]:
     """Return the learnings that fit the work at hand, the best first; where nothing tells, the surest.
 
@@ -47,21 +57,31 @@ def fitting(
     """
     query = parse_words(task.title)
     words = scores(finder, query, limit=_BY_WORDS) if query.terms else {}
+    said = {id: held.learning.content for id in words if (held := state.standings.get(id)) and counts(held)}
+    named = worth_a_line(finder, task.title, said)
     seen = {other.id: how for other, how in similar(task, tasks_of(state.events))} | {task.id: 1.0}
     seen.pop("", None)
     current = [one for one in state.standings.values() if counts(one) and one.confidence >= least_confidence]
     found = [
         fits
         for one in current
-        if (fits := relevance(one, task, actions=(), words=words.get(one.id, 0.0), seen=seen, agent=agent))
+        if (
+            fits := relevance(
+                one,
+                task,
+                actions=(),
+                words=words[one.id] if one.id in named else 0.0,
+                seen=seen,
+                agent=agent,
+            )
+        )
     ]
-    return (
-        ordered(found, now) if found or task.title else [_sure(one) for one in _surest(current, now, agent)]
-    )
+    return ordered(found, now) if found or task.title else [_sure(one) for one in _surest(current, now, agent)]
 
 
 def _surest(current: Sequence[Standing], now: float, agent: str) -> list[Standing]:
-    return sorted(
+    """Return what was said twice, verified, or is trusted anyway; where nothing was, the best few."""
+    best = sorted(
         current,
         key=lambda one: (
             agent in one.preferred_by,
@@ -72,6 +92,10 @@ def _surest(current: Sequence[Standing], now: float, agent: str) -> list[Standin
         ),
         reverse=True,
     )
+    sure = [
+        one for one in best if one.occurrences > 1 or one.verdict == "verified" or one.confidence >= DURABLE
+    ]
+    return sure or best[:_FEW]
 
 
 def _sure(standing: Standing) -> Relevant:
@@ -79,13 +103,17 @@ def _sure(standing: Standing) -> Relevant:
 
 
 def learned(
-    state: State, finder: Finder, task: Task, *, is_for_subagent: bool, now: float, agent: str = ""
+    state: State,
+    finder: LearningFinder,
+    task: Task,
+    *,
+    is_for_subagent: bool,
+    now: float,
+    agent: str = "",
 ) -> tuple[tuple[Standing, ...], int, tuple[Standing, ...]]:
     """Return the learnings to show, how many more fit, and the approved must-checks."""
     least = told.WORTHY if is_for_subagent else 0
-    found = [
-        one.standing for one in fitting(state, finder, task, least_confidence=least, now=now, agent=agent)
-    ]
+    found = [one.standing for one in fitting(state, finder, task, least_confidence=least, now=now, agent=agent)]
     approved = () if is_for_subagent else told.checklist(state)
     listed = {one.id for one in approved}
     rest = [one for one in found if one.id not in listed]

@@ -1,7 +1,7 @@
 """What is worth showing to who didn't ask: the search's ranking, and a floor under it (`core/floor`)."""
 
 from collections.abc import Collection
-from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -9,9 +9,10 @@ from roamkb.actions import known
 from roamkb.actions.search import Finder as NoteFinder
 from roamkb.actions.search import hit_of
 from roamkb.core.answers import Answer
+from roamkb.core.floor import AT_THE_START
+from roamkb.core.floor import INTERRUPTING
 from roamkb.core.floor import Weights
-from roamkb.core.floor import is_about
-from roamkb.core.floor import is_worth
+from roamkb.core.floor import fitting
 from roamkb.core.ledger import SUPERSEDED
 from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State
@@ -48,14 +49,14 @@ def offered_nodes(
 ) -> tuple[Hit, ...]:
     """Return the nodes that `text` makes worth an interruption, but none of `besides`, which are ids.
 
-    Where `loose`, one rare word in the name is enough: nobody is interrupted.
+    Where `loose`, one rare word's worth in the name is enough: nobody is interrupted.
     """
     query = parse_words(text)
     if not query.terms:
         return ()
     answers = finder.find(query, limit=max(limit, _LOOKED_AT)).answers
-    fitting = _worth(answers, finder.weigh(query), loose=loose)
-    hits = (hit_of(one, notes.kb, one.line, one.title) for one in fitting if one.id not in besides)
+    found = _worth(text, answers, finder.weigh(query), least=AT_THE_START if loose else INTERRUPTING)
+    hits = (hit_of(one, notes.kb, one.line, one.title) for one in found if one.id not in besides)
     return tuple(hits)[:limit]
 
 
@@ -67,9 +68,9 @@ def offered_learnings(
     if not query.terms or not state.standings:
         return ()
     answers = finder.find(query, limit=max(limit, _LOOKED_AT))
-    fitting = _worth(answers, finder.weigh(query), loose=False)
-    found = (state.standings[one.file] for one in fitting if one.file in state.standings)
-    return tuple(one for one in found if one.id not in besides and counts(one))[:limit]
+    current = [one for one in answers if (held := state.standings.get(one.file)) and counts(held)]
+    worthy = _worth(text, current, finder.weigh(query), least=INTERRUPTING)
+    return tuple(state.standings[one.file] for one in worthy if one.file not in besides)[:limit]
 
 
 def counts(standing: Standing) -> bool:
@@ -77,9 +78,18 @@ def counts(standing: Standing) -> bool:
     return standing.status != SUPERSEDED and standing.verdict != "invalidated" and not standing.is_archived
 
 
-def _worth(answers: Sequence[Answer], weights: Weights, *, loose: bool) -> Iterator[Answer]:
-    for answer in answers:
-        name = frozenset(terms(answer.title))
-        text = frozenset(term for _, line in answer.lines for term in terms(line))
-        if is_about(weights, name=name) if loose else is_worth(weights, name=name, text=text):
-            yield answer
+def worth_a_line(finder: _Weighing, text: str, contents: Mapping[str, str]) -> Collection[str]:
+    """Return the keys of what shares enough with the work at hand, `text`, to stand in a brief."""
+    query = parse_words(text)
+    if not query.terms or not contents:
+        return ()
+    found = ((key, frozenset(terms(said)), frozenset[str]()) for key, said in contents.items())
+    return fitting(text, finder.weigh(query), found, least=AT_THE_START)
+
+
+def _worth(text: str, answers: Sequence[Answer], weights: Weights, *, least: float) -> Sequence[Answer]:
+    found = (
+        (one, frozenset(terms(one.title)), frozenset(term for _, line in one.lines for term in terms(line)))
+        for one in answers
+    )
+    return fitting(text, weights, found, least=least)

@@ -1,0 +1,41 @@
+"""What a week's hooks put into prompts helps, and most often they say nothing.
+
+Smaller than the weeks of `tests/week/injected.py`, whose figures are the ones to quote.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from tests.week.generator import make_week
+from tests.week.injected import Tally
+from tests.week.injected import listen
+
+
+@pytest.fixture(scope="module")
+def tallies(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Tally]:
+    """What each kind of injection came to."""
+    folder: Path = tmp_path_factory.mktemp("week")
+    return listen(make_week(3, sessions=14, payloads=0, facts=30), folder, seed=3)
+
+
+@pytest.mark.parametrize("kind", ["brief", "prompt", "edit", "failure"])
+def test_what_is_shown_helps(tallies: dict[str, Tally], kind: str) -> None:
+    """At least .8 of the items, and most occasions for which something is known."""
+    tally = tallies[kind]
+    assert tally.items
+    assert tally.precision >= 0.8, tally.wrong
+    assert tally.recall >= 0.8
+
+
+def test_most_prompts_are_answered_with_nothing(tallies: dict[str, Tally]) -> None:
+    """And a session's injections cost less than a page or two."""
+    assert tallies["prompt"].silence >= 0.9
+    assert tallies["failure"].silence >= 0.6
+    characters = sum(tally.characters for tally in tallies.values())
+    assert characters / tallies["brief"].asked / 2 <= 3000
+
+
+def test_where_nothing_tells_what_the_work_is_the_surest_is_told(tallies: dict[str, Tally]) -> None:
+    """Facts that were worth keeping, more often than not."""
+    assert tallies["surest"].precision >= 0.7, tallies["surest"].wrong
