@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck
 from hypothesis import settings
 
 from roamkb.app import KnowledgeBase
@@ -18,7 +19,10 @@ from roamkb.formats.rule import render_rule
 from roamkb.storage.log import Log
 
 # whoever wants other examples runs with `--hypothesis-profile=default`; CI is no lottery
-settings.register_profile("same", derandomize=True)
+# a slow machine says nothing about the code
+settings.register_profile(
+    "same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("same")
 
 NOON = datetime(2026, 6, 10, 12, 0, 0)
