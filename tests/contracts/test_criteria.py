@@ -1,0 +1,35 @@
+"""The map says of each criterion of document 004 which test meets it, and each of those tests is there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parents[1]
+TABLE = (TESTS.parent / "roamkb" / "README.md").read_text().partition("## Document 004")[2]
+ROWS = dict(re.findall(r"^\| ([^|`]+?) \| (.+) \|$", TABLE, re.MULTILINE))
+NAMED = sorted(set(re.findall(r"`([\w/]+\.py)::(\w+)`", TABLE)))
+
+
+def numbers() -> set[str]:
+    """Return the criteria that have a row, ranges spelt out."""
+    found: set[str] = set()
+    for name in ROWS:
+        word = name.partition(" ")[0]
+        first, _, last = word.partition("–")
+        found |= {str(n) for n in range(int(first), int(last or first) + 1)} if first.isdigit() else {word}
+    return found
+
+
+def test_every_criterion_has_a_row() -> None:
+    """Requirements, qualities, and the numbered list."""
+    wanted = {f"FR-{n}" for n in range(1, 9)} | {f"NFR-{n}" for n in range(1, 5)}
+    wanted |= {str(n) for n in range(1, 26)}
+    assert set() == wanted - numbers()
+
+
+@pytest.mark.parametrize(("file", "test"), NAMED)
+def test_what_the_map_names_is_there(file: str, test: str) -> None:
+    """A test by its name in its file."""
+    text = (TESTS / file).read_text()
+    assert re.search(rf"^(?:def|class) {test}\b", text, re.MULTILINE)
