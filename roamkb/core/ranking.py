@@ -35,8 +35,9 @@ _TAG = 2.3
 _SUPERSEDED = 0.5
 #: The share of meaning in the score of a long query.
 _MEANING = 0.4
-#: The same where a sentence model says what is near.
+#: The same where a sentence model says what is near, and the table's part of it.
 _SENTENCE_MEANING = 0.6
+_TABLE_BESIDE = 1 / 3
 #: What the best of a long query have beside it for saying each of its words in some form, and how many.
 _SAID = 0.2
 MOST_SAID = 40
@@ -54,8 +55,9 @@ class Found:
     #: BM25 of the words, and of the pairs of words.
     words: float
     pairs: float = 0.0
-    #: How near its text is to the query in meaning, 0 to 1.
+    #: How near its text is to the query in meaning by the table of words, and by a sentence model, 0 to 1.
     nearness: float = 0.0
+    by_sentence: float = 0.0
     #: Whether it holds every word of the query.
     has_all: bool
     #: Whether its title or an alias is the query, word for word.
@@ -86,24 +88,31 @@ def score(found: Found, weights: Mapping[str, float]) -> float:
     )
 
 
-def blended(
-    found: Sequence[Found], weights: Mapping[str, float], *, by_sentence: bool = False
-) -> list[float]:
+def blended(found: Sequence[Found], weights: Mapping[str, float]) -> list[float]:
     """Return the scores, each a convex combination of words and meaning.
 
     So they are fused best (Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid
     Retrieval", ACM TOIS 2023), each as a share of the best. A word alone means what it says;
     the more words, the more a sentence means beside them.
     """
-    scores = [score(one, weights) for one in found]
-    best, nearest = max(scores, default=0.0), max((one.nearness for one in found), default=0.0)
-    meaning = _SENTENCE_MEANING if by_sentence else _MEANING
-    share = meaning * _breadth(weights) if nearest else 0.0
+    words = _shares([score(one, weights) for one in found])
+    table, sentence = _shares([one.nearness for one in found]), _shares([one.by_sentence for one in found])
+    meaning, beside = (_SENTENCE_MEANING, _TABLE_BESIDE) if any(sentence) else (_MEANING, 1.0)
+    if not any(table):
+        # of a language that it hasn't got, the table says nothing
+        beside = 0.0
+    share = meaning * _breadth(weights) if any(table) or any(sentence) else 0.0
     return [
         (_SUPERSEDED if one.is_superseded else 1.0)
-        * ((1 - share) * points / (best or 1.0) + (share * one.nearness / nearest if share else 0.0))
-        for one, points in zip(found, scores, strict=True)
+        * ((1 - share) * said + share * (beside * near + (1 - beside) * meant))
+        for one, said, near, meant in zip(found, words, table, sentence, strict=True)
     ]
+
+
+def _shares(values: Sequence[float]) -> list[float]:
+    """Return each value as a share of the largest."""
+    most = max(values, default=0.0) or 1.0
+    return [value / most for value in values]
 
 
 def _breadth(weights: Mapping[str, float]) -> float:
@@ -125,15 +134,10 @@ def _bonus(most: float, held: Set[str], weights: Mapping[str, float]) -> float:
     return most * total * power
 
 
-def ranked(
-    results: Iterable[Found], weights: Mapping[str, float], *, by_sentence: bool = False
-) -> list[tuple[Found, float]]:
-    """Return the results with their scores, best first; the best match of the words alone would have 1.
-
-    `by_sentence` says that a sentence model measured the nearness, and not the table of words.
-    """
+def ranked(results: Iterable[Found], weights: Mapping[str, float]) -> list[tuple[Found, float]]:
+    """Return the results with their scores, best first; the best match of the words alone would have 1."""
     found = list(results)
-    return _sorted(zip(found, blended(found, weights, by_sentence=by_sentence), strict=True))
+    return _sorted(zip(found, blended(found, weights), strict=True))
 
 
 def _sorted(scored: Iterable[tuple[Found, float]]) -> list[tuple[Found, float]]:

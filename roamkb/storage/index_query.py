@@ -293,7 +293,7 @@ class Question:
             points = self._within(f"{{title alias tags}} : ({' AND '.join(names)})", points, pool) | points
         if self._phrases:
             points = {key: value for key, value in points.items() if self._holds_phrases(key)}
-        order = ranked(self._found(points, complete), self._weights, by_sentence=self._model is not None)
+        order = ranked(self._found(points, complete), self._weights)
         return self._said(order) if len(self._weights) > 1 else order
 
     def _said(self, order: Sequence[tuple[Found, float]]) -> list[tuple[Found, float]]:
@@ -333,7 +333,7 @@ class Question:
     def _found(self, points: Mapping[int, float], complete: set[int]) -> Iterator[Found]:
         together = [f'"{one} {other}"' for one, other in self._pairs()]
         beside = self._beside_each_other(" OR ".join(together), points) if together else {}
-        meant = None if self._is_foreign or self._model else self._vector
+        meant = None if self._is_foreign else self._vector
         near = self._nearness(points)
         called = flat(self._query.text)
         weighed = frozenset(self._weights)
@@ -350,7 +350,8 @@ class Question:
                     key=key,
                     words=points[key],
                     pairs=beside.get(key, 0.0),
-                    nearness=closeness(meant, vector) if meant and vector else near.get(key, 0.0),
+                    nearness=closeness(meant, vector) if meant and vector else 0.0,
+                    by_sentence=near.get(key, 0.0),
                     has_all=key in complete,
                     is_called=called in names.split(SEPARATOR),
                     is_superseded=bool(replaced),

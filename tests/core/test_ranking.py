@@ -1,5 +1,7 @@
 """The promises of the ranking, on things of equal length; the index's tests make them on notes."""
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -96,6 +98,18 @@ def test_what_a_good_hit_links_to_comes_before_its_equals() -> None:
     assert [1, 3, 2] == linked(best, other, there, links={1: {3}})
     assert [1, 2, 3] == linked(best, other, there, links={1: {3, *range(10, 900)}}), "a list of all notes"
     assert [1, 2, 3] == linked(best, other, there, links={3: {3}}), "a link to itself"
+
+
+def test_a_sentence_means_more_than_its_words_where_a_model_read_it() -> None:
+    """Beside the table of words, and alone where the table has no vector; for a word alone neither counts."""
+    said_more = replace(found(1, 2.0), nearness=0.5)
+    meant = replace(found(2, 1.0), nearness=0.5)
+    assert [1, 2] == order(said_more, meant)
+    assert [2, 1] == order(said_more, replace(meant, by_sentence=1.0))
+    assert [1, 2] == order(replace(said_more, nearness=0.9), replace(meant, by_sentence=0.1, nearness=0.0))
+    alone = replace(found(1, 2.0), by_sentence=0.2), replace(found(2, 1.0), by_sentence=1.0)
+    assert [2, 1] == order(*alone)
+    assert [1, 2] == order(*alone, weights=ONE)
 
 
 def test_each_word_in_some_form_beats_one_word_over_and_over() -> None:
