@@ -10,13 +10,18 @@ from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
+from typing import Final
 
 from roamkb.actions.write import Fact
 from roamkb.actions.write import Written
+from roamkb.core.claims import oppose
+from roamkb.core.consolidation import MOST_ALIKE
 from roamkb.core.consolidation import category
 from roamkb.core.consolidation import is_durable
 from roamkb.core.errors import NearDuplicate
 from roamkb.core.ids import derived_id
+from roamkb.core.joins import Near
 from roamkb.core.ledger import NEEDS_REVIEW
 from roamkb.core.ledger import SUPERSEDED
 from roamkb.core.ledger import Standing
@@ -25,6 +30,7 @@ from roamkb.core.model import Candidate
 from roamkb.core.model import Kind
 from roamkb.core.saying import Hand
 from roamkb.core.saying import Stamps
+from roamkb.core.similarity import shape
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
 from roamkb.core.verification import VERIFIED
@@ -35,6 +41,8 @@ from roamkb.storage.log import Log
 #: A title's worth; a longer statement has its first sentence as title, and itself as text.
 _TITLE = 120
 _FIRST = re.compile(r".+?(?:[.!?](?=\s)|;\s|\Z)", re.DOTALL)
+#: What an import calls the same (design section 9), and another wording of it is.
+_NEARLY: Final = 0.70
 #: Related nodes that a new one links to.
 _LINKS = 3
 #: Checks of a learning's text that are made again, whoever verified it.
@@ -99,7 +107,8 @@ def why_not(standing: Standing) -> str:
         )
     if learning.kind is not Kind.PERSONAL:
         said = learning.kind.value if learning.kind else "unknown"
-        return f"it was learned in a {said} project; nothing of that enters the knowledge base"
+        article = "an" if said == "unknown" else "a"
+        return f"it was learned in {article} {said} project; nothing of that enters the knowledge base"
     if standing.verdict != VERIFIED:
         return f"it is {standing.verdict}: `roamkb verify {learning.key}` first"
     if not is_durable(standing):
@@ -125,15 +134,17 @@ def promote(
 ) -> Promoted:
     """Write each learning that may go as a node, and remember it.
 
-    Where `careful`, since nobody named them, one that may contradict a node is left.
+    Where `careful`, since nobody named them, one that may contradict a node is left, and one that says in
+    other words what was promoted before.
 
     Raises:
         Refused: the session may not write; everything stays. NotDurable: see there.
     """
     nodes: list[tuple[Standing, Written]] = []
     left: list[Left] = []
+    there = _Promoted(log.read().state() if careful else None)
     for standing in standings:
-        reason = why_not(standing)
+        reason = why_not(standing) or there.why_not(standing)
         if not reason and desk.has(node_id(standing)):
             # another machine did it, or the ledger was lost
             reason = "it is in the knowledge base, or its human put it into the trash"
@@ -154,8 +165,36 @@ def promote(
             left.append(Left(standing=standing, reason="a node says so already", known=error.candidates))
             continue
         nodes.append((standing, written))
+        there.add(standing)
         _remember(log, standing, hand, dry_run=dry_run)
     return Promoted(nodes=tuple(nodes), left=tuple(left), dry_run=dry_run)
+
+
+class _Promoted:
+    """What a log has in the knowledge base, to find what would say it again."""
+
+    def __init__(self, state: State | None) -> None:
+        self._is_careful = state is not None
+        self._near: Near[str] = Near(_NEARLY)
+        self._texts: dict[str, str] = {}
+        for standing in state.standings.values() if state else ():
+            if standing.node and standing.status != SUPERSEDED:
+                self.add(standing)
+
+    def add(self, standing: Standing) -> None:
+        """Count a learning among what is there."""
+        if self._is_careful:
+            self._texts[standing.id] = standing.learning.content
+            self._near.add(standing.id, shape(standing.learning.content))
+
+    def why_not(self, standing: Standing) -> str:
+        """Return why a learning that nobody named should wait for somebody who does."""
+        said = standing.learning.content
+        # no more than a human would read
+        near = islice(self._near.candidates(shape(said)), MOST_ALIKE) if self._texts else ()
+        if any(id != standing.id and not oppose(said, self._texts[id]) for id in near):
+            return "another that was promoted says nearly the same; promote it by its key to have both"
+        return ""
 
 
 def _remember(log: Log, standing: Standing, hand: Hand, *, dry_run: bool) -> None:

@@ -97,3 +97,23 @@ def test_what_the_ledger_alone_calls_verified_is_looked_at_again(world: World) -
     assert "tells an agent" in reasons
     assert "less safe" in reasons
     assert nodes(world) == []
+
+
+def test_another_wording_of_what_is_there_waits_for_who_names_it(world: World) -> None:
+    """Said in a few other words, though not alike enough to count as said again; another number is another."""
+    ready(world, SAID[1])
+    log = world.open().log
+    assert len(log.promote(all=True).nodes) == 1
+    again, other = SAID[1].replace("silently loses", "quietly forgets"), SAID[2]
+    ready(world, again, other)
+    found = world.open().log.promote(all=True)
+    assert [other] == [one.learning.content for one, _ in found.nodes]
+    assert [again] == [one.standing.learning.content for one in found.left]
+    assert "nearly the same" in found.left[0].reason
+    assert len(world.open().log.promote([key(world, again)]).nodes) == 1
+
+
+def key(world: World, text: str) -> str:
+    """The key of what says `text`."""
+    standings = world.log().read().state().standings.values()
+    return next(one.learning.key for one in standings if one.learning.content == text)
