@@ -31,6 +31,7 @@ class ProjectApproval(CuratedLog):
         all: bool = False,
         dry_run: bool = False,
         session: str | None = None,
+        as_of: str | None = None,
     ) -> "Proposed":
         """Propose learnings as lines of the rule file `to`; without any, return what could be proposed.
 
@@ -47,7 +48,7 @@ class ProjectApproval(CuratedLog):
         path = Path(to) if Path(to).is_absolute() else self._nearest(log.root, to)
         self._require_own(path)
         place = proposing.place_in(log, find_rule_file(log.root, path), section or "", kind=self._place.kind)
-        state = log.read().state()
+        state = log.read().state(as_of=self._moment("--as-of", as_of))
         found = proposing.rule_candidates(state, place)
         if not keys and not all:
             return proposing.Proposed(place=place, candidates=tuple(found))
@@ -77,22 +78,27 @@ class ProjectApproval(CuratedLog):
         reason: str | None = None,
         agent: str | None = None,
         session: str | None = None,
+        as_of: str | None = None,
     ) -> "Curation | Queue | Decided":
         """Return the lines that wait for a human; with `edit` let them decide in an editor.
 
-        With `curate` the editor has what `curate` proposes.
+        With `curate` the editor has what `curate` proposes. With `as_of`, the lines that waited at the end of
+        that day, beside the files of today.
 
         Raises:
             UsageError, SecretFound, ChangedOnDisk: as `approve`, `reject` and `curate`.
         """
         from roamkb.actions import proposals
 
+        if as_of is not None and (curate or edit):
+            raise UsageError("--as-of is for the list", hint="nobody decides about what was")
         if curate:
             if all or edit:
                 raise UsageError("--curate goes without --all and --edit")
             return self.review_curation(reason=reason, agent=agent, session=session)
         if not edit:
-            found = proposals.queue(proposals.desk(self._log_to_read(), self._place.kind))
+            at = self._moment("--as-of", as_of)
+            found = proposals.queue(proposals.desk(self._log_to_read(), self._place.kind, as_of=at))
             return found if all else replace(found, settled=())
         from roamkb.actions.review_rules import review_rules
 

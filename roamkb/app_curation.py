@@ -22,17 +22,20 @@ _EDITOR = "vi"
 class CuratedLog(ProjectLog):
     """The project's log, and what keeps it worth reading."""
 
-    def audit(self) -> "Audit":
+    def audit(self, *, as_of: str | None = None) -> "Audit":
         """Return what the local working set does to which learning and why, and keep it as a local file.
 
+        With `as_of` it is about the log at the end of that day, and nothing is kept.
+
         Raises:
-            NoLog: the project has none. DiskError: it couldn't be kept.
+            NoLog: the project has none. DiskError: it couldn't be kept. UsageError: no day.
         """
         from roamkb.actions.audit import audit
         from roamkb.storage.anchors import Grounds
 
-        log = self._log("what an audit found")
-        return audit(log, log.read(), Grounds(log.root))
+        log = self._log("what an audit found") if as_of is None else self._log_to_read()
+        at = self._moment("--as-of", as_of)
+        return audit(log, log.read().until(at), Grounds(log.root), keep=at is None)
 
     def curate(
         self,
@@ -42,8 +45,11 @@ class CuratedLog(ProjectLog):
         reason: str | None = None,
         agent: str | None = None,
         session: str | None = None,
+        as_of: str | None = None,
     ) -> "Curation":
         """Return what a review would append to the ledger; with `apply`, a digest, append just that.
+
+        With `as_of`, what one would have appended at the end of that day.
 
         Raises:
             UsageError: no reason, or no human said yes at a terminal. SecretFound: the reason holds one.
@@ -54,10 +60,10 @@ class CuratedLog(ProjectLog):
 
         signature = self._signature(reason, agent=agent, session=session)
         if apply is None:
-            log = self._log_to_read()
-            return curating.propose(log, Grounds(log.root), signature)
-        if dry_run:
-            raise UsageError("--dry-run or --apply, not both")
+            log, at = self._log_to_read(), self._moment("--as-of", as_of)
+            return curating.propose(log, Grounds(log.root), signature, as_of=at)
+        if dry_run or as_of is not None:
+            raise UsageError(f"{'--dry-run' if dry_run else '--as-of'} or --apply, not both")
         log = self._log("a review")
         return curating.apply(log, Grounds(log.root), signature, apply, human=self._human)
 

@@ -232,11 +232,13 @@ class ProjectPipeline(ProjectApproval, ProjectSharing, ProjectBrief):
         to: str | None = None,
         section: str | None = None,
         session: str | None = None,
+        as_of: str | None = None,
     ) -> "Promoted | Proposed":
         """Write verified, durable learnings as nodes of the knowledge base; name them, or `all`.
 
         Without either, the candidates are returned; with `ask`, with the wrap-up's question. With `to`, a
-        rule file of the project, they are proposed as lines of it, and a human approves them later.
+        rule file of the project, they are proposed as lines of it, and a human approves them later. With
+        `as_of`, the candidates at the end of that day.
 
         Raises:
             Refused: the project may not write; the learnings stay. NotFound, Ambiguous, NoLog.
@@ -244,13 +246,15 @@ class ProjectPipeline(ProjectApproval, ProjectSharing, ProjectBrief):
         """
         if all and keys:
             raise UsageError("--all or keys, not both")
+        if as_of is not None and (keys or all or ask):
+            raise UsageError("--as-of is for the list of candidates", hint="nothing is promoted in the past")
         if to is None and section is None:
-            return self.promote_nodes(keys, all=all, ask=ask, dry_run=dry_run, session=session)
+            return self.promote_nodes(keys, all=all, ask=ask, dry_run=dry_run, session=session, as_of=as_of)
         if to is None:
             raise UsageError("--section goes with --to", hint="roamkb promote KEY --to CLAUDE.md --section S")
         if ask:
             raise UsageError("--ask is about the knowledge base", hint="leave --to out")
-        return self.propose(keys, to, section, all=all, dry_run=dry_run, session=session)
+        return self.propose(keys, to, section, all=all, dry_run=dry_run, session=session, as_of=as_of)
 
     def promote_nodes(
         self,
@@ -260,6 +264,7 @@ class ProjectPipeline(ProjectApproval, ProjectSharing, ProjectBrief):
         ask: bool = False,
         dry_run: bool = False,
         session: str | None = None,
+        as_of: str | None = None,
     ) -> "Promoted":
         """Do what `promote` does without a rule file."""
         from roamkb.actions import promote as promoting
@@ -267,7 +272,7 @@ class ProjectPipeline(ProjectApproval, ProjectSharing, ProjectBrief):
         from roamkb.storage.receipts import receipts
 
         log, hand = self._log(""), self._hand(session=session)
-        state = log.read().state()
+        state = log.read().state(as_of=self._moment("--as-of", as_of))
         if not keys and not all:
             consulted = any(one.session == hand.session for one in receipts(log.local) if hand.session)
             found = tuple(promoting.candidates(state))

@@ -91,10 +91,12 @@ class ProjectSharing(ProjectLog):
         task: str | None = None,
         reason: str | None = None,
         all: bool = False,
+        as_of: str | None = None,
     ) -> "Templates | TemplateShown":
         """Make a template of verified learnings, look at them, or put one into the scope of a task.
 
-        `action` is create, list, show, use, update or deprecate; `all` lists the deprecated too.
+        `action` is create, list, show, use, update or deprecate; `all` lists the deprecated too; `as_of` is
+        for list and show.
 
         Raises:
             NoLog, Refused: as `learn` does.
@@ -110,8 +112,11 @@ class ProjectSharing(ProjectLog):
             learnings=(learnings,) if isinstance(learnings, str) else tuple(learnings),
             reason=reason or "",
         )
+        at = self._moment("--as-of", as_of)
+        if at is not None and action not in ("list", "show"):
+            raise UsageError("--as-of is for `template list` and `template show`")
         if action == "list" and name is None:
-            state = self._log_to_read().read().state()
+            state = self._log_to_read().read().state(as_of=at)
             return templating.list_templates(state, task_types=wish.task_types, deprecated=all)
         if (
             name is None
@@ -124,7 +129,7 @@ class ProjectSharing(ProjectLog):
                 "use NAME --task ID, update NAME, or deprecate NAME",
             )
         if action == "show":
-            return templating.show_template(self._log_to_read().read().state(), name)
+            return templating.show_template(self._log_to_read().read().state(as_of=at), name)
         log, hand = self._log(f"template {name}"), self._hand()
         if task is not None:
             return templating.use_template(log, name, hand, task=task)

@@ -38,6 +38,7 @@ from roamkb.core.rule_proposals import RuleProposal
 from roamkb.core.rule_proposals import risks
 from roamkb.core.saying import Stamps
 from roamkb.core.text import shown
+from roamkb.core.text import times
 from roamkb.storage.log import Log
 from roamkb.storage.rule_files import put_rule_file
 from roamkb.storage.rule_files import require_unheld
@@ -159,7 +160,7 @@ def _question(at: Desk, plan: Plan, choice: Choice, signature: Signature) -> Ite
         looks = "".join(f"; {shown(risk)}" for risk in risks(standing))
         yield (
             f"{shown(standing.learning.key)}: {as_fraction(standing.confidence):.2f}, "
-            f"{standing.occurrences} times{looks}"
+            f"{times(standing.occurrences)}{looks}"
         )
     if choice.approved:
         yield plan.diff or "Nothing changes: the lines are in the file.\n"

@@ -18,6 +18,7 @@ from roamkb.core.anchors import Anchors
 from roamkb.core.anchors import Verdict
 from roamkb.core.anchors import anchors_of
 from roamkb.core.anchors import judged
+from roamkb.core.claims import differ
 from roamkb.core.doubts import noise_of
 from roamkb.core.ledger import SUPERSEDED
 from roamkb.core.ledger import Standing
@@ -51,7 +52,8 @@ class Audit:
 
     actions: tuple[Action, ...]
     counts: Mapping[str, int]
-    path: Path
+    #: Where it is kept; None where it isn't.
+    path: Path | None
 
 
 def doubts_about(standing: Standing, grounds: Grounds) -> Mapping[str, str]:
@@ -100,8 +102,8 @@ def verdicts(standings: Iterable[Standing], grounds: Grounds) -> Mapping[str, tu
     }
 
 
-def audit(log: Log, contents: Contents, grounds: Grounds) -> Audit:
-    """Return what becomes of every line in the working set, and keep it in the log's local state.
+def audit(log: Log, contents: Contents, grounds: Grounds, *, keep: bool = True) -> Audit:
+    """Return what becomes of every line in the working set; `keep` it in the log's local state.
 
     Raises:
         DiskError: it couldn't be kept.
@@ -132,10 +134,11 @@ def audit(log: Log, contents: Contents, grounds: Grounds) -> Audit:
         "total": len(contents.learnings) + len(contents.archived),
     }
     # nobody reads it back, so it stays where people look for it
-    path = log.ignored / AUDIT
-    summary = Action(name="summary", fields=counts)
-    with log.locked():
-        put_paper(path, b"".join(json_line(action.told()) + b"\n" for action in (*actions, summary)))
+    path = log.ignored / AUDIT if keep else None
+    if path:
+        summary = Action(name="summary", fields=counts)
+        with log.locked():
+            put_paper(path, b"".join(json_line(action.told()) + b"\n" for action in (*actions, summary)))
     return Audit(actions=actions, counts=counts, path=path)
 
 
@@ -153,11 +156,15 @@ def _repetitions(contents: Contents, state: State) -> Iterator[Action]:
             yield Action(name="dedupe_key", fields={**fields, "kept_id": learning.id, "effect": _COLLAPSED})
         seen.add(learning.id)
     latest = sorted(state.standings.values(), key=place, reverse=True)
-    said: dict[tuple[str, str], Standing] = {}
+    said: dict[tuple[str, str], list[Standing]] = {}
     called: dict[str, Standing] = {}
     for standing in latest:
         learning = standing.learning
-        twin = said.setdefault(sense(learning), standing)
+        alike = said.setdefault(sense(learning), [])
+        # the same words may claim something else: x == 1, x != 1
+        twin = next((one for one in alike if not differ(one.learning.content, learning.content)), standing)
+        if twin is standing:
+            alike.append(standing)
         namesake = called.setdefault(learning.key.casefold(), standing)
         if twin is standing and namesake is standing:
             continue

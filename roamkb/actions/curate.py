@@ -65,12 +65,12 @@ class Curation:
     is_applied: bool = False
 
 
-def propose(log: Log, grounds: Grounds, signature: Signature) -> Curation:
-    """Return what a review of `log` could settle, as it is now."""
+def propose(log: Log, grounds: Grounds, signature: Signature, *, as_of: float | None = None) -> Curation:
+    """Return what a review of `log` could settle, as it is now, or as it was."""
     # the files first: what is added meanwhile makes a digest that no longer fits, never one that does
     files = _files(log)
     contents = log.read()
-    state = contents.state()
+    state = contents.state(as_of=as_of)
     found = tuple(clusters(state, _missing(state, grounds)))
     name = digest_of(
         files, (_told(cluster.number, change) for cluster in found for change in cluster.changes)

@@ -126,9 +126,9 @@ class Desk:
         return Plan(digest=digest_of(basis, marks), files=files)
 
 
-def desk(log: Log, kind: Kind) -> Desk:
-    """Return the log of a project of that kind as it is now."""
-    state = log.read().state()
+def desk(log: Log, kind: Kind, *, as_of: float | None = None) -> Desk:
+    """Return the log of a project of that kind as it is now, or was; the files are as they are."""
+    state = log.read().state(as_of=as_of)
     return Desk(log=log, kind=kind, state=state, proposals=rule_proposals(state.events))
 
 

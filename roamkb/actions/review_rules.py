@@ -18,6 +18,7 @@ from roamkb.core.consent import require_human
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Kind
+from roamkb.core.text import times
 from roamkb.formats.org.report import quoted
 from roamkb.formats.review import Question
 from roamkb.formats.review import parse_review
@@ -68,7 +69,7 @@ def review_rules(
 
 def _question(one: Waiting) -> Question:
     proposal, standing = one.proposal, one.standing
-    facts = [f"{as_fraction(standing.confidence):.2f}", f"{standing.occurrences} times"] if standing else []
+    facts = [f"{as_fraction(standing.confidence):.2f}", times(standing.occurrences)] if standing else []
     key = standing.learning.key if standing else proposal.learning
     return Question(
         place=f"{proposal.target}{f', {proposal.section}' if proposal.section else ''}",

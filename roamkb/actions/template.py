@@ -21,6 +21,7 @@ from roamkb.core.saying import Stamps
 from roamkb.core.secrets import find_secret
 from roamkb.core.templates import Template
 from roamkb.core.text import shown
+from roamkb.core.verification import VERIFIED
 from roamkb.storage.log import Log
 
 _LONGEST_NAME: Final = 100
@@ -213,6 +214,11 @@ def _wanted(log: Log, state: State, wish: Wish) -> list[str]:
             raise UsageError(
                 f"{shown(one.learning.key)} doesn't stand any more",
                 hint="leave it out, or name what replaced it",
+            )
+        if one.verdict != VERIFIED:
+            raise UsageError(
+                f"{shown(one.learning.key)} is {one.verdict}",
+                hint=f"`roamkb verify {shown(one.learning.key)}` first",
             )
         ids.append(one.id)
     return list(dict.fromkeys(ids))

@@ -18,6 +18,7 @@ from roamkb.core.ledger import SUPERSEDED
 from roamkb.core.ledger import Event
 from roamkb.core.ledger import Standing
 from roamkb.core.model import Kind
+from roamkb.core.text import times
 from roamkb.core.verification import VERIFIED
 from roamkb.core.verification import Evidence
 from roamkb.core.verification import checks
@@ -122,7 +123,7 @@ def why_not(standing: Standing, *, place: Kind) -> str:
         said, least = standing.confidence / 100, confidence.DURABLE / 100
         return f"its confidence is {said:.2f}; a rule takes {least:.2f}"
     if standing.occurrences < confidence.OFTEN:
-        return f"it was said {standing.occurrences} times; a rule takes {confidence.OFTEN}"
+        return f"it was said {times(standing.occurrences)}; a rule takes {confidence.OFTEN}"
     if len(learning.content) > MOST_CHARACTERS:
         return f"it has more than {MOST_CHARACTERS} characters; say it shorter"
     wrong = {check.name: check.why for check in checks(learning.content, Evidence()) if not check.ok}

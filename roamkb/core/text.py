@@ -61,3 +61,8 @@ def folded(text: str) -> str:
 def flat(text: str) -> str:
     """Return `text` folded and on one line, for looking for a phrase in it."""
     return " ".join(folded(text).split())
+
+
+def times(count: int) -> str:
+    """Return how often, in words: *once* is no plural."""
+    return "once" if count == 1 else f"{count} times"

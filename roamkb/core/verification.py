@@ -27,7 +27,7 @@ VERIFIED: Final = "verified"
 INVALIDATED: Final = "invalidated"
 
 #: Inclusive and exclusive (document 002).
-_VERIFIED_FROM: Final = Decimal("0.6")
+VERIFIED_FROM: Final = Decimal("0.6")
 _INVALIDATED_BELOW: Final = Decimal("0.3")
 
 _LEAST_WORDS = 4
@@ -164,7 +164,7 @@ def verdict(found: Iterable[Check], scores: Scores | None) -> str:
         return UNVERIFIED
     if not scores.reaches(_INVALIDATED_BELOW):
         return INVALIDATED
-    return VERIFIED if scores.reaches(_VERIFIED_FROM) and not failed else UNVERIFIED
+    return VERIFIED if scores.reaches(VERIFIED_FROM) and not failed else UNVERIFIED
 
 
 def scores_of(told: Mapping[str, object]) -> Scores | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from roamkb.core.confidence import as_fraction
 from roamkb.core.text import cleaned
 from roamkb.core.text import shown
+from roamkb.core.text import times
 from roamkb.formats.events import iso
 from roamkb.interfaces import curation_reports
 from roamkb.interfaces.log_reports import standing_json
@@ -116,7 +117,7 @@ def _waiting(one: "Waiting") -> Iterator[str]:
     place = f"{proposal.target}, {proposal.section}" if proposal.section else proposal.target
     yield f"{proposal.id} {shown(place)}"
     if standing:
-        facts = (f"{as_fraction(standing.confidence):.2f}", f"{standing.occurrences} times", *one.risks)
+        facts = (f"{as_fraction(standing.confidence):.2f}", times(standing.occurrences), *one.risks)
         yield f"  {shown(standing.learning.key)}: {shown(', '.join(facts))}"
     if proposal.state != "pending":
         yield "  a human approved it, and it didn't arrive"

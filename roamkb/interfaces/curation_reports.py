@@ -4,11 +4,13 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from roamkb.core.anchors import STALE
 from roamkb.core.confidence import as_fraction
 from roamkb.core.text import HIDDEN
 from roamkb.core.text import cleaned
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
+from roamkb.core.text import times
 from roamkb.formats.events import event_line
 from roamkb.formats.events import iso
 from roamkb.interfaces.log_reports import standing_json
@@ -34,13 +36,55 @@ _TITLE = 120
 
 
 def audit(result: "Audit") -> Printed:
-    """Print the lines that were kept, and where; the counts last."""
+    """Say on a terminal what recall doubts and why; into a pipe go the lines as they were kept."""
     told = [action.told() for action in result.actions]
+    path = str(result.path) if result.path else None
     summary: Json = {"action": "summary", **result.counts}
+
+    def text(terminal: bool) -> str:
+        if not terminal:
+            return "\n".join(map(dumps, (*told, summary)))
+        counts = ", ".join(f"{said} {result.counts[name]}" for name, said in _AUDITED.items())
+        kept = f"; all of it is in {shown(path)}" if path else ""
+        return "\n".join([*map(_audited, told), f"{counts}{kept}"])
+
     return Printed(
-        json={"schema": SCHEMA, "actions": told, "summary": dict(result.counts), "path": str(result.path)},
-        text=lambda _: "\n".join(map(dumps, (*told, summary))),
+        json={"schema": SCHEMA, "actions": told, "summary": dict(result.counts), "path": path},
+        text=text,
     )
+
+
+#: The counts, as a reader would call them.
+_AUDITED = {
+    "total": "lines",
+    "active": "answered from",
+    "invalid_json": "unreadable",
+    "filtered_noise": "noise",
+    "duplicate_key": "same key",
+    "duplicate_content": "same words",
+    "stale_candidate": "about lost files",
+    "needs_review": "to review",
+}
+
+
+def _audited(told: Json) -> str:
+    match told:
+        case {"action": "skip_invalid_json", "source": source, "line": line, "reason": reason}:
+            return f"unreadable: {shown(str(source))}:{line}: {shown(str(reason))}"
+        case {"action": "filter_noise", "key": key, "reason": reason}:
+            return f"noise: {shown(str(key))}: {shown(str(reason))}"
+        case {
+            "action": "dedupe_key" | "dedupe_content" as name,
+            "key": key,
+            "kept_key": kept,
+            "effect": effect,
+        }:
+            same = "same key" if name == "dedupe_key" else f"same words as {shown(str(kept))}"
+            return f"{same}: {shown(str(key))} ({effect})"
+        case {"key": key, "reasons": [*reasons]}:
+            why = ", ".join(shown(str(reason)).replace("_", " ") for reason in reasons)
+            return f"{'stale' if told.get('status') == STALE else 'to review'}: {shown(str(key))}: {why}"
+    return dumps(told)
 
 
 def curate(result: "Curation") -> Printed:
@@ -187,7 +231,7 @@ def _life(result: "Explanation") -> Iterator[str]:
         yield f"{iso(event.ts)[:10]}  {shown(event.event)} by {who or 'nobody named'}: {moved}"
         fields = {"id": event.id, **event.fields}
         yield from (f"    {shown(name)}: {_field(value)}" for name, value in fields.items())
-    marks = [standing.status, standing.verdict, f"scope {standing.scope}", f"{standing.occurrences} times"]
+    marks = [standing.status, standing.verdict, f"scope {standing.scope}", times(standing.occurrences)]
     marks += ["pinned"] if standing.is_pinned else []
     marks += [f"preferred by {agent}" for agent in sorted(standing.preferred_by)]
     marks += ["overridden by a human"] if standing.is_overridden else []

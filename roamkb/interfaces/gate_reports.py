@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from roamkb.core.confidence import as_fraction
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
+from roamkb.core.verification import VERIFIED_FROM
 from roamkb.core.verification import failed
 from roamkb.interfaces.log_reports import standing_json
 from roamkb.interfaces.render import SCHEMA
@@ -30,8 +31,12 @@ def verify(result: "Verified") -> Printed:
 
     def text(_: bool) -> str:
         lines = [line for one in result.judged for line in _judged(one)]
+        if any(not one.scores and not one.trouble and not failed(one.checks) for one in result.judged):
+            lines.append(
+                "what nobody scored stays unverified: --judge heuristic, --judge COMMAND, or --accuracy …"
+            )
         if result.skipped:
-            lines.append(f"{result.skipped} have a verdict already")
+            lines.append(f"{result.skipped} {'has' if result.skipped == 1 else 'have'} a verdict already")
         return "\n".join(lines) or "nothing wants judging"
 
     return Printed(
@@ -63,8 +68,11 @@ def verify(result: "Verified") -> Printed:
 
 
 def _judged(one: "Judged") -> list[str]:
-    mean = f" (mean {one.scores.mean:.2f})" if one.scores else ""
-    lines = [f"{one.verdict}: {shown(one.standing.learning.key)}{mean}"]
+    told = ""
+    if one.scores:
+        below = "" if one.scores.reaches(VERIFIED_FROM) else f", verified from {VERIFIED_FROM:.2f}"
+        told = f" (mean {one.scores.mean:.2f}{below})"
+    lines = [f"{one.verdict}: {shown(one.standing.learning.key)}{told}"]
     return lines + [f"  {check.name}: {shown(check.why)}" for check in failed(one.checks)]
 
 

@@ -12,6 +12,7 @@ from roamkb.core.ledger import Standing
 from roamkb.core.text import cleaned
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
+from roamkb.core.text import times
 from roamkb.formats.events import iso
 from roamkb.formats.events import learning_line
 from roamkb.interfaces.render import SCHEMA
@@ -81,7 +82,7 @@ def learn(result: "Learned") -> Printed:
         what = (
             f"learned {shown(learning.key)}"
             if result.outcome == "new"
-            else f"known already: {shown(learning.key)}, now {result.occurrences} times"
+            else f"known already: {shown(learning.key)}, now {times(result.occurrences)}"
         )
         if result.superseded:
             what += f", in place of {shown(result.superseded.key)}"

@@ -8,6 +8,7 @@ from roamkb.core.remedies import Remedy
 from roamkb.core.remedies import Tier
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
+from roamkb.core.text import times
 from roamkb.formats.events import iso
 from roamkb.interfaces.render import SCHEMA
 from roamkb.interfaces.render import Json
@@ -102,7 +103,7 @@ def _why(one: Remedy) -> str:
 def _figures(one: Remedy) -> str:
     if one.rate is not None:
         return f"{one.successes}/{one.successes + one.failures} worked ({one.lower_bound:.2f} at least)"
-    return f"worked in part {one.partial} times" if one.partial else "untried"
+    return f"worked in part {times(one.partial)}" if one.partial else "untried"
 
 
 def _error(result: "Suggested") -> str:

@@ -7,6 +7,7 @@ from roamkb.core.confidence import as_fraction
 from roamkb.core.reuse import FORMULA
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
+from roamkb.core.text import times
 from roamkb.formats.events import iso
 from roamkb.interfaces.log_reports import standing_json
 from roamkb.interfaces.render import SCHEMA
@@ -140,9 +141,9 @@ def stats(result: "Reuse") -> Printed:
         return "\n".join(
             (
                 *_metrics(result),
-                f"learnings: {result.total} ({result.high_confidence} sure, "
+                f"learnings that stand: {result.total} ({result.high_confidence} sure, "
                 f"{result.promotion_candidates} worth a line in a rule file)",
-                f"shown: {result.shown} times, {result.learnings_shown} learnings",
+                f"shown: {times(result.shown)}, {result.learnings_shown} of the learnings",
                 f"helped when applied: {rate}; last: {last}; never used: {len(result.never_used)}",
                 f"tokens saved, by a rough estimate: {result.tokens_saved} ({FORMULA})",
             )

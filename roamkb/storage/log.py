@@ -86,9 +86,18 @@ class Contents:
 
     def state(self, *, as_of: float | None = None) -> State:
         """Return what the lines amount to, today or at a time in seconds since 1970."""
+        return self._today if as_of is None else self.until(as_of)._today
+
+    def until(self, as_of: float | None) -> "Contents":
+        """Return the lines of that time, in seconds since 1970, and before; one without a time always was."""
         if as_of is None:
-            return self._today
-        return replay(self.learnings, self.events, archived=self.archived, as_of=as_of)
+            return self
+        return Contents(
+            learnings=tuple(one for one in self.learnings if one.ts <= as_of),
+            archived=tuple(one for one in self.archived if one.ts <= as_of),
+            events=tuple(one for one in self.events if one.ts <= as_of),
+            faults=self.faults,
+        )
 
     @cached_property
     def _today(self) -> State:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from roamkb.interfaces import curation_reports
 from tests.conftest import World
 from tests.core.test_doubts import GOOD
 from tests.core.test_doubts import NOISE
@@ -158,3 +159,26 @@ def test_a_line_said_twice_is_one_learning(world: World) -> None:
     world.run("audit")
     first, summary = kept(world)
     assert ("dedupe_key", "collapsed", 1) == (first["action"], first["effect"], summary["active"])
+
+
+def test_the_same_words_that_claim_otherwise_are_no_repetition(world: World) -> None:
+    """Signs are no words, and yet say the contrary."""
+    put(
+        world,
+        line("one", "Retry while status == 1", ts=1),
+        line("two", "Retry while status != 1", ts=2),
+        line("three", "retry while status == 1.", ts=3),
+    )
+    found = world.open().log.audit()
+    assert ["one"] == [one.fields["key"] for one in found.actions if one.name == "dedupe_content"]
+
+
+def test_a_terminal_gets_sentences(world: World) -> None:
+    """And a pipe the lines as they are kept."""
+    put(world, line("stale", "Invoices are rendered in src/gone.ts"), "{not json")
+    printed = curation_reports.audit(world.open().log.audit())
+    on_terminal, into_pipe = printed.text(True).splitlines(), printed.text(False).splitlines()
+    assert on_terminal[0].startswith("unreadable: knowledge.jsonl:2: ")
+    assert on_terminal[1].startswith("stale: stale: ")
+    assert "lines 1, answered from 1, unreadable 1" in on_terminal[2]
+    assert kept(world) == list(map(json.loads, into_pipe))

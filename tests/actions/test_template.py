@@ -39,6 +39,12 @@ def happened(world: World, name: str, of: str = "", *, task: str = "", **fields:
     log.append(events=[Event(id=id, ts=NOON.timestamp(), event=name, of=of, task=task, fields=fields)])
 
 
+def verified(world: World, key: str) -> None:
+    """Have a learning verified."""
+    [one] = [one for one in world.log().read().state().standings.values() if one.learning.key == key]
+    happened(world, "judged", one.id, verdict="verified")
+
+
 def did(world: World, action: str, name: str | None = "auth", **options: object) -> TemplateShown:
     """Carry out one action."""
     found = world.open().log.template(action, name, **options)  # type: ignore[arg-type]
@@ -106,6 +112,7 @@ def test_a_task_that_failed_makes_none(tasks: World) -> None:
 def test_learnings_may_be_named(tasks: World) -> None:
     """By key or id, each once; what doesn't stand can't be."""
     named = key(tasks, "bd-2")
+    verified(tasks, named)
     made = did(tasks, "create", task_types=["x"], from_task="bd-1", learnings=[named, named])
     assert "Passwords are hashed with argon2" == texts(made)[-1]
     assert 3 == len(made.learnings)
@@ -133,6 +140,7 @@ def test_a_name_is_taken_until_it_is_deprecated(tasks: World) -> None:
 def test_an_update_keeps_what_it_does_not_say(tasks: World) -> None:
     """And the older version can be seen."""
     did(tasks, "create", task_types=["login"], from_task="bd-1")
+    verified(tasks, key(tasks, "bd-2"))
     did(tasks, "update", learnings=[key(tasks, "bd-2")], reason="passwords")
     shown = did(tasks, "update", task_types=["auth"])
     assert ["Passwords are hashed with argon2"] == texts(shown)
@@ -251,3 +259,11 @@ def test_the_command_line_says_what_it_did(tasks: World) -> None:
         tasks.run("template", "list", "--task-type", "none").status,
         tasks.run("template", "list", "--task-type", "none").out,
     )
+
+
+def test_what_nobody_verified_makes_no_template(tasks: World) -> None:
+    """Named or not: the hint says what to do first."""
+    key = tasks.open().log.learn("Nobody looked at this either").learning.key
+    with pytest.raises(UsageError, match="unverified") as raised:
+        did(tasks, "create", task_types=["auth"], learnings=[key])
+    assert "roamkb verify" in raised.value.hint
