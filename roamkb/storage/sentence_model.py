@@ -26,7 +26,7 @@ _LINK = re.compile(r"\[\[[^\[\]]*\](?:\[([^\[\]]*)\])?\]")
 #: Words of a part that has a vector of its own, about as many as a model reads at once; the best part counts.
 _PART = 180
 #: Parts of a note; whoever wrote more has said what it is about.
-_MOST_PARTS = 8
+_MOST_PARTS = 4
 #: Texts read between one write to the disk and the next: who gives up has lost no more than these.
 _BATCH = 16
 #: Bytes of the file from which on it is begun anew: the parts of 100,000 notes of a screen each.
