@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from roamkb.app import KnowledgeBase
 from roamkb.app import Surroundings
 from roamkb.core.errors import BadRule
+from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.storage.processes import Process
 from roamkb.storage.processes import parents_of
@@ -63,6 +64,14 @@ class ServedKnowledgeBase(KnowledgeBase):
 
         root = self.classify(str(self._project_folder or self._around.cwd or "/")).root
         return Feed(None if root is None else Log(root, self._state.state))
+
+    def stamp(self) -> int:
+        """Return what is another number once a note is written, moved or gone: by their stats alone."""
+        try:
+            files = self._notes().walk.files
+        except (RoamkbError, OSError):
+            return 0
+        return hash(tuple((file.file, file.stat) for file in files))
 
     def say(self, saying: "Saying", *, agent: str | None, session: str | None) -> "tuple[str, Standing]":
         """Add one learning, as `learn` does; return new or repeated, and what the log makes of it now."""

@@ -12,6 +12,7 @@ import anyio
 import anyio.to_thread
 from mcp.server.caching import CacheHint
 from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import NotificationOptions
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
@@ -34,12 +35,14 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from roamkb import __version__
 from roamkb.app import KnowledgeBase
 from roamkb.app import Surroundings
+from roamkb.app_serving import ServedKnowledgeBase
 from roamkb.core.errors import RoamkbError
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
 from roamkb.interfaces.mcp_answers import NODE
 from roamkb.interfaces.mcp_answers import answer
 from roamkb.interfaces.mcp_answers import node_text
+from roamkb.interfaces.mcp_news import News
 from roamkb.interfaces.mcp_tools import TOOLS
 from roamkb.interfaces.mcp_tools import Tool
 from roamkb.interfaces.mcp_tools import find_tool
@@ -73,16 +76,22 @@ def serve(call: Call) -> int:
 
 
 async def _serve(around: Surroundings, project: str | None) -> None:
-    kb = KnowledgeBase(around, project=project)
-    async with stdio_server() as (incoming, outgoing):
-        server = _server(kb, is_nameless=around.agent == "agent")
-        await server.run(incoming, outgoing, server.create_initialization_options())
-
-
-def _server(kb: KnowledgeBase, *, is_nameless: bool) -> Server[object]:
-    """Return the server; `is_nameless` where only the client knows which agent it is."""
+    kb = ServedKnowledgeBase(around, project=project)
     # one call at a time, as on the command line, and none that holds up what the protocol itself asks
     in_turn = anyio.CapacityLimiter(1)
+    news = News(kb, in_turn=in_turn)
+    server = _server(kb, news, in_turn, is_nameless=around.agent == "agent")
+    options = server.create_initialization_options(NotificationOptions(resources_changed=True))
+    async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as tasks:
+        tasks.start_soon(news.watch)
+        await server.run(incoming, outgoing, options)
+        tasks.cancel_scope.cancel()
+
+
+def _server(
+    kb: KnowledgeBase, news: News, in_turn: anyio.CapacityLimiter, *, is_nameless: bool
+) -> Server[object]:
+    """Return the server; `is_nameless` where only the client knows which agent it is."""
     tools = [_declared(tool) for tool in TOOLS]
 
     async def list_tools(_: Context, __: PaginatedRequestParams | None) -> ListToolsResult:
@@ -96,6 +105,7 @@ def _server(kb: KnowledgeBase, *, is_nameless: bool) -> Server[object]:
         if is_nameless:
             given = _signed(tool, given, _client(context))
         found = await anyio.to_thread.run_sync(partial(answer, kb, tool, given), limiter=in_turn)
+        await news.look(context)
         return CallToolResult(
             content=[TextContent(type="text", text=found.text)],
             structured_content=found.json,
@@ -142,6 +152,9 @@ def _server(kb: KnowledgeBase, *, is_nameless: bool) -> Server[object]:
         on_list_resources=list_resources,
         on_list_resource_templates=list_templates,
         on_read_resource=read_resource,
+        on_subscribe_resource=news.subscribe,
+        on_unsubscribe_resource=news.unsubscribe,
+        on_subscriptions_listen=news.listen,
     )
     # the SDK's own tells a tracer, where one is installed, of every call
     server.middleware.clear()

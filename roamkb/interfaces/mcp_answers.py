@@ -77,6 +77,14 @@ def node_text(kb: KnowledgeBase, uri: str) -> str:
     return _framed(printed.text(False).splitlines(), source=uri)
 
 
+def node_state(kb: KnowledgeBase, uri: str) -> str:
+    """Return what is different once the node with that address is; empty where there is none."""
+    try:
+        return _dumps(render.render("show", kb.show(_name(uri))).json)
+    except (RoamkbError, OSError):
+        return ""
+
+
 def _name(uri: str) -> str:
     return unquote(uri.removeprefix(NODE)) if uri.startswith(NODE) else uri
 
