@@ -265,6 +265,8 @@ class ProjectLog:
             raise UsageError("--memory takes a folder", hint="roamkb ingest --memory [DIR]")
         path = self._memory(folder) if memory else self._source(file)
         kind = self._require_source(path) if path else self._place.kind
+        if path and not memory and file is None:
+            self._require_own_tree(path)
         log = self._log(f"what {path or 'another tool'} says")
         is_dry_run = dry_run or (memory and not yes)
         if path is None:
@@ -304,6 +306,16 @@ class ProjectLog:
 
         file = None if file is None else require_name(file, "the file")
         return find_source(self._root, file=file, environment=self._around.environment, base=self._here)
+
+    def _require_own_tree(self, path: Path) -> None:
+        """Raise where a file that nobody named is another project's: this log may be anybody's to read."""
+        from roamkb.storage.sources import leads_out
+
+        if leads_out(path, self._root, environment=self._around.environment):
+            raise UsageError(
+                f"{shown(str(path))} leads out of the project; nothing was read",
+                hint="a link or a setting of the repository says so: if you want it, name it with --file",
+            )
 
     def _memory(self, folder: str | None) -> Path | None:
         from roamkb.storage.sources import find_memory

@@ -55,7 +55,8 @@ class NoLog(RoamkbError):
             f"the log in {where} came with the project and wasn't adopted on this machine"
             if is_cloned
             else f"no log in {where}: nothing is captured there",
-            hint="`roamkb init` makes the project a log, or adopts the one that it has",
+            hint="`roamkb init` makes the project a log, or adopts the one that it has; "
+            "so it does again where the project was moved",
         )
         self.root = root
         self.is_cloned = is_cloned

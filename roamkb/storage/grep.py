@@ -120,8 +120,8 @@ def _compiled(pattern: str) -> tuple[_Matcher, bool]:
         pass
     else:
         try:
-            return re2.compile(pattern), True
-        except re2.error:
+            return re2.compile(pattern, options=_quiet()), True
+        except (re2.error, UnicodeEncodeError):
             # what RE2 has not (look-around, back references) `re` may have, in its time limit
             pass
     try:
@@ -136,6 +136,15 @@ def _compiled(pattern: str) -> tuple[_Matcher, bool]:
         ) from error
 
 
+def _quiet() -> object:
+    """Return options for RE2 by which it says nothing on standard error by itself."""
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    return options
+
+
 def linear(pattern: str) -> Callable[[str], bool] | None:
     """Return what says whether a text has a match, in time linear in it; None where RE2 isn't installed.
 
@@ -146,10 +155,8 @@ def linear(pattern: str) -> Callable[[str], bool] | None:
         import re2
     except ImportError:
         return None
-    options = re2.Options()
-    options.log_errors = False
     try:
-        compiled = re2.compile(pattern, options=options)
+        compiled = re2.compile(pattern, options=_quiet())
     except (re2.error, UnicodeEncodeError) as error:
         raise UsageError(
             f"no regular expression of RE2: {shown(pattern)}",

@@ -56,6 +56,13 @@ def find_source(root: Path, *, file: str | None, environment: Mapping[str, str],
     return next((place for place in places if _is_file(place)), None)
 
 
+def leads_out(path: Path, root: Path, *, environment: Mapping[str, str]) -> bool:
+    """Say whether what nobody named lies elsewhere: a repository's link or setting may lead anywhere."""
+    if any(map(environment.get, VARIABLES)):
+        return False
+    return not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
+
+
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()

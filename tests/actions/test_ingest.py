@@ -435,6 +435,31 @@ def test_work_stays_at_work(world: World) -> None:
     assert 3 == world.run("ingest").status
 
 
+@pytest.mark.parametrize("way", ["link to the file", "link to the folder", "setting", "relative setting"])
+def test_what_leads_out_of_the_project_is_read_where_it_is_named(way: str, world: World) -> None:
+    """A cloned repository would have another project's memory copied into a log that is committed."""
+    other = world.personal.parent / "other"
+    theirs = put(other, [line("The other customer is Initech")])
+    log = world.open().log
+    log.init()
+    place = world.personal / BEADS
+    if "setting" in way:
+        (world.personal / ".oro").mkdir()
+        where = other if way == "setting" else "../other"
+        (world.personal / ".oro" / "config.yaml").write_text(f"project_root: {where}\n")
+    elif way == "link to the file":
+        place.parent.mkdir(parents=True)
+        place.symlink_to(theirs)
+    else:
+        place.parents[1].symlink_to(theirs.parents[1])
+    with pytest.raises(UsageError, match="leads out of the project"):
+        log.ingest()
+    start = {"session_id": "s", "cwd": str(world.personal), "hook_event_name": "SessionStart"}
+    world.run("hook", "session-start", input=json.dumps(start))
+    assert b"" == world.log().knowledge.read_bytes()
+    assert 1 == log.ingest(file=str(theirs)).new
+
+
 def test_a_work_project_takes_its_own_in(world: World) -> None:
     """And no other's: each tree for itself."""
     put(world.work, [line("Acme pays by invoice")])

@@ -34,6 +34,16 @@ def test_classes_mean_what_they_say(world: World, pattern: str, expected: list[s
     assert expected == lines(world, pattern)
 
 
+@pytest.mark.parametrize("pattern", ["(((", "a{2,1}"])
+def test_a_bad_pattern_is_named_once(pattern: str, world: World) -> None:
+    """In our words alone: RE2 would write its own to standard error, and knows no half characters."""
+    world.note("a.org", "abc\n")
+    ran = world.run("search", "--regex", pattern)
+    assert (2, "") == (ran.status, ran.out)
+    assert ran.err.startswith("roamkb: no regular expression")
+    assert [] == lines(world, "\ud800")
+
+
 @pytest.mark.parametrize("pattern", ["[[a]&&[b]]", "[a--b]", "[a||b]", "[[:nothing:]]", r"a\z", r"\p{L}"])
 def test_what_python_would_take_for_something_else_is_refused(
     world: World, pattern: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
