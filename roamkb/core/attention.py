@@ -110,11 +110,12 @@ _CATEGORIES: Final[Mapping[str, frozenset[str]]] = {
         " xss csrf injection cve encryption encrypted decrypt credential password token tls ssl certificate"
         " secret sandbox jwt cors csp nonce signature signed escape sanitize session cookie pii",
         "performance: performance slow slower slowly fast faster speed latency throughput cache memory"
-        " cpu profiling timeout deadline quadratic batch index concurrent concurrency pool rate limit quota"
-        " throttle compression compressed buffer lazy bottleneck expensive",
+        " cpu profiling cost billed timeout deadline quadratic batch index concurrent concurrency pool rate"
+        " limit quota throttle compression compressed buffer lazy bottleneck expensive",
         "bug_fix: bug fix error fail failure crash broken break regression exception workaround hang deadlock"
         " race corrupt wrong wrongly silently stale lose lost leak flaky mismatch missing duplicate drop"
-        " reject refuse unless otherwise instead overwrite truncate",
+        " reject refuse unless otherwise instead unlike despite overwrite truncate abort flap stall"
+        " stuck freeze garbage misread",
         "architecture: architecture architectural design structure module layer service schema interface"
         " boundary component monolith microservice queue database storage protocol endpoint table migration"
         " deploy deployment container replica environment staging dependency trigger worker handler api",

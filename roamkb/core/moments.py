@@ -18,14 +18,16 @@ _RUNS = r"(?:tests?|checks?|suites?|builds?|ci|pipelines?|linters?|lint|type ?ch
 _OF_THE_MOMENT: Final = (
     (
         "it tells what somebody did",
-        r"^(?:I|my|I['’]\w+)\b(?!/)|^(?:looked|looking)\s+(?:in|at|for)"
-        r"|^(?:will|going to|let['’]?s|let me)\s",
+        r"^(?:I|my|I['’]\w+)\b(?!/)|\bI['’]ll\b"
+        r"|\bI (?:made|forgot|broke|introduced|mistyped|overlooked|will)\b"
+        r"|^(?:looked|looking)\s+(?:in|at|for)|^(?:will|going to|let['’]?s|let me)\s",
     ),
     (
         "only the conversation says what it means",
         r"^(?:it|they|he|she|this|that|these|those)(?:['’]s|\s+(?:is|was|are|were|will|has|have|had|does|did"
         r"|can|could|should|must|needs?|works?|worked|seems?|looks?|fails?|failed|means|happens|happened|went"
         r"|took|makes|made))\b|^see\s|^the\s+(?:above|below|following)\b"
+        r"|^you\s+(?:prefer|like|want|seem|sound|are right)\b"
         r"|\byou(?:['’]ve|\s+have)?\s+(?:meant|asked|mentioned|said|wanted|added|wrote|made|did|sent|told)\b"
         r"|\byour\s+(?:answer|reply|review|input|last|message|question|go-ahead|confirmation)\b"
         r"|\b(?:from|mentioned|described|listed)\s+above\b|\bin\s+my\s+last\b",

@@ -27,22 +27,37 @@ class Statement:
 
 #: How a sentence of an agent's begins that says what was found out; the rest is the statement.
 _IS = r"(?: (?:is|was)(?: (?:to|that))?|:)"
+_FAILED = r"(?:it|this|that) (?:happen|fail|break|crash)(?:s|ed)|(?:it|this|that) broke"
 _CUES: Final = (
-    ("investigation", rf"(?:the )?(?:real |actual |underlying )?(?:root )?cause{_IS}"),
+    (
+        "investigation",
+        r"(?:the )?(?:real |actual |underlying |main )?(?:(?:root )?cause|culprit|reason)"
+        rf"(?: (?:behind|why|for|of) (?:this|it|that)| {_FAILED})?{_IS}",
+    ),
+    (
+        "investigation",
+        rf"(?:what (?:actually |really )?(?:broke|caused) (?:it|this|that)|why {_FAILED}){_IS}",
+    ),
     ("insight", r"(?:it )?(?:turns|turned) out(?: that|:)?"),
     ("insight", r"(?:i|we)(?:'ve| have)? (?:just )?(?:learned|learnt|realised|realized)(?: that|:)"),
     ("insight", rf"(?:key |main |important )?(?:lesson|insight|takeaway|learning)(?: learned| learnt)?{_IS}"),
+    ("insight", r"(?:til|good to know|worth (?:noting|knowing|remembering))(?: that|[:,])"),
+    ("insight", rf"one thing (?:i|we)(?:'ve)? (?:noticed|learned|learnt|found)(?: out)?{_IS}"),
     ("gotcha", rf"(?:a |one |the )?(?:gotcha|pitfall|caveat|trap|footgun)(?: here)?{_IS}"),
+    ("gotcha", r"(?:watch out|beware|heads[- ]?up)(?: that|:)"),
     ("discovery", r"(?:i |we )?(?:discovered|found out|found|noticed)(?: that|:)"),
     ("bug_fix", r"(?:the )?(?:actual |real )?(?:fix|solution|workaround) (?:is|was)(?: to)?"),
+    ("discovery", r"(?:discovery|discovered|(?:key |main )?finding):"),
     ("decision", rf"(?:the )?decision{_IS}"),
+    ("decision", r"decided:"),
     (
         "decision",
         r"(?:i|we)(?:'ve| have)?"
-        r" (?:decided (?:to|on|that|against)|chose (?:to )?|agreed (?:to|on|that)|settled on)",
+        r" (?:decided (?:to|on|that|against)|chose (?:to )?|agreed (?:to|on|that)|settled on|opted (?:for|to)"
+        r"|went with)(?: (?:this|the following)(?=:))?",
     ),
     ("pattern", rf"(?:the )?(?:convention|pattern|rule)(?: here| in this (?:project|repo|codebase))?{_IS}"),
-    ("pattern", r"for future (?:reference|sessions|work)[,:]"),
+    ("pattern", r"(?:rule of thumb|for future (?:reference|sessions|work))[,:]"),
 )
 _CUE = re.compile("|".join(f"(?P<c{n}>(?:{cue})(?!\\w))" for n, (_, cue) in enumerate(_CUES)), re.IGNORECASE)
 #: What an agent decides on for the next minutes.
@@ -53,8 +68,9 @@ _NEXT_STEP: Final = re.compile(
 #: How a human's sentence begins that is meant for more than this task.
 _ASKED: Final = re.compile(
     r"(?:please )?(?:(?:do )?(?:remember|note|keep in mind|bear in mind)(?: that|:)|from now on,?"
-    r"|for the record[,:]|in (?:the )?future,)"
+    r"|for the record[,:]|(?:in (?:the )?future|(?:going|moving) forward|from here on(?: out)?|henceforth),)"
     r"|(?=(?:please )?(?:remember to )?(?:always|never) \w+)"
+    r"|(?=(?:please )?(?:don['’]?t|do not) ever \w+)"
     r"|(?=(?:here,? |in general,? |as a rule,? )?we"
     r" (?:always|never|must|only|don't|do not|should (?:always|never))\b)"
     r"|(?=in this (?:project|repo|repository|codebase)\b)"
@@ -65,7 +81,8 @@ _PLEASE: Final = re.compile(r"(?:please )?(?:remember to (?=always|never))?", re
 #: "Never mind", "always happy to help": no rule.
 _PHRASES: Final = re.compile(
     r"(?:always|never) (?:mind|ever|happy|glad|nice|good|great|fun|again|thought|knew|seen|heard|said|asked"
-    r"|wanted|liked|been|was|had|worked|a|an|the|my|your|worry|fear|know|sure|funny|wondered)\b",
+    r"|wanted|liked|been|was|had|worked|a|an|the|my|your|worry|fear|know|sure|funny|wondered)\b"
+    r"|\bever (?:give up|mind|worry|change|leave me)\b",
     re.IGNORECASE,
 )
 #: What was, what one does once, and what is still in the air.

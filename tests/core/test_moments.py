@@ -12,6 +12,9 @@ from roamkb.core.moments import passing
     [
         "I should read the test first",
         "My change broke the build",
+        "A typo I made a few lines above",
+        "The build takes a while, so I'll wait",
+        "You prefer short answers",
         "Looked into the failing job",
         "Let's try the other branch",
         "It works now",

@@ -24,6 +24,19 @@ def human(prompt: str) -> list[str]:
     ("message", "type", "text"),
     [
         ("LEARNED: Redis evicts sessions first", "learned", "Redis evicts sessions first"),
+        ("The culprit is that redis evicts sessions.", "investigation", "Redis evicts sessions."),
+        ("The reason this failed is that redis evicts sessions.", "investigation", "Redis evicts sessions."),
+        ("What actually broke it: redis evicts sessions.", "investigation", "Redis evicts sessions."),
+        ("Why it happened: redis evicts sessions.", "investigation", "Redis evicts sessions."),
+        ("Watch out: redis evicts sessions.", "gotcha", "Redis evicts sessions."),
+        ("Rule of thumb: lock bookings before seats.", "pattern", "Lock bookings before seats."),
+        ("- **Discovered:** redis evicts sessions", "discovery", "Redis evicts sessions"),
+        ("Worth noting: redis evicts sessions.", "insight", "Redis evicts sessions."),
+        ("One thing I noticed: redis evicts sessions.", "insight", "Redis evicts sessions."),
+        ("TIL: redis evicts sessions.", "insight", "Redis evicts sessions."),
+        ("Decided: Sessions are kept in redis.", "decision", "Sessions are kept in redis."),
+        ("We settled on this: sessions are kept in redis.", "decision", "Sessions are kept in redis."),
+        ("We went with redis because it evicts sessions.", "decision", "Redis because it evicts sessions."),
         ("**PATTERN:** lock bookings before seats", "pattern", "lock bookings before seats"),
         ("Root cause: redis was evicting sessions.", "investigation", "Redis was evicting sessions."),
         (
@@ -80,6 +93,8 @@ def test_what_follows_what_was_handed_on_is_the_agents_own() -> None:
     ("prompt", "text"),
     [
         ("Always write a down migration.", "Always write a down migration."),
+        ("Going forward, write a down migration.", "Write a down migration."),
+        ("Don't ever leave console.log in the shop.", "Don't ever leave console.log in the shop."),
         ("Please always write a down migration.", "Always write a down migration."),
         (
             "Thanks!\n\nNever connect to production from a laptop.",
@@ -103,6 +118,8 @@ def test_a_human_states_what_holds_for_good(prompt: str, text: str) -> None:
     "prompt",
     [
         "Never mind, use the other branch for this.",
+        "Going forward with the second option sounds good to me.",
+        "Don't ever give up, haha. Next one, please.",
         "Always happy to see green tests here!",
         "Please note that I'm out tomorrow, so push early.",
         "Remember to push before you stop, please.",
