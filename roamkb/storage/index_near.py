@@ -8,6 +8,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 from roamkb.core.language import unspaced_groups
 from roamkb.core.similarity import Shape
@@ -26,8 +27,9 @@ _MOST_WORDS = 8
 _FEW = 15_000
 #: Words of a new text that are looked at; each costs a look into the vocabulary, and the beginning tells it.
 _TELLING = 40
-#: Entries that are compared.
+#: Entries that are compared, and the share of the words that one holds at least.
 _MOST = 60
+_SHARE = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,21 +53,30 @@ def near_entries(
             yield entry
     if body is None:
         return
-    mine = frozenset(body.text.lower().split())
     has_blanks = not UNSPACED.search(body.text)
+    mine = _plain(body.text)
+    telling = mine - FUNCTION_WORDS
     for entry in _near(db, body.text, "{body hidden}"):
+        shared = mine & _plain(entry.body) if has_blanks else mine
         # the index keeps more than the text itself, so the exact test is still to come
-        if not has_blanks or 2 * len(mine.intersection(entry.body.lower().split())) >= len(mine):
+        if 2 * len(shared & telling) >= len(telling) > 0 or len(shared) >= limit * len(mine):
             yield entry
+
+
+def _plain(text: str) -> frozenset[str]:
+    return frozenset(words(text.lower()))
 
 
 def _near(db: sqlite3.Connection, text: str, columns: str) -> Iterator[NearEntry]:
     """Yield the nodes that hold the most of the rarest words of `text` in `columns`."""
-    holding: Counter[int] = Counter()
-    for term in _rarest(db, text):
+    held_by: Counter[int] = Counter()
+    rarest = list(_rarest(db, text))
+    for term in rarest:
         found = db.execute("SELECT rowid FROM words WHERE words MATCH ?", (f'{columns} : "{term}"',))
-        holding.update(id for (id,) in found)
-    for id, _ in holding.most_common(_MOST):
+        held_by.update(chain.from_iterable(found))
+    for id, shared in held_by.most_common(_MOST):
+        if _SHARE * shared < len(rarest):
+            return
         row = db.execute(
             "SELECT node, file, title, alias, body FROM entry JOIN content USING(id) "
             "WHERE id = ? AND node IS NOT NULL",
