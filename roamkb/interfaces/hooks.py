@@ -55,7 +55,7 @@ def run(words: list[str]) -> int:
     try:
         data = _given()
         _check_end()
-        payload = _parsed(data)
+        payload = _read(data)
         event = event or _dashed(str(payload.get("hook_event_name", "")))
         answer = _answer(event, payload)
     except Exception as error:  # noqa: BLE001 - a bug of ours is no reason to stop somebody's work
@@ -87,13 +87,24 @@ def _check_end() -> None:
         raise ValueError("the payload is too large")
 
 
+def _read(data: bytes) -> "Payload":
+    """Return the payload; nothing is an empty one.
+
+    Raises:
+        ValueError, RecursionError: it is none.
+    """
+    payload = json.loads(data) if data.strip() else {}
+    if not isinstance(payload, dict) or not isinstance(payload.get("tool_input", {}), dict | None):
+        raise ValueError("no payload of a form that is known")
+    return payload
+
+
 def _parsed(data: bytes) -> "Payload":
     """Return the payload; of what is none, nothing."""
     try:
-        payload = json.loads(data)
+        return _read(data)
     except (ValueError, RecursionError):
         return {}
-    return payload if isinstance(payload, dict) else {}
 
 
 def _dashed(name: str) -> str:
@@ -174,6 +185,8 @@ def _prompted(payload: "Payload") -> "Answer":
 def _stopped(event: str, payload: "Payload") -> "Answer":
     session = _session(payload)
     session.record()
+    if event == "subagent-stop":
+        session.stop_subagent()
     found = session.stop() if event == "stop" else None
     if found is None:
         return {}

@@ -317,6 +317,38 @@ def test_a_failure_leaves_a_line_without_data(lived_in: World) -> None:
     assert "the hook user-prompt-submit failed" in lived_in.run("doctor").out
 
 
+_PATCH = "*** Begin Patch\n*** Add File: {kb}/x.org\n+x\n*** End Patch"
+
+
+@pytest.mark.parametrize(
+    ("input", "is_denied"),
+    [
+        ('{{"tool_name":"Write","tool_input":{{"file_path":"{kb}/x.org"', True),
+        ('{{"tool_name":"Write","tool_input":{{"file_path":"{kb}x/x.org"', True),
+        ('{{"tool_name":"Write","tool_input":{{"file_path":"/tmp/x.org"', False),
+        ('{{"tool_name":"Write","tool_input":"{kb}/x.org"}}', True),
+        ('{{"tool_name":"Write","tool_input":["{kb}/x.org"]}}', True),
+        ('{{"tool_name":"Write","tool_input":["/tmp/x.org"]}}', False),
+        ('["{kb}/x.org"]', True),
+        ("junk {kb}", True),
+        ("junk", False),
+        (json.dumps({"tool_name": "apply_patch", "tool_input": _PATCH}).replace("{", "{{").replace("{{kb", "{kb")[:-1] + "}}", True),
+    ],
+)  # fmt: skip
+def test_a_call_that_cant_be_read_is_denied_where_it_names_the_knowledge_base(
+    lived_in: World, input: str, is_denied: bool
+) -> None:
+    """Cut off, or of another form than any harness has; and the doctor is told."""
+    ran = lived_in.run("hook", "pre-tool-use", input=input.format(kb=lived_in.kb))
+    assert is_denied == ("hookSpecificOutput" in ran.json), ran.json
+
+
+def test_what_no_hook_could_read_is_told(lived_in: World) -> None:
+    """A harness that changed its words isn't left unnoticed."""
+    assert {} == lived_in.run("hook", "stop", input="junk").json
+    assert "the hook stop failed" in lived_in.run("doctor").out
+
+
 def test_a_wall_that_crashes_still_stands(lived_in: World) -> None:
     """A call that names the knowledge base is denied where we can't judge it; others are not."""
     call = event(lived_in.work, "PreToolUse", tool_name="Bash")
@@ -336,3 +368,22 @@ def test_a_log_that_a_repository_spoiled_takes_no_wall_down(world: World) -> Non
     said = answer(world, event(world.personal, "PreToolUse", **edit))["hookSpecificOutput"]
     assert isinstance(said, dict)
     assert (said["permissionDecision"], "only your human" in str(said)) == ("deny", True)
+
+
+def test_a_subagents_stop_has_its_agents_learnings_made_fewer_at_a_later_start(world: World) -> None:
+    """Two sessions said nearly the same; the next starts consolidate both, and then the agent."""
+    world.run("init")
+    said = "It turns out that the export needs a lock on the bookings table before it reads the rows."
+    again = said.replace(" it reads the rows", " reading rows")
+    for session, message in (("s1", said), ("s2", again)):
+        stopped = event(world.personal, "SubagentStop", agent_id="a", agent_type="Explore")
+        answer(world, {**stopped, "session_id": session, "last_assistant_message": message})
+    local = next((world.personal / ".roamkb" / "local").glob("*/agents"))
+    assert len(list(local.iterdir())) == 2
+    # a start does one thing at least, and more if it has the time
+    for session in ("s3", "s4", "s5", "s6"):
+        answer(world, {**event(world.personal, "SessionStart", source="startup"), "session_id": session})
+    standings = world.log().read().state().standings.values()
+    assert {"agent"} == {one.scope for one in standings}
+    assert 1 == sum(one.learning.canonical_type == "summary" for one in standings)
+    assert [] == list(local.iterdir())
