@@ -211,6 +211,14 @@ class HookedSession:
         self._door.keep_shown(self.log, self._door._hand(session=self.session), [_WRAP_UP], by=_WRAP_UP)
         return found
 
+    def stop_subagent(self) -> None:
+        """Have what its agent learned made into fewer learnings, once its session is consolidated."""
+        from roamkb.storage.observations import queue_agent
+
+        agent = self._door._hand(session=self.session).agent
+        if self.log is not None and agent and self.session:
+            queue_agent(self.log.local, agent, self.session)
+
     def failed(self) -> "Remedy | None":
         """Record a failure, and return what fixed it before, best first; None where nothing is known."""
         from roamkb.actions.remedy import Suggested
@@ -331,7 +339,7 @@ class HookedSession:
         if self.log is None:
             return
         has_done = False
-        for chore in (self._sweep, self._take_in, self._keep_safe):
+        for chore in (self._sweep, self._gather, self._take_in, self._keep_safe):
             if has_done and self._time_is_up:
                 return
             # a log that is busy, or a disk that is full: the next start tries again
@@ -352,6 +360,21 @@ class HookedSession:
                 break
             self._door.consolidate("session", session)
         return bool(left)
+
+    def _gather(self, log: "Log") -> bool:
+        """Consolidate the agents that wait for it and whose sessions are done; say whether there was one."""
+        from roamkb.storage.observations import open_sessions
+        from roamkb.storage.observations import queued_agents
+        from roamkb.storage.papers import drop_paper
+
+        queued = queued_agents(log.local)
+        still_open = set(open_sessions(log.local)) if queued else set()
+        ready = {path: agent for path, (agent, session) in queued.items() if session not in still_open}
+        for agent in sorted(set(ready.values())):
+            self._door.consolidate("agent", agent)
+        for path in ready:
+            drop_paper(path)
+        return bool(ready)
 
     def _take_in(self, log: "Log") -> bool:
         """Import what another tool keeps for the project; say whether it had changed."""

@@ -29,6 +29,8 @@ from roamkb.storage.papers import read_paper
 from roamkb.storage.state import private_folder
 
 _FOLDER: Final = "observations"
+#: Agents whose work is done and not yet made into fewer learnings, a file for each and its session.
+_QUEUE: Final = "agents"
 _ENDING: Final = ".jsonl"
 #: Follows the file of a session that was consolidated up to its end.
 _DONE: Final = ".done"
@@ -111,6 +113,27 @@ def _finished_size(path: Path) -> int:
         return int(read_paper(path.with_suffix(_DONE)))
     except (RoamkbError, ValueError):
         return -1
+
+
+def queue_agent(local: Path, agent: str, session: str) -> None:
+    """Remember that an agent's work in a session is over, for who consolidates it later."""
+    told = json.dumps([agent, session]).encode()
+    path = local / _QUEUE / hashlib.sha256(told).hexdigest()[:32]
+    if path.parent.is_symlink():
+        raise DiskError(path.parent, "is a link; roamkb follows none in a project's log", hint="remove it")
+    private_folder(path.parent)
+    with contextlib.suppress(ChangedOnDisk, NameTaken):
+        put_paper(path, told)
+
+
+def queued_agents(local: Path) -> dict[Path, tuple[str, str]]:
+    """Return the agents that wait and their sessions, by the file to drop once it is done."""
+    found: dict[Path, tuple[str, str]] = {}
+    for path in sorted((local / _QUEUE).glob("*")):
+        with contextlib.suppress(RoamkbError, ValueError):
+            agent, session = map(str, json.loads(read_paper(path)))
+            found[path] = agent, session
+    return found
 
 
 def sweep(local: Path, *, now: float, days: int = 30) -> int:
