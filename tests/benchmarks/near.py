@@ -4,8 +4,8 @@
 
 TEXTS is a `corpus.jsonl` in BEIR form, whose texts are cut and joined until there are N notes;
 without it the notes are those of `speed.py`. The walk that refreshes the index isn't counted. Each
-time is also given as a multiple of one search for the same title. Absolute times mean
-nothing elsewhere.
+time, which is the processor's, is also given as a multiple of one search for the same title. Absolute
+times mean nothing elsewhere.
 """
 
 import argparse
@@ -99,13 +99,13 @@ def _measure(notes: Notes, db: Any, asked: int) -> None:
         searches: list[float] = []
         found = 0
         for title, body, id in _planted(notes, part, asked, dice):
-            started = time.perf_counter()
+            started = time.process_time()
             near = _near(notes, _Still(db), title, body, besides=None)  # type: ignore[arg-type]
-            times.append(time.perf_counter() - started)
+            times.append(time.process_time() - started)
             found += id in {candidate.id for candidate, _ in near}
-            started = time.perf_counter()
+            started = time.process_time()
             list(Question(db, parse_query(title, today=date(2026, 6, 10))).answers(20))
-            searches.append(time.perf_counter() - started)
+            searches.append(time.process_time() - started)
         times.sort()
         searches.sort()
         middle, most = (times[int(share * (len(times) - 1))] for share in (0.5, 0.95))
