@@ -21,10 +21,13 @@ _MARK = "9"
 #: The small words of other languages in Latin letters that English hasn't got.
 _OTHERS = frozenset(
     "der das und ist nicht ein eine einen einer dem mit auf von zu sich wie wir ich wird sind hat bei nach "
+    "den vom zum zur auch aus durch wurde wurden werden oder sowie diese dieser sie ihre seine seinem kann "
     "le les des et est une du que qui pour dans avec sur pas sont el los las del y por con una para como "
     "il di che per non sono della het een van dat niet zijn voor met og att och som af til ikke jest nie "
     "na si je za ve bir bu ile da ne nasil o os em um uma nao mais dos".split()
 )
+#: English small words that others have as well, of whatever meaning.
+_SHARED = frozenset("am an in so was will".split())
 
 
 def is_english(words: Iterable[str]) -> bool:
@@ -40,6 +43,8 @@ def balance(words: Iterable[str]) -> int:
     told = 0
     for word in words:
         plain = word.lower()
+        if plain in _SHARED:
+            continue
         if plain in STOP_WORDS:
             told += 1
         elif plain in _OTHERS or not (word.isascii() or UNSPACED.match(word)):

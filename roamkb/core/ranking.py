@@ -34,12 +34,14 @@ _TAG = 2.3
 #: What a replaced node is worth: its successor, in other words but on the same matter, comes first.
 _SUPERSEDED = 0.5
 #: The share of meaning in the score of a long query.
-_MEANING = 0.4
+_MEANING = 0.45
 #: The same where a sentence model says what is near, and the table's part of it.
 _SENTENCE_MEANING = 0.6
 _TABLE_BESIDE = 1 / 3
 #: What the best of a long query have beside it for saying each of its words in some form, and how many.
 _SAID = 0.2
+#: The same in another language than English, whose words have no stems here and no meaning in the table.
+_SAID_ELSEWHERE = 1.0
 MOST_SAID = 40
 #: What a note has of the score of a good hit that links to it and to nothing else, in a long query.
 _LINKED = 0.2
@@ -151,6 +153,8 @@ def said(
     order: Sequence[tuple[Found, float]],
     spelled: Mapping[int, Sequence[float]],
     weights: Mapping[str, float],
+    *,
+    is_foreign: bool = False,
 ) -> list[tuple[Found, float]]:
     """Return the hits in the order that they have once the best say how much of each word they spell.
 
@@ -158,7 +162,7 @@ def said(
     a text, is no matter here: the scores weigh that already, and too much where texts are short.
     """
     covered = dict(zip(spelled, _covered(list(spelled.values())), strict=True))
-    most = _SAID * _breadth(weights)
+    most = (_SAID_ELSEWHERE if is_foreign else _SAID) * _breadth(weights)
     return _sorted(
         (found, value + most * covered.get(found.key, 0.0) * (_SUPERSEDED if found.is_superseded else 1.0))
         for found, value in order

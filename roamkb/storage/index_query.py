@@ -304,7 +304,8 @@ class Question:
             (json.dumps([found.key for found, _ in order[:MOST_SAID]]),),
         )
         wanted = spellings(self._words)
-        return said(order, {key: spelled(text, wanted) for key, text in rows}, self._weights)
+        shares = {key: spelled(text, wanted) for key, text in rows}
+        return said(order, shares, self._weights, is_foreign=self._is_foreign and self._model is None)
 
     def _gained(self, order: Sequence[tuple[Found, float]]) -> Mapping[int, tuple[float, int]]:
         """Return what each thing gains by the links of the good hits, and whose link it was."""

@@ -34,6 +34,8 @@ def test_english_and_what_tells_nothing(text: str) -> None:
         "La defensa cedió por el camino y los puntos",
         "η άμυνα έδωσε μόνο 308 πόντους",
         "Le serveur est en panne pour une heure",
+        "In anderen Staaten waren Schlangen an Tankstellen alltäglich",
+        "So was am Abend, seit den 90er Jahren",
     ],
 )
 def test_other_languages(text: str) -> None:

@@ -120,6 +120,9 @@ def test_each_word_in_some_form_beats_one_word_over_and_over() -> None:
     assert [2, 1] == [thing.key for thing, _ in said(order, spelled, WEIGHTS)]
     assert [1, 2] == [thing.key for thing, _ in said(order, {1: (1.0,), 2: (1.0,)}, WEIGHTS)]
     assert order == said(order, {}, WEIGHTS)
+    far = ranked([found(1, 2.0), found(2, 1.2)], WEIGHTS)
+    assert [1, 2] == [thing.key for thing, _ in said(far, spelled, WEIGHTS)]
+    assert [2, 1] == [thing.key for thing, _ in said(far, spelled, WEIGHTS, is_foreign=True)], "no stems"
 
 
 @given(st.lists(st.tuples(st.floats(0, 9), st.booleans(), st.floats(0, 1), st.floats(0, 1)), min_size=1))
