@@ -171,7 +171,7 @@ def fitting(hits: Iterable[Hit], budget: int | None) -> tuple[Hit, ...]:
         return tuple(hits)
     kept: list[Hit] = []
     for hit in hits:
-        budget -= len(f"{hit.path}:{hit.line}: \n")
+        budget -= len(f"{hit.path}:{hit.line}: {hit.mark}\n")
         if budget <= 0:
             break
         kept.append(replace(hit, text=clipped(hit.text, budget), lines=()))

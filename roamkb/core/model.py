@@ -130,6 +130,10 @@ class Candidate:
     path: Path
 
 
+#: What the line of a node ends with that another one replaced.
+REPLACED = " (superseded)"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
     """One node that a search found, and why."""
@@ -147,3 +151,8 @@ class Hit:
     date: str = ""
     #: The lines that answer best, with their numbers.
     lines: tuple[tuple[int, str], ...] = ()
+
+    @property
+    def mark(self) -> str:
+        """What its line ends with: that another node replaced it, or nothing."""
+        return REPLACED if "superseded" in self.why else ""

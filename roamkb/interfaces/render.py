@@ -12,6 +12,7 @@ from roamkb.core.errors import Ambiguous
 from roamkb.core.errors import NearDuplicate
 from roamkb.core.errors import Refused
 from roamkb.core.errors import RoamkbError
+from roamkb.core.model import REPLACED
 from roamkb.core.model import Candidate
 from roamkb.core.model import Hit
 from roamkb.core.model import Node
@@ -154,15 +155,12 @@ def _search(result: "SearchResult") -> Printed:
         if result.only_files:
             return "\n".join(shown(str(hit.path)) for hit in result.hits)
         if not terminal:
-            lines = (
-                f"{shown(str(h.path))}:{h.line}: {clipped(shown(h.text), _LINE_WIDTH)}" for h in result.hits
-            )
-            return "\n".join(lines)
+            return "\n".join(f"{shown(str(h.path))}:{h.line}: {_said(h)}" for h in result.hits)
         style = _Style(terminal)
         return "\n".join(
             f"{style.bold(shown(hit.title))}  {style.dim(_about(hit))}\n"
             f"  {style.cyan(f'{shown(str(hit.path))}:{hit.line}')}\n"
-            f"  {clipped(shown(hit.text), _LINE_WIDTH)}"
+            f"  {_said(hit)}"
             for hit in result.hits
         )
 
@@ -178,6 +176,10 @@ def _search(result: "SearchResult") -> Printed:
         status=0 if result.hits else 1,
         warnings=_warnings(result.skipped),
     )
+
+
+def _said(hit: Hit) -> str:
+    return clipped(shown(hit.text), _LINE_WIDTH) + hit.mark
 
 
 def _about(hit: Hit) -> str:
@@ -448,7 +450,10 @@ def _restore(result: "Restored") -> Printed:
 
 def _inventory(result: "Inventory") -> Printed:
     def text(_terminal: bool) -> str:
-        return "\n".join(_node_line(result.kb, node) for node in result.nodes)
+        return "\n".join(
+            _node_line(result.kb, node) + (REPLACED if "SUPERSEDED_BY" in node.properties else "")
+            for node in result.nodes
+        )
 
     return Printed(
         json={

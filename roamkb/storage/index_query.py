@@ -85,8 +85,8 @@ _AMONG = "+words.rowid IN (SELECT rowid FROM words WHERE words MATCH :among)"
 #: Key, score, date, file and line of an entry.
 _Hit = tuple[int, float, str, str, int]
 
-#: Lines for programs, not for readers: `#+keyword: …` and a drawer's.
-_MACHINERY = re.compile(r"\s*(?:#\+\S+?:|:\S+?:(?:\s|$))")
+#: Lines for programs: `#+keyword: …` and a drawer's; and our links, which say another note's fact.
+_MACHINERY = re.compile(r"\s*(?:#\+\S+?:|:\S+?:(?:\s|$)|- (?:related|superseded by) :: \[\[id:)")
 
 
 class Question:
@@ -414,7 +414,7 @@ class Question:
         ).fetchone()
         lines = self._lines(list(zip(line_numbers(numbers), body.split("\n"), strict=False)))
         if lines and _MACHINERY.match(lines[0][1]) and self._tells(f"{title} {alias}"):
-            # the name says more than an exporter's keyword
+            # the name says more than an exporter's keyword, or a link to another note
             lines = ()
         return Answer(
             id=node,

@@ -124,6 +124,22 @@ def test_a_line_for_readers_is_shown_before_one_for_programs(world: World) -> No
     assert {"a": "Bloom filter", "b": "A bloom of algae, once.", "c": "#+slug: bloom"} == shown
 
 
+def test_a_link_that_we_wrote_says_nothing_beside_a_path(world: World) -> None:
+    """It holds the other note's fact; and what was replaced is marked, in a pipe and in the inventory."""
+    old = world.open().write("The web app listens on 8080")
+    new = world.open().supersede(old.id, "The web app listens on 9090", anyway=True).written
+    said = [line.split(": ", 1)[1] for line in world.run("search", "web", "app", "listens").out.splitlines()]
+    assert ["The web app listens on 9090", "The web app listens on 8080 (superseded)"] == said
+    listed = world.run("inventory").out.splitlines()
+    assert {old.id: True, new.id: False} == {
+        node.id: any(node.title in line and line.endswith(" (superseded)") for line in listed)
+        for node in world.open().inventory().nodes
+    }
+    whole = world.run("search", "web", "app", "listens").out
+    assert whole == world.run("search", "web", "app", "listens", "--budget", str(len(whole))).out
+    assert len(world.run("search", "web", "app", "listens", "--budget", str(len(whole) - 3)).out) < len(whole)
+
+
 def test_conflict_copies_are_not_found(zoo: World) -> None:
     """A word that only a sync-conflict copy contains has no hit, and the copy is counted."""
     zoo.node("20240101000000-zebra.sync-conflict-20240202-020202-ABCDEFG.org", "z", "Zebra", "unicorn")
