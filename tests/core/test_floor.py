@@ -119,6 +119,11 @@ def test_an_identifier_is_one_word() -> None:
     assert [0] == kept("celery_acks_late nginx", ("nginx needs celery_acks_late", ""))
 
 
+def test_the_letter_behind_an_apostrophe_is_no_word() -> None:
+    """It is in every second text."""
+    assert [] == kept("the worker's settings", ("each other's worker", ""))
+
+
 def test_a_script_without_blanks_has_words_as_well() -> None:
     """Pairs of letters stand for them."""
     assert [0] == kept("\u6570\u636e\u5e93\u8fde\u63a5\u6c60", ("\u6570\u636e\u5e93\u8fde\u63a5", ""))
