@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck
@@ -17,6 +18,7 @@ from roamkb.interfaces.harmless import edited
 from roamkb.interfaces.harmless import is_free
 from roamkb.interfaces.harmless import is_harmless
 from tests.conftest import World
+from tests.core.test_shell_guard import HOSTILE
 
 _WORDS = st.sampled_from(
     "echo x cat cp mv rm tee sed -i > >> | && ; cd .. . notes notes/x.org ./notes ../../roam ~/roam/a.org "
@@ -75,6 +77,24 @@ def test_what_no_project_is_denied_is_free(
     monkeypatch.delenv("XDG_STATE_HOME", raising=False)
     call = {"tool_name": "Bash", "cwd": str(linked.personal), "tool_input": {"command": command}}
     assert is_free(call)
+
+
+def test_nothing_hostile_is_let_through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the lines that the guard's own table denies, in a home of its own."""
+    home = tmp_path / "ada"
+    kb, project = home / "sync" / "org" / "roam", home / "projects" / "work" / "shop"
+    for folder in (kb, project, home / ".claude" / "rules"):
+        folder.mkdir(parents=True)
+    (kb / "human.org").write_text("#+title: Mine\n")
+    (home / ".claude" / "rules" / "knowledge-base.md").write_text(f"```roamkb:kb\n{kb}\n```\n")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
+    lines = [line.replace("/home/ada", str(home)).replace("~ada", str(home)) for line in HOSTILE]
+    # what spells the path of another home in pieces isn't about this one
+    lines = [line for line in lines if "home/ada" not in line]
+    calls = [{"tool_name": "Bash", "cwd": str(project), "tool_input": {"command": line}} for line in lines]
+    assert len(calls) > 190
+    assert [] == [call["tool_input"] for call in calls if is_harmless(call, "") or is_free(call)]
 
 
 @pytest.mark.parametrize("rule", ["", "nothing of ours", "\n```roamkb:kb\n~/elsewhere\n"])
