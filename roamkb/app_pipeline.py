@@ -291,8 +291,9 @@ class ProjectPipeline(ProjectApproval, ProjectSharing, ProjectBrief):
 
         return Desk(
             write=self._kb.write_as,
-            related=lambda words, limit: [
-                hit.id for hit in self._kb.search(words, limit=limit).hits if hit.id and hit.score >= 0.5
+            # a link lasts: what shares one word is no relation
+            related=lambda text, limit: [
+                hit.id for hit in self._kb.offered(text, limit=limit) if hit.id and not hit.mark
             ],
             has=self._kb.has,
         )

@@ -81,7 +81,7 @@ class Desk:
 
     #: Writes a fact under an id; the second argument says whether it is a dry run.
     write: Callable[[Fact, str, bool], Written]
-    #: Titles or ids of nodes that are about some words.
+    #: Ids of nodes that are about what a text says, at most so many.
     related: Callable[[str, int], Sequence[str]]
     #: Whether a node with that id is there, or in the trash.
     has: Callable[[str], bool]

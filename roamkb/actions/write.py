@@ -87,6 +87,8 @@ class Written:
     dry_run: bool
     #: Nodes of nearly the same words that may say otherwise.
     rivals: tuple[Candidate, ...] = ()
+    #: Id and title of the nodes that it links to as related.
+    related: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,6 +193,7 @@ def plan_write(
         text=text,
         dry_run=True,
         rivals=tuple(one for one, how in near if how is Likeness.MAY_CONTRADICT),
+        related=draft.related,
     )
     return Planned(node=node, names=tuple(names))
 

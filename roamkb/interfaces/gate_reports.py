@@ -87,12 +87,12 @@ def promote(result: "Promoted | Proposed") -> Printed:
     if not result.nodes and not result.left:
         return _candidates(result)
 
-    def text(_: bool) -> str:
+    def text(_terminal: bool) -> str:
         verb = "would be" if result.dry_run else "is"
-        lines = [
-            f"{shown(str(written.path))}: {shown(written.title)} ({written.id}), {verb} a node"
-            for _, written in result.nodes
-        ]
+        lines: list[str] = []
+        for _, written in result.nodes:
+            lines.append(f"{shown(str(written.path))}: {shown(written.title)} ({written.id}), {verb} a node")
+            lines += (f"  related: {shown(title)} ({shown(id)})" for id, title in written.related)
         for one in result.left:
             known = "".join(f"; see {shown(node.title)} ({shown(node.id)})" for node in one.known)
             lines.append(f"left: {shown(one.standing.learning.key)}: {shown(one.reason)}{known}")
@@ -102,7 +102,13 @@ def promote(result: "Promoted | Proposed") -> Printed:
         json={
             "schema": SCHEMA,
             "promoted": [
-                {"id": written.id, "path": str(written.path), "title": written.title, "key": one.learning.key}
+                {
+                    "id": written.id,
+                    "path": str(written.path),
+                    "title": written.title,
+                    "key": one.learning.key,
+                    "related": [{"id": id, "title": title} for id, title in written.related],
+                }
                 for one, written in result.nodes
             ],
             "left": [

@@ -67,6 +67,23 @@ def test_a_dry_run_writes_nothing(world: World) -> None:
     assert (world.personal / ".roamkb" / "ledger.jsonl").read_bytes() == before
 
 
+def test_only_what_is_about_the_same_is_linked(world: World) -> None:
+    """A link lasts; a neighbour that shares one word is none, nor is what was replaced."""
+    world.node("w.org", "w", "Webhook signature of the raw body: the handler compares in constant time")
+    world.node("h.org", "h", "The request for holidays goes to the office")
+    world.node("b.org", "b", "Body doubles of the theatre")
+    old = world.open().write("The handler of a webhook reads the raw body twice")
+    world.open().supersede(old.id, "Zebras")
+    ready(world, SAID[0])
+    ran = world.run("promote", "--all", "--dry-run")
+    assert ["  related: Webhook signature of the raw body: the handler compares in constant time (w)"] == [
+        line for line in ran.out.splitlines() if "related" in line
+    ]
+    [(_, written)] = world.open().log.promote(all=True).nodes
+    assert ["w"] == [id for id, _ in written.related]
+    assert 1 == written.path.read_text().count("related :: ")
+
+
 def test_what_is_not_verified_stays(world: World) -> None:
     """And says why."""
     log = world.open().log
