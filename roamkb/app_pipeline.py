@@ -209,7 +209,7 @@ class ProjectPipeline(ProjectApproval, ProjectSharing, ProjectBrief):
             name=judge,
             scores=scores,
             missing_anchors=self._missing_anchors(log),
-            boot=list(boot_lines(log.root, self._around.home)),
+            boot=boot_lines(log.root, self._around.home),
             shown=shown,
         )
 

@@ -84,8 +84,8 @@ class Bench:
     name: str
     scores: Callable[[Standing], Judgement]
     missing_anchors: Callable[[Standing], Sequence[str]]
-    #: Lines of the files that every session starts with.
-    boot: Sequence[str]
+    #: Lines of the files that every session starts with, each with its file.
+    boot: Mapping[str, str]
     #: By session, the ids that it was shown.
     shown: Mapping[str, Sequence[str]]
 
@@ -143,7 +143,7 @@ class Gate:
         return Evidence(
             repeats=repeats.learning.key if repeats else "",
             contradicts=rivals[0].learning.key if rivals else "",
-            restates_boot_file=self._boot.say(own),
+            boot_file=self._bench.boot.get(self._boot.find(own) or "", ""),
             is_only_recalled=standing.occurrences == 1 and self._was_shown(standing, own, shown),
             has_source=bool(learning.provenance or learning.origin)
             and bool(learning.agent or learning.session or learning.origin or learning.source),

@@ -250,6 +250,7 @@ class Told:
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         shapes = [one for text in texts if (one := shape(text)).normal]
+        self._texts = [one.text for one in shapes]
         self._twins: Twins[int] = Twins(ALIKE)
         for number, one in enumerate(shapes):
             self._twins.add(number, one)
@@ -257,10 +258,14 @@ class Told:
 
     def say(self, one: Shape) -> bool:
         """Say whether one of the texts says the same, or all of it and more."""
+        return self.find(one) is not None
+
+    def find(self, one: Shape) -> str | None:
+        """Return a text that says the same, or all of it and more."""
         if reminded := _REMINDED.match(one.text):
             one = shape(one.text[reminded.end() :])
         said = chain(self._covering.of(one), self._twins.of(one))
-        return any(True for _ in said)
+        return next((self._texts[number] for number in said), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -124,7 +124,8 @@ class Evidence:
     repeats: str = ""
     #: What it may contradict: a verified learning, or one that the ledger names.
     contradicts: str = ""
-    restates_boot_file: bool = False
+    #: The file that every session starts with and that says so.
+    boot_file: str = ""
     is_only_recalled: bool = False
     has_source: bool = True
     #: What it names and the project hasn't.
@@ -133,7 +134,7 @@ class Evidence:
 
 def checks(content: str, evidence: Evidence) -> tuple[Check, ...]:
     """Return every check of a statement, in the order in which people read them."""
-    restates = "a file that every session starts with says so" if evidence.restates_boot_file else ""
+    restates = f"{evidence.boot_file}, with which every session starts, says so" if evidence.boot_file else ""
     recalled = "it was shown to the session that says it" if evidence.is_only_recalled else ""
     return tuple(
         Check(name=name, ok=not why, why=why)

@@ -72,3 +72,19 @@ def test_a_second_batch_judges_nothing_again(world: World) -> None:
     assert len(log.verify(batch=True, judge="heuristic").judged) == 1
     again = log.verify(batch=True, judge="heuristic")
     assert (again.judged, again.skipped) == ((), 1)
+
+
+def test_the_file_is_named_that_says_so_already(world: World) -> None:
+    """And an example of our own rule is no such text."""
+    example = "OAuth redirect URIs must match exactly"
+    (world.personal / "AGENTS.md").write_text(f"# Rules\n\n- {SAID}.\n")
+    rule = world.home / ".claude" / "rules" / "knowledge-base.md"
+    rule.write_text(f"{rule.read_text()}\n```sh\nroamkb write '{example}' --tag oauth\n```\n")
+    log = world.open().log
+    log.init()
+    for text in (SAID, example):
+        log.learn(text)
+    found = {one.standing.learning.content: one for one in log.verify(batch=True, judge="heuristic").judged}
+    why = {check.name: check.why for check in found[SAID].checks if not check.ok}
+    assert "AGENTS.md, with which every session starts, says so" == why["not_in_boot_file"]
+    assert "not_in_boot_file" not in {check.name for check in found[example].checks if not check.ok}

@@ -106,7 +106,7 @@ def test_good_statements_fail_none(content: str) -> None:
 @pytest.mark.parametrize(
     ("evidence", "name"),
     [
-        ({"restates_boot_file": True}, "not_in_boot_file"),
+        ({"boot_file": "CLAUDE.md"}, "not_in_boot_file"),
         ({"repeats": "k"}, "not_repeated"),
         ({"contradicts": "k"}, "no_contradiction"),
         ({"missing_anchors": ("src/gone.py",)}, "anchored"),

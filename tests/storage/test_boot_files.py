@@ -41,6 +41,18 @@ def test_project_rules_home_and_memory_are_read(tmp_path: Path) -> None:
     )
 
 
+def test_an_example_in_our_own_rule_says_nothing(tmp_path: Path) -> None:
+    """Its sentences do; and so do the commands of others' files. Each line is told with its file."""
+    rule = "Search first.\n\n```roamkb:kb\n~/kb\n```\n\n```sh\nroamkb write 'Tabs'\n```\n\nWrite last.\n"
+    write(tmp_path / "home" / ".claude/rules/knowledge-base.md", rule)
+    write(tmp_path / "site/CLAUDE.md", "```sh\nmake test\n```\n")
+    lines = boot_lines(tmp_path / "site", tmp_path / "home")
+    assert {"Search first.", "Write last.", "make test"} <= set(lines)
+    assert not {line for line in lines if "Tabs" in line or "~/kb" in line}
+    assert "~/.claude/rules/knowledge-base.md" == lines["Write last."]
+    assert "CLAUDE.md" == lines["make test"]
+
+
 def test_what_cannot_be_read_says_nothing(tmp_path: Path) -> None:
     """A folder, a pipe, bytes that are no text."""
     (tmp_path / "CLAUDE.md").mkdir()
