@@ -34,7 +34,7 @@ _END = re.compile(r"(?<=[.!?;])\s+")
 
 
 def boot_lines(root: Path, home: Path) -> dict[str, str]:
-    """Return the lines, sentences and clauses of the boot files of the project at `root`, each with its file."""
+    """Return the lines, sentences and clauses of the project's boot files, each with the file that has it."""
     found: dict[str, str] = {}
     for path, text in _texts(root, home):
         for line in _sentences(text):
