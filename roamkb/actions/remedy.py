@@ -24,6 +24,7 @@ from roamkb.core.saying import Stamps
 from roamkb.core.secrets import find_secret
 from roamkb.core.text import shown
 from roamkb.storage.grep import linear
+from roamkb.storage.installed import how_to_add
 from roamkb.storage.log import Log
 
 #: How many are offered where nobody says.
@@ -246,7 +247,7 @@ def _check_pattern(cure: Cure) -> None:
     if cure.regex and linear(cure.regex) is None:
         raise UsageError(
             "regular expressions of errors need google-re2, whose time is linear",
-            hint="pip install 'roamkb[serve]' or 'roamkb[all]', or give a glob with --pattern",
+            hint=f"{how_to_add('serve')}, or give a glob with --pattern",
         )
 
 
@@ -281,5 +282,5 @@ class _Expressions:
             return []
         return [
             f"{self._unread} regular expressions of errors weren't tried: "
-            "they need google-re2 (pip install 'roamkb[all]')"
+            f"they need google-re2 ({how_to_add('serve')})"
         ]

@@ -142,7 +142,12 @@ def _serve(call: Call) -> int:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("roamkb"):
             raise
-        raise UsageError(f"{name} needs {error.name}", hint=f"pip install 'roamkb[{name}]'") from error
+        from roamkb.storage.installed import how_to_add
+
+        raise UsageError(
+            f"{name} needs the extra roamkb[{name}], which isn't installed ({error.name} is missing)",
+            hint=how_to_add(name),
+        ) from error
     status: int = door.serve(call)
     return status
 

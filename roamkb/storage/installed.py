@@ -2,7 +2,9 @@
 
 import contextlib
 import os
+import shlex
 import stat
+import sys
 from importlib import resources
 from pathlib import Path
 
@@ -29,6 +31,9 @@ from roamkb.storage.disk import random_token
 from roamkb.storage.disk import read_file
 from roamkb.storage.disk import swap
 
+#: Of the environment that roamkb runs in, which is its own where `make install` made it.
+_PIP = f"{shlex.quote(sys.executable)} -m pip install"
+
 
 def look(path: Path) -> Found:
     """Return what is at `path`, without following it if it is a link."""
@@ -52,6 +57,19 @@ def _link(path: Path) -> LinkTo:
         return LinkTo(target=target, data=None, dangles=True)
     data = read_file(path)
     return LinkTo(target=target, data=None if isinstance(data, Unreadable) else data, dangles=False)
+
+
+def how_to_add(extra: str) -> str:
+    """Return the command that installs an extra beside the roamkb that runs.
+
+    pip takes the extra's needs from what is installed, wherever that came from.
+    """
+    return f"{_PIP} 'roamkb[{extra}]'"
+
+
+def how_to_mend(package: str) -> str:
+    """Return the command that installs a damaged package once more, and nothing else."""
+    return f"{_PIP} --force-reinstall --no-deps {package}"
 
 
 def real_path(path: Path) -> Path:

@@ -187,7 +187,7 @@ def test_without_the_extra_it_says_what_to_install(world: World) -> None:
         check=False,
     )
     assert (2, b"") == (done.returncode, done.stderr)
-    assert "pip install 'roamkb[mcp]'" == json.loads(done.stdout)["error"]["hint"]
+    assert json.loads(done.stdout)["error"]["hint"].endswith(" -m pip install 'roamkb[mcp]'")
 
 
 def started(world: World) -> "subprocess.Popen[bytes]":

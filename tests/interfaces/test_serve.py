@@ -75,7 +75,7 @@ def test_without_the_extra_it_says_how_to_get_it(world: World, tmp_path: Path) -
     path = {"PYTHONPATH": f"{blocked}:{world.environment()['PYTHONPATH']}"}
     ran = world.run("serve", extra=path)
     assert 2 == ran.status
-    assert "pip install 'roamkb[serve]'" in ran.err
+    assert "-m pip install 'roamkb[serve]'" in ran.err
     assert 0 == world.run("classify", extra=path).status
     assert "serve" in world.run("--help", extra=path).out
 
