@@ -9,6 +9,7 @@ import time
 from collections.abc import AsyncIterator
 from collections.abc import Awaitable
 from collections.abc import Callable
+from collections.abc import Collection
 from collections.abc import Mapping
 from functools import partial
 from typing import Annotated
@@ -30,6 +31,9 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
+from starlette.types import Receive
+from starlette.types import Scope
+from starlette.types import Send
 
 from roamkb import __version__
 from roamkb.app_serving import ServedKnowledgeBase
@@ -43,6 +47,7 @@ from roamkb.interfaces.http_guard import Guard
 from roamkb.interfaces.http_guard import Unwelcome
 from roamkb.interfaces.http_routes import Route
 from roamkb.interfaces.http_routes import routes
+from roamkb.interfaces.operations import Shape
 from roamkb.storage.feed import Feed
 from roamkb.storage.feed import News
 
@@ -103,7 +108,7 @@ class Server:
         self._figures = Figures(kb)
         self._readers = CapacityLimiter(_READERS)
         self._writers = CapacityLimiter(1)
-        self._streams = 0
+        self._streams = CapacityLimiter(_STREAMS)
         guard = partial(Guard, authorities=authorities, token=token, clock=time.monotonic)
         self.app: ASGIApp = guard(self._application())
 
@@ -134,14 +139,17 @@ class Server:
         name = route.operation.name
         where: Any = Query() if route.reads else Body()
 
-        async def endpoint(given: BaseModel) -> Response:
+        several = {one.name for one in route.parameters if one.shape is Shape.TEXTS}
+
+        async def endpoint(request: Request, given: BaseModel) -> Response:
+            _require_once(request, besides=several)
             asked = given.model_dump()
             work = partial(route.answer, self._kb, asked)
             if not route.reads:
                 work = partial(self._noted, name, asked.get("agent") or asked.get("by"), work)
             return await self._answer(name, work, reads=route.reads)
 
-        _retype(endpoint, given=Annotated[route.model(), where])
+        _retype(endpoint, request=Request, given=Annotated[route.model(), where])
         app.add_api_route(
             f"/api/{name}",
             endpoint,
@@ -191,9 +199,11 @@ class Server:
 
     async def _relevant(
         self,
+        request: Request,
         task: Annotated[str, Path()],
         asked: Annotated[_Relevant, Query()],
     ) -> Response:
+        _require_once(request)
         found = partial(
             knowledge.relevant,
             self._kb,
@@ -205,8 +215,9 @@ class Server:
         return await self._answer("relevant", found, reads=True)
 
     async def _strategy(
-        self, errorType: Annotated[str, Path()], asked: Annotated[_Strategy, Query()]
+        self, request: Request, errorType: Annotated[str, Path()], asked: Annotated[_Strategy, Query()]
     ) -> Response:
+        _require_once(request)
         found = partial(knowledge.strategy, self._kb, errorType, asked.message)
         return await self._answer("strategy", found, reads=True)
 
@@ -238,31 +249,50 @@ class Server:
     ) -> Response:
         if request.query_params:
             raise HTTPException(400)
-        if self._streams >= _STREAMS:
-            raise HTTPException(503)
-        await anyio.to_thread.run_sync(self._feed.refresh, limiter=self._readers)
-        start = len(self._feed.news) if last_event_id is None else self._feed.after(last_event_id)
-        return StreamingResponse(self._stream(start), media_type="text/event-stream", headers=_HEADERS)
+        return _Stream(
+            self._stream(last_event_id),
+            media_type="text/event-stream",
+            headers=_HEADERS,
+            places=self._streams,
+        )
 
-    async def _stream(self, place: int) -> AsyncIterator[str]:
-        self._streams += 1
+    async def _stream(self, last_event_id: str | None) -> AsyncIterator[str]:
+        await anyio.to_thread.run_sync(self._feed.refresh, limiter=self._readers)
+        place = len(self._feed.news) if last_event_id is None else self._feed.after(last_event_id)
+        yield ": what happens in the project's log\n\n"
+        said = time.monotonic()
+        while True:
+            await anyio.to_thread.run_sync(self._feed.refresh, limiter=self._readers)
+            fresh = self._feed.news[place:]
+            place += len(fresh)
+            for one in fresh:
+                yield _event(one)
+            if fresh:
+                said = time.monotonic()
+            elif time.monotonic() - said > _ALIVE:
+                said = time.monotonic()
+                yield ":\n\n"
+            await anyio.sleep(_PAUSE)
+
+
+class _Stream(StreamingResponse):
+    """A stream of events that holds one of a few places from before its first byte to its end."""
+
+    def __init__(self, *args: Any, places: CapacityLimiter, **named: Any) -> None:
+        super().__init__(*args, **named)
+        self._places = places
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it, or raise where all places are taken."""
         try:
-            yield ": what happens in the project's log\n\n"
-            said = time.monotonic()
-            while True:
-                await anyio.to_thread.run_sync(self._feed.refresh, limiter=self._readers)
-                fresh = self._feed.news[place:]
-                place += len(fresh)
-                for one in fresh:
-                    yield _event(one)
-                if fresh:
-                    said = time.monotonic()
-                elif time.monotonic() - said > _ALIVE:
-                    said = time.monotonic()
-                    yield ":\n\n"
-                await anyio.sleep(_PAUSE)
+            self._places.acquire_on_behalf_of_nowait(self)
+        except anyio.WouldBlock:
+            raise HTTPException(503) from None
+        # a client that goes before the stream begins never starts it
+        try:
+            await super().__call__(scope, receive, send)
         finally:
-            self._streams -= 1
+            self._places.release_on_behalf_of(self)
 
 
 _HEADERS: Final = {name.decode(): value.decode() for name, value in SAFE}
@@ -278,6 +308,13 @@ _ANSWERS: Final[dict[int | str, dict[str, Any]]] = {
         "content": {"application/json": {"example": _ERROR}},
     },
 }
+
+
+def _require_once(request: Request, *, besides: Collection[str] = ()) -> None:
+    """Raise where one value was asked for and several were given: which one counts is anybody's guess."""
+    given = [name for name, _ in request.query_params.multi_items() if name not in besides]
+    if len(given) > len(set(given)):
+        raise HTTPException(400)
 
 
 def _retype(endpoint: Any, **hints: object) -> None:

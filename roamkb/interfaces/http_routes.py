@@ -196,9 +196,16 @@ def _no_bare_dash(value: str) -> str:
     return value
 
 
+def _plain_number(value: object) -> object:
+    """Take a query's number by its digits alone: `1_0` is ten to Python, and to nobody else."""
+    if isinstance(value, str) and not (value.isascii() and value.isdecimal()):
+        raise ValueError("a number has digits, and nothing else")
+    return value
+
+
 _TEXT = Annotated[str, AfterValidator(_no_bare_dash)]
 _TEXTS = Annotated[list[str], BeforeValidator(_one_or_many)]
-_COUNT = Annotated[int, Field(ge=0, le=_MOST)]
+_COUNT = Annotated[int, BeforeValidator(_plain_number), Field(ge=0, le=_MOST)]
 
 
 def _field(parameter: Parameter, route: Route) -> tuple[object, object]:

@@ -3,6 +3,8 @@
 import fcntl
 import http.client
 import json
+import socket
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -314,3 +316,25 @@ def test_streams_end_with_the_server(tmp_path_factory: pytest.TempPathFactory) -
         served.process.terminate()
         assert served.process.wait(timeout=30) is not None
         events.close()
+
+
+def test_streams_are_few_however_fast_they_are_asked_for(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Whoever comes too late is told so, questions are answered all the while, and places come free again."""
+    world = make_world(tmp_path_factory.mktemp("few") / "home")
+    world.run("init")
+    with serving(world) as served:
+        wanted = f"GET /api/events HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\n"
+        wanted += f"Authorization: Bearer {served.token}\r\n\r\n"
+        open_ones = [socket.create_connection(("127.0.0.1", served.port), timeout=60) for _ in range(40)]
+        for one in open_ones:
+            one.sendall(wanted.encode())
+        statuses = Counter(one.recv(12).decode() for one in open_ones)
+        assert {"HTTP/1.1 200": 32, "HTTP/1.1 503": 8} == statuses
+        assert 200 == served.get("/api/stats").status
+        for one in open_ones:
+            one.close()
+        while True:
+            with socket.create_connection(("127.0.0.1", served.port), timeout=60) as again:
+                again.sendall(wanted.encode())
+                if again.recv(12) == b"HTTP/1.1 200":
+                    break
