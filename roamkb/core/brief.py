@@ -21,6 +21,7 @@ from roamkb.core.model import Hit
 from roamkb.core.model import Kind
 from roamkb.core.model import Project
 from roamkb.core.text import clipped
+from roamkb.core.text import counted
 from roamkb.core.text import shown
 
 #: What harnesses take of a hook's text before they cut it or put it into a file.
@@ -51,7 +52,7 @@ class Brief:
     #: The task that it is for, or that it is for a subagent; empty for a session.
     task: str = ""
     is_for_subagent: bool = False
-    #: Learnings that want a review, that may contradict another; conflict copies of notes.
+    #: Learnings that may contradict another, others that want a review; conflict copies of notes.
     to_review: int = 0
     contradicting: int = 0
     conflict_copies: int = 0
@@ -91,11 +92,12 @@ def checklist(state: State) -> tuple[Standing, ...]:
 
 
 def wants(state: State) -> tuple[int, int]:
-    """Return how many learnings want a review, and how many may contradict another."""
+    """Return how many learnings want a review for other reasons, and how many may contradict another."""
     current = [one for one in state.standings.values() if one.status != SUPERSEDED and not one.is_archived]
+    contradicting = sum("may_contradict" in one.flags for one in current)
     return (
-        sum(one.status == NEEDS_REVIEW for one in current),
-        sum("may_contradict" in one.flags for one in current),
+        sum(one.status == NEEDS_REVIEW and "may_contradict" not in one.flags for one in current),
+        contradicting,
     )
 
 
@@ -179,10 +181,17 @@ def node_line(hit: Hit) -> str:
 
 
 def _counts(brief: Brief) -> Iterator[str]:
-    for count, what, how in (
-        (brief.to_review, "learnings want a review", "roamkb curate"),
-        (brief.contradicting, "learnings may contradict others", "roamkb curate"),
-        (brief.conflict_copies, "conflict copies lie in the knowledge base", "roamkb conflicts"),
-    ):
-        if count:
-            yield f"{count} {what} (`{how}`)."
+    if count := brief.to_review:
+        wants = "wants" if count == 1 else "want"
+        yield f"{counted(count, 'learning')} {wants} a review (`roamkb audit` says which and why)."
+    if count := brief.contradicting:
+        yield (
+            f"{counted(count, 'learning')} may contradict others (`roamkb audit` says which; "
+            "`roamkb learn TEXT --supersedes KEY` settles it)."
+        )
+    if count := brief.conflict_copies:
+        lie = "lies" if count == 1 else "lie"
+        yield (
+            f"{counted(count, 'conflict copy', 'conflict copies')} {lie} in the knowledge base "
+            "(`roamkb conflicts`)."
+        )

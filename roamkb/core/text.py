@@ -66,3 +66,8 @@ def flat(text: str) -> str:
 def times(count: int) -> str:
     """Return how often, in words: *once* is no plural."""
     return "once" if count == 1 else f"{count} times"
+
+
+def counted(count: int, one: str, several: str = "") -> str:
+    """Return how many of what: *1 line*, *2 lines*; `several` is the plural where no `s` makes it."""
+    return f"{count} {one if count == 1 else several or one + 's'}"

@@ -7,6 +7,7 @@ from roamkb.core.brief import learning_line
 from roamkb.core.brief import node_line
 from roamkb.core.brief import told
 from roamkb.core.framing import framed
+from roamkb.core.text import counted
 from roamkb.core.text import shown
 from roamkb.interfaces.log_reports import standing_json
 from roamkb.interfaces.render import SCHEMA
@@ -39,11 +40,8 @@ def offer_text(offer: "Offer", *, source: str) -> str:
 
 def remedy_text(remedy: "Remedy") -> str:
     """Return what fixed an error before, for a prompt."""
-    how = (
-        f"worked {remedy.successes} of {remedy.successes + remedy.failures} times"
-        if remedy.is_tried
-        else "untried"
-    )
+    tried = remedy.successes + remedy.failures
+    how = f"worked {remedy.successes} of {counted(tried, 'time')}" if remedy.is_tried else "untried"
     steps = "".join(f"\n  {n}. {shown(step)}" for n, step in enumerate(remedy.steps, 1))
     item = f"{shown(remedy.technique)} ({how}){steps}"
     return framed([item], source="what helped against this error before", nonce=_nonce())
@@ -54,9 +52,11 @@ def question_text(found: "Promoted") -> str:
     few = found.candidates[:5]
     items = framed(map(learning_line, few), source="roamkb promote", nonce=_nonce())
     more = f" ({len(found.candidates) - len(few)} more: `roamkb promote`)" if found.candidates[5:] else ""
+    count = len(found.candidates)
+    is_any, promotes = ("Is it", "it") if count == 1 else ("Is any of them", "one")
     return (
-        f"roamkb: {len(found.candidates)} verified learnings of this project could be promoted to the "
-        f"human's knowledge base{more}. Is any of them worth it? `roamkb promote KEY` promotes one; "
+        f"roamkb: {counted(count, 'verified learning')} of this project could be promoted to the "
+        f"human's knowledge base{more}. {is_any} worth it? `roamkb promote KEY` promotes {promotes}; "
         f"none is a good answer, too. This is asked once a session.\n{items}"
     )
 

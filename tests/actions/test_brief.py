@@ -73,3 +73,32 @@ def test_every_kind_of_project_has_a_brief(world: World, place: str) -> None:
     may = "it may write to" if place == "personal" else "it may read and not write to"
     assert f"This is a {place} project" in ran.out
     assert may in ran.out
+
+
+def test_what_may_contradict_is_counted_once_and_the_command_named_shows_it(world: World) -> None:
+    """After the gate looked at it, too; and the way out that is told is one."""
+    log = world.open().log
+    log.init()
+    first = log.learn("The api timeout is 30 seconds for uploads").learning
+    second = log.learn("The api timeout is 90 seconds for uploads").learning
+    log.verify(batch=True, judge="heuristic")
+    found = log.brief()
+    assert (0, 2) == (found.to_review, found.contradicting)
+    assert (
+        "2 learnings may contradict others (`roamkb audit` says which; `roamkb learn TEXT --"
+        in told(found, nonce="n")[0]
+    )
+    ran = world.run("audit")
+    assert first.key in ran.out
+    assert second.key in ran.out
+    log.learn("The api timeout is 60 seconds, for uploads alone", supersedes=first.key)
+    log.learn("Uploads time out after one whole minute", supersedes=second.key)
+    found = log.brief()
+    assert (0, 0) == (found.to_review, found.contradicting)
+
+
+def test_one_is_told_as_one() -> None:
+    """In words that fit."""
+    text, _ = told(Brief(project=_PROJECT, to_review=1, contradicting=1, conflict_copies=1), nonce="n")
+    for said in ("1 learning wants a", "1 learning may contradict others", "1 conflict copy lies in"):
+        assert said in text

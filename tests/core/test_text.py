@@ -4,6 +4,7 @@ import pytest
 
 from roamkb.core.text import cleaned
 from roamkb.core.text import clipped
+from roamkb.core.text import counted
 from roamkb.core.text import folded
 from roamkb.core.text import shown
 
@@ -44,3 +45,9 @@ def test_clipped_shows_the_cut() -> None:
 def test_folded_drops_case_and_accents() -> None:
     """Words meet whatever their case and accents."""
     assert folded("Écolë STRASSE") == folded("ecole straße")
+
+
+def test_one_is_no_plural() -> None:
+    """Whatever letters make the plural."""
+    assert ["1 line", "0 lines", "2 lines"] == [counted(n, "line") for n in (1, 0, 2)]
+    assert "2 copies" == counted(2, "copy", "copies")
