@@ -114,7 +114,7 @@ def install(
     kb = there.kb if stays and isinstance(there, Rule) else rule.kb
     steps += harness_steps(wishes, home=home, kb=short_path(kb, home))
     check_leave("install", steps, rule=rule, home=home, account_home=account_home, session=session)
-    warnings = _slips(wishes)
+    warnings = _slips(wishes, kb)
     if not wishes.dry_run:
         steps = tuple(approved(step, yes=wishes.yes, ask=ask) for step in steps)
         carry_out(steps)
@@ -358,8 +358,8 @@ def _folder(entry: str) -> Path | None:
     return Path(path) if path else None
 
 
-def _slips(wishes: Wishes) -> tuple[str, ...]:
-    """Return what may be a slip of the pen."""
+def _slips(wishes: Wishes, kb: Path) -> tuple[str, ...]:
+    """Return what may be a slip of the pen, or a knowledge base that nobody named, where `kb` will count."""
     slips = [
         f"{path} is no folder here: is the work root spelt right?"
         for path in wishes.work_roots
@@ -367,6 +367,10 @@ def _slips(wishes: Wishes) -> tuple[str, ...]:
     ]
     if wishes.kb and not wishes.create_kb and not isinstance(look(wishes.kb.resolve()), Folder):
         slips.append(f"{wishes.kb} is no folder here: mount it, or make it with --create-kb")
+    if not (wishes.kb or wishes.create_kb) and not isinstance(look(kb.resolve()), Folder):
+        slips.append(
+            f"there are no notes at {kb}: name yours with `roamkb install --kb DIR`, or begin there with --create-kb"
+        )
     return tuple(slips)
 
 

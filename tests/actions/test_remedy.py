@@ -254,7 +254,6 @@ def test_without_re2_no_regular_expression_is_run(
     with pytest.raises(UsageError) as caught:
         log.remedy("record", error=LOCKED, technique="Wait", regex="lock(ed)?")
     assert "roamkb[serve]" in caught.value.hint
-    assert "roamkb[serve]" in caught.value.hint
     assert 1 == len(ledger(world))
     found = suggested(log, "a" * 200 + "b")
     assert () == found.remedies
