@@ -110,7 +110,7 @@ class IndexFile:
             try:
                 # nobody else sees the file, and one that isn't finished is thrown away
                 db.executescript(
-                    "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -65536"
+                    "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -32768"
                 )
                 yield hardened(db, writing=True)
             finally:
