@@ -369,7 +369,8 @@ def _slips(wishes: Wishes, kb: Path) -> tuple[str, ...]:
         slips.append(f"{wishes.kb} is no folder here: mount it, or make it with --create-kb")
     if not (wishes.kb or wishes.create_kb) and not isinstance(look(kb.resolve()), Folder):
         slips.append(
-            f"there are no notes at {kb}: name yours with `roamkb install --kb DIR`, or begin there with --create-kb"
+            f"there are no notes at {kb}: name yours with `roamkb install --kb DIR`, "
+            "or begin there with --create-kb"
         )
     return tuple(slips)
 
