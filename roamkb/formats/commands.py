@@ -41,6 +41,16 @@ _FENCE = re.compile(r"[ \t]*+(?:(?:[-*+•]|\d{1,9}[.)])[ \t]++)?(?P<mark>`{3,}|
 #: What ends a paragraph, besides a blank line: an item, a quotation, a heading, a table, a rule.
 _BLOCK = re.compile(r"[ \t]*+(?:(?:[-*+•]|\d{1,9}[.)])(?:[ \t]|$)|>|#{1,6}[ \t]|\||-{3,}$|[*_]{3,}$|</?\w)")
 
+#: How a line begins in which an agent goes on to tell what it did.
+_OWN_DEEDS = re.compile(r"[ \t]*+(?:I(?:['’](?:ve|m|ll|d))?|We['’](?:ve|re|ll))[ \t]+(?=\w)")
+#: A line that ends so goes on in the next; and so does one as long as those that are wrapped.
+_GOES_ON = re.compile(
+    r"(?:[,;:(–—-]|\b(?i:and|or|but|so|that|which|who|what|why|how|when|where|if|as|because|since|than|until"
+    r"|while|before|after|though|although|unless|whether|the|a|of|to|for|with|is|was))[ \t]*$"
+)
+_ENDS = re.compile(r"[.!?][\"')\]*_`]*$")
+_WRAPPED = 60
+
 #: A script in a script in a script is read, one more is not; nor are scripts that repeat each other.
 _SCRIPTS_DEEP = 3
 _SCRIPTS_LONG = 4
@@ -75,7 +85,7 @@ def captured_from_command(command: str) -> tuple[Captured, ...]:
 def captured_from_message(message: str) -> tuple[Captured, ...]:
     """Return what an agent's closing message, in Markdown, says in lines that begin with a type.
 
-    A text goes on to the next blank line or block. Code, quotations and knowledge that was shown to the
+    A text goes on to the next blank line or block, or to a sentence of what the agent did. Code, quotations and knowledge that was shown to the
     agent are left out; `[MEMORY] type=T tags=a,b: text` is a line of its own.
     """
     return tuple(captured for captured in _said_in_lines(message.split("\n")) if captured.text)
@@ -124,7 +134,9 @@ def _said_in_lines(lines: Iterable[str]) -> Iterator[Captured]:
         if found and not found["item"] and line.startswith(("    ", "\t")):
             found = None
         memory = _MEMORY.match(line)
-        ends = opens or found or memory or _BLOCK.match(line) or not line.strip()
+        ends = (
+            opens or found or memory or _BLOCK.match(line) or not line.strip() or _is_apart(paragraph, line)
+        )
         if head and ends:
             yield _captured(head, "\n".join(paragraph).strip())
             head = None
@@ -138,6 +150,14 @@ def _said_in_lines(lines: Iterable[str]) -> Iterator[Captured]:
             head, paragraph = found, [line[found.end() :].strip()]
         elif head:
             paragraph.append(line.strip())
+
+
+def _is_apart(paragraph: list[str], line: str) -> bool:
+    """Say whether `line` begins a sentence about the agent itself, behind a text that has ended."""
+    before = paragraph[-1] if paragraph else ""
+    if not before or not _OWN_DEEDS.match(line):
+        return False
+    return bool(_ENDS.search(before)) or (len(before) < _WRAPPED and not _GOES_ON.search(before))
 
 
 def _closes(fence: str, line: str) -> bool:
