@@ -115,6 +115,27 @@ def oppose(one: str, other: str) -> bool:
     )
 
 
+def differ_in_number(one: str, other: str) -> bool:
+    """Say whether two texts say the same of other numbers, however few words they have beside those.
+
+    In a short text a number is so much of it that no measure of words calls the two alike.
+    """
+    mine, theirs = claim_of(one), claim_of(other)
+    about = _about(mine)
+    if not about or about != _about(theirs) or len(mine.numbers) != len(theirs.numbers):
+        return False
+    if mine.negated != theirs.negated or not (_digits(mine, theirs) and _digits(theirs, mine)):
+        return False
+    # of one word alone it may be anything: step 1, step 2
+    return len(about) > 1 or {unit for _, unit in mine.numbers} == {unit for _, unit in theirs.numbers} != {
+        ""
+    }
+
+
+def _about(claim: Claim) -> frozenset[str]:
+    return frozenset(word.root for word in claim.words if word.is_content and not word.is_number)
+
+
 @lru_cache(maxsize=4096)
 def claim_of(text: str) -> Claim:
     """Return what of a text decides whether another claims the same."""

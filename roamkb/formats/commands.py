@@ -85,8 +85,9 @@ def captured_from_command(command: str) -> tuple[Captured, ...]:
 def captured_from_message(message: str) -> tuple[Captured, ...]:
     """Return what an agent's closing message, in Markdown, says in lines that begin with a type.
 
-    A text goes on to the next blank line or block, or to a sentence of what the agent did. Code, quotations and knowledge that was shown to the
-    agent are left out; `[MEMORY] type=T tags=a,b: text` is a line of its own.
+    A text goes on to the next blank line or block, or to a sentence of what the agent did. Code, quotations
+    and knowledge that was shown to the agent are left out; `[MEMORY] type=T tags=a,b: text` is a line of its
+    own.
     """
     return tuple(captured for captured in _said_in_lines(message.split("\n")) if captured.text)
 

@@ -173,6 +173,8 @@ def test_what_is_alike_is_a_repetition_but_for_a_decision(log: ProjectLog) -> No
             "Disable the response cache in the staging proxy of the shop before each deploy",
         ),
         ("The timeout of the proxy is 30 seconds", "The timeout of the proxy is 300 seconds"),
+        ("Invoices restart at 1 every year", "Invoices restart at 2 each year"),
+        ("The api timeout is 30 seconds", "api timeout is 90 seconds"),
         ("Never rebase a shared branch of the team", "Rebase a shared branch of the team"),
         ("The guard holds while x == 1", "The guard holds while x != 1"),
     ],

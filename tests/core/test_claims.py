@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamkb.core.claims import differ
+from roamkb.core.claims import differ_in_number
 from roamkb.core.claims import oppose
 
 
@@ -162,3 +163,22 @@ def test_who_says_it_in_other_words_denies_nothing(one: str, other: str) -> None
     """Nor is it the same for sure."""
     assert differ(one, other)
     assert not oppose(one, other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        ("Invoices restart at 1 every year", "Invoices restart at 2 each year", True),
+        ("The api timeout is 30 seconds", "api timeout is 90 seconds", True),
+        ("The timeout is 30 s", "timeout: 90 seconds", True),
+        ("The web app listens on 8080", "Web app listens on port 9090", False),
+        ("The web app listens on 8080", "The admin app listens on 9090", False),
+        ("Step 1", "Step 2", False),
+        ("The api timeout is 30 seconds", "The api timeout isn't 90 seconds", False),
+        ("The api timeout is 30 seconds", "api timeout is 30 seconds", False),
+        ("The api timeout is 30 seconds", "The api timeout is short", False),
+    ],
+)
+def test_who_says_the_same_of_other_numbers(one: str, other: str, expected: bool) -> None:
+    """In all their words but articles and what says the same; where both give the unit, one word is enough."""
+    assert expected == differ_in_number(one, other) == differ_in_number(other, one)
