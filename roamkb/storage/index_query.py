@@ -461,6 +461,8 @@ class Question:
         """What every line matches that holds a term: stems are beginnings, but for their last letter."""
         starts = {term[:-1] if len(term) > 3 and term.isascii() else term for term in self._terms}
         starts |= {phrase.partition(" ")[0] for phrase in self._phrases}
+        # the stem of `way` is `wai`
+        starts |= {f"{term[:-1]}y" for term in self._terms if len(term) == 3 and term.endswith("i")}
         return re.compile("|".join(map(re.escape, sorted(starts)))) if starts else None
 
     def _lines(self, numbered: list[tuple[int, str]]) -> tuple[tuple[int, str], ...]:

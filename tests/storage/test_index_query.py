@@ -65,3 +65,14 @@ def test_two_that_link_to_each_other_are_found_once(base: Base) -> None:
     """Neither is added to itself."""
     base.note("2-nas.org", "NAS", "Back to [[id:1-backup.org]] and [[id:2-nas.org]], nightly.")
     assert ["Backups", "NAS"] == sorted(dict(found(base, "nightly")))
+
+
+@pytest.mark.parametrize(
+    "text", ["one way out", "a day off", "who may buy", "keys and a key", "ways out of it"]
+)
+def test_a_short_word_is_shown_in_its_line(base: Base, text: str) -> None:
+    """Its stem may end in another letter than it does: way, and wai."""
+    base.note("5-way.org", "Other", f"Nothing here.\n{text}")
+    for word in text.split():
+        answers = base.index().find(parse_query(word, today=TODAY), limit=20).answers
+        assert [((7, text),)] == [one.lines for one in answers if one.file == "5-way.org"]
