@@ -71,13 +71,14 @@ class Wanted:
         """Say whether `standing` is one of those that are asked for."""
         learning = standing.learning
         return (
-            (not self.type or learning.canonical_type == self.type)
+            # most of a large log lies in the archive
+            (self.archived or not standing.is_archived)
+            and (not self.type or learning.canonical_type == self.type)
             and (not self.topic or self.topic in (learning.bead, learning.task, *standing.tasks))
             and (not self.scope or standing.scope == self.scope)
             and standing.confidence >= self.least_confidence
             and (not self.action or self.action.casefold() in map(str.casefold, learning.actions))
             and (self.concerns is None or self.concerns(learning.files))
-            and (self.archived or not standing.is_archived)
         )
 
 
