@@ -149,14 +149,21 @@ class Log:
         self.ledger = self.folder / LEDGER
         #: What git ignores: of all machines that ever had this tree, and of whoever committed some.
         self.ignored = self.folder / LOCAL
-        self._own = own_name(str(root), str(state))
-        #: This machine's own; `init` makes it, and its being there says that the log counts here.
-        self.local = self.ignored / (self._own or "nobody")
+        self._state = state
+        self._own = ""
+
+    @property
+    def local(self) -> Path:
+        """This machine's own folder; `init` makes it, and its being there says that the log counts here."""
+        # a server may have begun before the machine had its secret
+        self._own = self._own or own_name(str(self.root), str(self._state))
+        return self.ignored / (self._own or "nobody")
 
     @property
     def is_there(self) -> bool:
         """Whether the project has a log that was adopted on this machine."""
-        return bool(self._own) and stat.S_ISDIR(_mode(self.local))
+        local = self.local
+        return bool(self._own) and stat.S_ISDIR(_mode(local))
 
     @property
     def has_lines(self) -> bool:

@@ -87,6 +87,16 @@ def test_a_log_that_nobody_adopted_has_no_news(log: Log, world: World) -> None:
     assert [] == names(Feed(world.log(world.unknown)))
 
 
+def test_a_log_that_is_adopted_later_has_news_from_then_on(world: World) -> None:
+    """The server began when the machine had no log at all."""
+    feed = Feed(world.log(world.work))
+    assert [] == names(feed)
+    log = world.open(world.work).log
+    log.init()
+    log.learn("Zebras are striped")
+    assert 1 == len(names(feed))
+
+
 def test_an_id_that_would_break_the_line_is_replaced(log: Log) -> None:
     """A foreign log can hold any; a stream of events has a line for each."""
     log.knowledge.write_text(line("a\\nevent: x") + line("é") + line("x" * 500))

@@ -205,7 +205,7 @@ def test_a_repository_cannot_bring_its_own_adoption(tmp_path: Path, log: Log) ->
     assert not Log(clone, here).is_there
     assert not Log(log.root, elsewhere).is_there
     with pytest.raises(UsageError, match="came with the project"):
-        init(clone, home=tmp_path, kb=None, state=here)
+        init(clone, home=tmp_path, kb=None, state=here, led_by="CLAUDECODE is set")
     assert init(clone, home=tmp_path, kb=None, state=here, yes=True).adopted is not None
     found = Log(clone, here).require()
     assert [] == receipts(found.local)
