@@ -389,9 +389,17 @@ class HookedSession:
         mark.write_text(seen)
         return True
 
-    def _keep_safe(self, _: "Log") -> bool:
-        """Make the day's snapshot, if there is none."""
+    def _keep_safe(self, log: "Log") -> bool:
+        """Make the day's snapshot, if there is none; say whether anybody looked for something to keep.
+
+        Where nothing is to be kept there is none afterwards, and the notes aren't all read again for it.
+        """
+        mark = log.local / "kept-safe"
+        today = self._around.now().date().isoformat()
+        if mark.is_file() and mark.read_text() == today:
+            return False
         self._door.snapshot(daily=True)
+        mark.write_text(today)
         return True
 
 

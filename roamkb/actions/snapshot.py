@@ -256,7 +256,8 @@ def _agents_notes(notes: Notes) -> dict[str, bytes]:
 
 def _agents_note(notes: Notes, name: str, data: bytes) -> Note | None:
     """Return the note where all of it is an agent's."""
-    if b"agent" not in data.lower():
+    # its drawer names the agent
+    if b":agent:" not in data.lower():
         return None
     text = decode_note(data)[0]
     note = parse_note(text, file=name, setup=notes.setup_text, todo_lines=notes.todo_lines)
