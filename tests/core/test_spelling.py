@@ -27,12 +27,18 @@ def test_other_languages_are_spelled_as_well() -> None:
     """German takes words together; Thai, without blanks, is found by other means."""
     (share,) = spelled("Das Datenbankverzeichnis", spellings(["Datenbank"]))
     assert 0.7 < share < 1
-    assert [] == spellings(["ฐานข้อมูล", "数据库"])
+    assert [] == spellings(["ฐานข้อมูล", "数据库"]) == spellings(["Linux", "数据库"])
 
 
 def test_no_word_counts_twice() -> None:
     """A query repeats words to weigh them; that has been done."""
     assert 1 == len(spellings(["Disk", "disk"]))
+
+
+def test_groups_say_nothing_that_stand_in_any_long_text() -> None:
+    """Of a long text only the words themselves count, and the groups where it begins."""
+    text = f"{'zebra ' * 1000}a connected server"
+    assert (0.0, 1.0, 1.0) == spelled(text, spellings(["connection", "connected", "zebra"]))
 
 
 @given(st.lists(st.text(min_size=1)), st.text())
