@@ -76,7 +76,9 @@ def fitting(
             )
         )
     ]
-    return ordered(found, now) if found or task.title else [_sure(one) for one in _surest(current, now, agent)]
+    return (
+        ordered(found, now) if found or task.title else [_sure(one) for one in _surest(current, now, agent)]
+    )
 
 
 def _surest(current: Sequence[Standing], now: float, agent: str) -> list[Standing]:
@@ -113,7 +115,9 @@ def learned(
 ) -> tuple[tuple[Standing, ...], int, tuple[Standing, ...]]:
     """Return the learnings to show, how many more fit, and the approved must-checks."""
     least = told.WORTHY if is_for_subagent else 0
-    found = [one.standing for one in fitting(state, finder, task, least_confidence=least, now=now, agent=agent)]
+    found = [
+        one.standing for one in fitting(state, finder, task, least_confidence=least, now=now, agent=agent)
+    ]
     approved = () if is_for_subagent else told.checklist(state)
     listed = {one.id for one in approved}
     rest = [one for one in found if one.id not in listed]
