@@ -12,6 +12,7 @@ agent would ask it. Printed are nDCG@10 (Järvelin and Kekäläinen, 2002, linea
 The settings of the ranking were chosen on nl2bash (half of its questions), cosqa dev, scifact
 train, five conversations of each LoCoMo set, and XQuAD-R German and Chinese; Russian, English and Thai were
 looked at when the groups of letters were chosen. CACM, NPL, and the test halves of cosqa and scifact weren't.
+The weight of spelling (`core/spelling.py`) was chosen on the first of these and on German alone.
 `--half` leaves out the other half of a set that was split so. `--linked` has each text link to the
 ones before and after it in its conversation, as who keeps such notes would; by itself no set has links.
 `--semantic` asks each question with the sentence model as well, whose vectors are kept in the folder CACHE.
