@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from roamkb.core.confidence import HUMAN
+from roamkb.core.errors import NotDurable
 from roamkb.core.joins import Near
 from roamkb.core.learning import NEVER_MERGED
 from roamkb.core.learning import Learning
@@ -155,7 +156,7 @@ def ingest(
                 if log.stamp() != stamp:
                     known = _Known(log.read())
                     plan = known.plan(batch, hand, kind)
-                log.append(plan.learnings, plan.events)
+                _add(log, plan)
                 stamp = log.stamp()
         result = replace(
             result,
@@ -167,6 +168,22 @@ def ingest(
             preview=(*result.preview, *plan.learnings) if preview else (),
         )
     return result
+
+
+def _add(log: Log, plan: "_Plan") -> None:
+    """Append a batch, what follows from its learnings first; the lock is held.
+
+    A line whose learning is there is never looked at again: killed in between, the next run finds the
+    learnings new, and says of them what was said before.
+    """
+    doubt: NotDurable | None = None
+    try:
+        log.append(events=plan.events)
+    except NotDurable as error:
+        doubt = error
+    log.append(plan.learnings)
+    if doubt is not None:
+        raise doubt
 
 
 def _batches(statements: Iterable[Said | BadLine]) -> Iterator[tuple[Said | BadLine, ...]]:

@@ -48,8 +48,13 @@ def _key(path: str) -> bytes:
         return b""
     try:
         return os.read(fd, _BYTES) if stat.S_ISREG(os.fstat(fd).st_mode) else b""
+    except OSError:
+        return b""
     finally:
-        os.close(fd)
+        try:  # noqa: SIM105 - contextlib is an import as well
+            os.close(fd)
+        except OSError:
+            pass
 
 
 def make_key(state: "Path") -> None:

@@ -1,5 +1,6 @@
 """What other tools keep for a project: where it lies, and its lines, of any size. Only ever read."""
 
+import contextlib
 import os
 import re
 import stat
@@ -139,7 +140,9 @@ def source_lines(path: Path) -> Iterator[tuple[int, bytes | BadLine]]:
     except OSError as error:
         raise disk_error(path, error) from error
     finally:
-        os.close(fd)
+        # all that was wanted of it was read
+        with contextlib.suppress(OSError):
+            os.close(fd)
 
 
 def _lines(fd: int) -> Iterator[bytes | BadLine]:

@@ -18,8 +18,12 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from roamkb.actions import consolidate as consolidating
+from roamkb.actions import ingest as ingesting
 from roamkb.actions import learn as learning
+from roamkb.actions import verify as verifying
 from roamkb.actions.init import init
+from roamkb.core.attention import Observation
 from roamkb.core.errors import RoamkbError
 from roamkb.core.ids import new_id
 from roamkb.core.learning import Learning
@@ -27,12 +31,16 @@ from roamkb.core.ledger import State as Replayed
 from roamkb.core.model import Kind
 from roamkb.core.saying import Hand
 from roamkb.core.saying import Saying
+from roamkb.core.verification import heuristic
 from roamkb.formats.events import learning_line
 from roamkb.storage import disk
 from roamkb.storage.log import ROTATE_AT
 from roamkb.storage.log import ROTATED
 from roamkb.storage.log import Log
 from roamkb.storage.log_index import LogIndex
+from roamkb.storage.observations import finish
+from roamkb.storage.observations import keep_observation
+from roamkb.storage.observations import observations
 from roamkb.storage.state import State
 from roamkb.storage.state import lock
 from roamkb.storage.trash import Trash
@@ -142,9 +150,8 @@ def log_of(folder: Path) -> Log:
     return Log(folder / "state" / "site", folder / "state").require()
 
 
-def _learn(folder: Path, text: str, *, supersedes: str | None = None) -> str:
-    log = log_of(folder)
-    hand = Hand(
+def _hand() -> Hand:
+    return Hand(
         agent="me",
         session="",
         machine="m",
@@ -152,6 +159,10 @@ def _learn(folder: Path, text: str, *, supersedes: str | None = None) -> str:
         now=_WHEN,
         new_id=lambda: new_id(_WHEN),
     )
+
+
+def _learn(folder: Path, text: str, *, supersedes: str | None = None) -> str:
+    log, hand = log_of(folder), _hand()
 
     def finder(state: Replayed) -> LogIndex:
         # no index can be kept there, so that it is made in memory
@@ -173,6 +184,54 @@ def learn_again(folder: Path) -> str:
 def learn_instead(folder: Path) -> str:
     """Learn something in place of what the log says: a line in each file."""
     return _learn(folder, NEW, supersedes="L0")
+
+
+def source_of(folder: Path) -> Path:
+    """Return where another tool keeps its log."""
+    return folder / "state" / "source.jsonl"
+
+
+def ingest(folder: Path) -> str:
+    """Take in what another tool keeps: lines that are new, known, repeated and broken."""
+    path = source_of(folder)
+    found = ingesting.ingest(
+        log_of(folder), ingesting.knowledge_lines(path), _hand(), file=path, kind=Kind.PERSONAL
+    )
+    return f"{found.new} new"
+
+
+def observe(folder: Path) -> None:
+    """Have a session say what is known, what is new twice, and what denies something."""
+    said = (KNOWN + " all over their body", NEW, NEW + " in the shade", "Lions sleep 20 hours of most days")
+    for number, text in enumerate((*said, said[3].replace("20", "12"))):
+        told = Observation(id=str(number), ts=1.0, type="learned", text=text, session="s", agent="me")
+        keep_observation(log_of(folder).local, told)
+
+
+def consolidate(folder: Path) -> str:
+    """Turn what a session said into learnings, and an agent's learnings into fewer."""
+    log = log_of(folder)
+    consolidating.consolidate_session(log, "s", observations(log.local, "s"), _hand(), shown=())
+    finish(log.local, "s")
+    consolidating.consolidate_agent(log, "me", _hand())
+    return "s"
+
+
+def verify(folder: Path) -> str:
+    """Put all that wants judging through the gate."""
+    log = log_of(folder)
+    state = log.read().state()
+    bench = verifying.Bench(
+        name=verifying.HEURISTIC,
+        scores=lambda one: verifying.Judgement(
+            scores=heuristic(one.learning.content, confidence=one.confidence, category="pattern")
+        ),
+        missing_anchors=lambda _: (),
+        boot={},
+        shown={},
+    )
+    wanted = [one for one in state.standings.values() if verifying.wants_judging(one)]
+    return f"{len(list(verifying.verify(log, verifying.Gate(state, bench), wanted, _hand())))} judged"
 
 
 def rotate(folder: Path) -> str:
@@ -221,6 +280,9 @@ TASKS: dict[str, Callable[[Path], str]] = {
         learn,
         learn_again,
         learn_instead,
+        ingest,
+        consolidate,
+        verify,
         rotate,
         bad_append,
         bad_rotate,
@@ -272,6 +334,10 @@ def _import_all() -> None:
         init(root, home=folder, kb=None, state=folder / "state")
         learn(folder)
         learn_again(folder)
+        source_of(folder).write_bytes(learning_line(fact(1)) + b"\n")
+        observe(folder)
+        for task in (ingest, consolidate, verify):
+            task(folder)
 
 
 def main() -> None:

@@ -1,8 +1,10 @@
 """Killed or failed at any system call, a log loses no line, and what is said about it is so."""
 
 import signal
+import tempfile
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -46,6 +48,25 @@ def empty(folder: Path) -> None:
     # so that a run doesn't make it
     with program.log_of(folder).locked():
         pass
+
+
+def sourced(folder: Path) -> None:
+    """Lay out a log, and another tool's with lines that are new, known, repeated and broken."""
+    known(folder)
+    lines = [learning_line(program.fact(n)) for n in (0, 1, 2, 1)]
+    program.source_of(folder).write_bytes(b"\n".join([*lines, TORN, learning_line(program.fact(3))]) + b"\n")
+
+
+def observed(folder: Path) -> None:
+    """Lay out a log and a session that said something."""
+    known(folder)
+    program.observe(folder)
+
+
+def unjudged(folder: Path) -> None:
+    """Lay out a log of learnings that nobody has judged, two of which contradict each other."""
+    observed(folder)
+    program.consolidate(folder)
 
 
 def learned(run: Run) -> str:
@@ -119,6 +140,42 @@ def rotated(run: Run) -> str:
     return "" if log.knowledge.read_bytes().count(b"\n") <= ROTATE_AT else "the next didn't rotate"
 
 
+def view(folder: Path) -> dict[tuple[str, str], tuple[object, ...]]:
+    """Return what a log amounts to, whatever the ids of its events."""
+    state = program.log_of(folder).read().state()
+    return {
+        (one.id if one.learning.canonical_type != "summary" else "", one.learning.content): (
+            one.occurrences,
+            one.confidence,
+            one.status,
+            one.verdict,
+            one.scope,
+            sorted(one.flags),
+        )
+        for one in state.standings.values()
+    }
+
+
+def as_undisturbed(run: Run, task: Callable[[Path], str], set_up: Callable[[Path], None]) -> str:
+    """Check a task of many steps: done again, it gives what it gives where nothing goes wrong."""
+    log = program.log_of(run.folder)
+    if not log.knowledge.read_bytes().startswith(FULL[0] + b"\n" + TORN):
+        return "what was there isn't"
+    with tempfile.TemporaryDirectory() as top:
+        set_up(Path(top))
+        task(Path(top))
+        expected = view(Path(top))
+    if run.acknowledged and view(run.folder) != expected:
+        return "acknowledged, and not what it should be"
+    if wrong := wrong_manners(run):
+        return wrong
+    for again in ("again", "once more"):
+        task(run.folder)
+        if view(run.folder) != expected:
+            return f"done {again}, it isn't what it should be"
+    return ""
+
+
 def lines(run: Run) -> list[bytes]:
     """Return what stands in the log and its archive."""
     log = program.log_of(run.folder)
@@ -142,6 +199,14 @@ SWEEPS = [
     Sweep(task="learn_again", set_up=known, check=repeated),
     Sweep(task="learn_instead", set_up=known, check=replaced),
     Sweep(task="rotate", set_up=full, check=rotated),
+    *(
+        Sweep(task=task.__name__, set_up=set_up, check=partial(as_undisturbed, task=task, set_up=set_up))
+        for task, set_up in (
+            (program.ingest, sourced),
+            (program.consolidate, observed),
+            (program.verify, unjudged),
+        )
+    ),
 ]
 
 
