@@ -51,7 +51,9 @@ class ProjectApproval(CuratedLog):
         state = log.read().state(as_of=self._moment("--as-of", as_of))
         found = proposing.rule_candidates(state, place)
         if not keys and not all:
-            return proposing.Proposed(place=place, candidates=tuple(found))
+            return proposing.Proposed(
+                place=place, candidates=tuple(found), waiting=proposing.waiting(state, place)
+            )
         wanted = found if all else [called(log, state, key) for key in texts_of(keys)]
         return proposing.propose(log, wanted, place, hand, dry_run=dry_run)
 

@@ -194,10 +194,13 @@ class ProjectLog:
 
         from roamkb.actions import recall as recalling
         from roamkb.core.learning import canonical_type
+        from roamkb.core.ledger import SCOPES
         from roamkb.core.query import parse_query
         from roamkb.core.recollection import Wanted
 
         require_name(task or "", "the task")
+        if scope and scope not in SCOPES:
+            raise UsageError(f"no scope {shown(scope)}", hint=f"one of {', '.join(SCOPES)}")
         log = self._log_to_read()
         hand = self._hand(agent=agent, session=session)
         contents = log.read()
@@ -236,7 +239,13 @@ class ProjectLog:
             found = recalling.joined(found, nodes, agent=hand.agent, now=hand.ts)
         ids = [one.standing.id for one in found.learnings]
         self._keep_receipt(log, hand, ids, by="recall", task=task)
-        return replace(found, form="raw" if raw else "framed" if framed else "plain")
+        wanted = canonical_type(type) if type else ""
+        is_known = any(one.learning.canonical_type == wanted for one in state.standings.values())
+        return replace(
+            found,
+            form="raw" if raw else "framed" if framed else "plain",
+            unknown_type=(type or "") if wanted and not is_known else "",
+        )
 
     def ingest(
         self,

@@ -146,6 +146,7 @@ class ProjectPipeline(ProjectApproval, ProjectSharing, ProjectBrief):
         """
         from roamkb.actions import verify as verifying
         from roamkb.actions.known import called
+        from roamkb.core.ledger import SUPERSEDED
         from roamkb.core.verification import scores_of
 
         given = (accuracy, relevance, specificity)
@@ -166,7 +167,8 @@ class ProjectPipeline(ProjectApproval, ProjectSharing, ProjectBrief):
             everything = [
                 one
                 for one in state.standings.values()
-                if task is None or task in (one.learning.task, one.learning.bead)
+                if one.status != SUPERSEDED
+                and (task is None or task in (one.learning.task, one.learning.bead))
             ]
             wanted = [one for one in everything if verifying.wants_judging(one)]
         else:
@@ -267,6 +269,8 @@ class ProjectPipeline(ProjectApproval, ProjectSharing, ProjectBrief):
         as_of: str | None = None,
     ) -> "Promoted":
         """Do what `promote` does without a rule file."""
+        from dataclasses import replace
+
         from roamkb.actions import promote as promoting
         from roamkb.actions.known import called
         from roamkb.storage.receipts import receipts
@@ -276,7 +280,9 @@ class ProjectPipeline(ProjectApproval, ProjectSharing, ProjectBrief):
         if not keys and not all:
             consulted = any(one.session == hand.session for one in receipts(log.local) if hand.session)
             found = tuple(promoting.candidates(state))
-            return promoting.Promoted(candidates=found, asks=ask, consulted=consulted)
+            return promoting.Promoted(
+                candidates=found, passing=promoting.passing(state), asks=ask, consulted=consulted
+            )
         wanted = promoting.candidates(state) if all else [called(log, state, key) for key in texts_of(keys)]
         try:
             for standing in wanted[:1]:
@@ -284,7 +290,8 @@ class ProjectPipeline(ProjectApproval, ProjectSharing, ProjectBrief):
         except Refused as refusal:
             # it stays where it is
             raise Refused(refusal.project, refusal.fact, written_to=log.knowledge) from refusal
-        return promoting.promote(log, self._desk(), wanted, hand, dry_run=dry_run, careful=all)
+        done = promoting.promote(log, self._desk(), wanted, hand, dry_run=dry_run, careful=all)
+        return replace(done, passing=promoting.passing(state)) if all else done
 
     def _desk(self) -> "Desk":
         from roamkb.actions.promote import Desk

@@ -111,7 +111,7 @@ class ProjectTasks(ProjectLog):
         )
         ids = [one.standing.id for one in found.learnings]
         self._keep_receipt(log, hand, ids, by="relevant", task=task)
-        return found
+        return replace(found, is_known=task is None or known is not None)
 
     def used(
         self,

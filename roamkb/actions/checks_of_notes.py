@@ -17,6 +17,7 @@ from roamkb.core.checkup import looked
 from roamkb.core.errors import RoamkbError
 from roamkb.core.model import Rule
 from roamkb.core.passages import is_agent_node
+from roamkb.core.text import counted
 from roamkb.formats.org.second_reader import second_reading
 from roamkb.formats.snippets import STIGNORE_LINES
 from roamkb.storage import checkup
@@ -69,7 +70,9 @@ def checks_of_notes(patient: Patient, rule: Rule) -> Iterator[Check]:
 def _size(rule: Rule, contents: Contents) -> Check:
     encrypted = len(contents.walk.encrypted)
     unread = f"; {encrypted} encrypted, which roamkb doesn't read" if encrypted else ""
-    detail = f"{rule.kb}: {len(contents.notes)} notes, {sum(1 for _ in contents.nodes())} nodes{unread}"
+    notes = counted(len(contents.notes), "note")
+    nodes = counted(sum(1 for _ in contents.nodes()), "node")
+    detail = f"{rule.kb}: {notes}, {nodes}{unread}"
     return Check(name="knowledge base", ok=True, detail=detail)
 
 

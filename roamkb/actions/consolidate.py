@@ -35,6 +35,7 @@ from roamkb.core.saying import Saying
 from roamkb.core.saying import Stamps
 from roamkb.core.saying import difference
 from roamkb.core.saying import drafted
+from roamkb.core.text import counted
 from roamkb.storage.log import Log
 
 STAGES: Final = ("session", "agent", "task")
@@ -220,8 +221,8 @@ def _summary(agent: str, kept: Sequence[Standing], hand: Hand, state: State) -> 
     counts = ", ".join(f"{name} {count}" for name, count in about.most_common())
     saying = Saying(
         content=(
-            f"{agent} learned {len(kept)} things in {len(sessions)} sessions ({counts}); "
-            f"surest: {surest.learning.content.strip()}"
+            f"{agent} learned {counted(len(kept), 'thing')} in {counted(len(sessions), 'session')} "
+            f"({counts}); surest: {surest.learning.content.strip()}"
         )[:1000],
         type=SUMMARY,
         provenance="inferred",

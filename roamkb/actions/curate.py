@@ -29,6 +29,7 @@ from roamkb.core.proposal import is_named
 from roamkb.core.saying import Hand
 from roamkb.core.secrets import find_secret
 from roamkb.core.text import clipped
+from roamkb.core.text import counted
 from roamkb.core.text import shown
 from roamkb.storage.anchors import Grounds
 from roamkb.storage.disk import digest
@@ -109,8 +110,8 @@ def apply(
         "\n".join(
             [
                 *islice(map(_summary, proposal.clusters), _SHOWN),
-                f"{len(proposal.events)} lines of {len(proposal.clusters)} decisions are to be appended to "
-                f"{shown(str(log.ledger))} for good, because: {shown(signature.reason)}",
+                f"{counted(len(proposal.events), 'line')} of {counted(len(proposal.clusters), 'decision')} "
+                f"to be appended to {shown(str(log.ledger))} for good, because: {shown(signature.reason)}",
             ]
         ),
         word=proposal.digest[:TYPED],

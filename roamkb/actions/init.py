@@ -10,6 +10,7 @@ from roamkb.core.confidence import DURABLE
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import UsageError
 from roamkb.core.text import clipped
+from roamkb.core.text import counted
 from roamkb.core.text import shown
 from roamkb.storage.belonging import make_key
 from roamkb.storage.disk import TEMPORARY
@@ -60,7 +61,7 @@ class Brought:
         counts = [f"{number} {what}" for number, what in told if number]
         counts += [f"{self.overridden} as sure as a human is said to have set"] if self.overridden else []
         who = f" by {', '.join(self.agents)}" if self.agents else ""
-        return f"{self.learnings} learnings{who}" + (f": {', '.join(counts)}" if counts else "")
+        return f"{counted(self.learnings, 'learning')}{who}" + (f": {', '.join(counts)}" if counts else "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

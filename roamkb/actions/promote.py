@@ -68,6 +68,8 @@ class Promoted:
     left: tuple[Left, ...] = ()
     #: What could be promoted, where nothing was named.
     candidates: tuple[Standing, ...] = ()
+    #: Verified learnings that aren't durable, where nothing was named.
+    passing: int = 0
     #: Whether the question of the wrap-up is to be put.
     asks: bool = False
     #: Whether this session looked anything up.
@@ -91,6 +93,18 @@ def candidates(state: State) -> list[Standing]:
     """Return what may be promoted, the surest first."""
     found = [one for one in state.standings.values() if not why_not(one)]
     return sorted(found, key=lambda one: (-one.confidence, -one.occurrences, -one.learning.ts, one.id))
+
+
+def passing(state: State) -> int:
+    """Return how many verified learnings are left for nothing but that they aren't durable."""
+    return sum(
+        one.verdict == VERIFIED
+        and not one.node
+        and one.status not in (SUPERSEDED, NEEDS_REVIEW)
+        and one.learning.kind is Kind.PERSONAL
+        and not is_durable(one)
+        for one in state.standings.values()
+    )
 
 
 def why_not(standing: Standing) -> str:

@@ -64,6 +64,8 @@ class Proposed:
     left: tuple[Unproposed, ...] = ()
     #: What could be proposed, where nothing was named.
     candidates: tuple[Standing, ...] = ()
+    #: Proposals for that file that wait for a human by now.
+    waiting: int = 0
     dry_run: bool = False
 
 
@@ -135,7 +137,19 @@ def propose(
                     for _, one in made
                 ]
             )
-    return Proposed(place=place, made=tuple(made), left=tuple(left), dry_run=dry_run)
+    return Proposed(
+        place=place,
+        made=tuple(made),
+        left=tuple(left),
+        waiting=waiting(state, place) + (0 if dry_run else len(made)),
+        dry_run=dry_run,
+    )
+
+
+def waiting(state: State, place: Place) -> int:
+    """Return how many proposals for a file wait for a human."""
+    known = rule_proposals(state.events).values()
+    return sum(one.target == place.target and one.state in OPEN for one in known)
 
 
 def _proposal(standing: Standing, place: Place) -> RuleProposal:

@@ -51,6 +51,8 @@ class Recall:
     in_full: bool = False
     #: "plain", "raw" (the log's own lines) or "framed" (for a prompt).
     form: str = "plain"
+    #: The type that was asked for and that no learning has.
+    unknown_type: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

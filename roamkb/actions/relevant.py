@@ -31,6 +31,8 @@ class RelevantFound:
     count: int
     similar: tuple[tuple[Task, float], ...]
     nodes: tuple[Hit, ...]
+    #: Whether the task that was named was ever started here; True where none was named.
+    is_known: bool = True
 
 
 def relevant(

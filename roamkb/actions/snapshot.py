@@ -84,6 +84,8 @@ class Recovered:
     nodes: tuple[Candidate, ...]
     #: Notes whose place another file has by now.
     taken: tuple[Path, ...] = ()
+    #: What there is no snapshot of: "log", "kb".
+    without: tuple[str, ...] = ()
     done: bool
 
 
@@ -170,6 +172,11 @@ def restore_snapshot(log: Log | None, kb: KbSide | None, id: str | None, *, yes:
             if kb and kb.notes.kb / note.file not in taken
         ),
         taken=tuple(taken),
+        without=tuple(
+            what
+            for what, is_asked, found in (("log", log, of_log), ("kb", kb, of_kb))
+            if id is None and is_asked and found is None
+        ),
         done=yes,
     )
 

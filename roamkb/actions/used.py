@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from roamkb.core import confidence
 from roamkb.core.errors import UsageError
 from roamkb.core.ledger import Standing
 from roamkb.core.reuse import MATCHES
@@ -24,6 +25,8 @@ class Used:
     before: int
     after: int
     receipt: str
+    #: Why the confidence is what it was; empty where it moved.
+    still: str = ""
 
 
 def used(
@@ -73,4 +76,20 @@ def used(
         before=standing.confidence,
         after=after.confidence,
         receipt=receipt.id,
+        still=_still(standing, after, outcome=outcome, receipt=receipt.id),
     )
+
+
+def _still(before: Standing, after: Standing, *, outcome: str, receipt: str) -> str:
+    """Return why an outcome moved no confidence; empty where it did."""
+    if before.confidence != after.confidence:
+        return ""
+    if outcome not in ("success", "failure", "prevented"):
+        return "such an outcome moves nothing"
+    if after.is_overridden:
+        return "a human said what it counts"
+    if ("receipt", receipt) in before.heard:
+        return "an outcome was told of this showing before; each counts once"
+    if after.confidence in (confidence.LEAST, confidence.MOST):
+        return "it goes no further"
+    return "who said it told this outcome before; it counts once"

@@ -22,6 +22,8 @@ ACTIVE: Final = "active"
 CANONICAL: Final = "canonical"
 SUPERSEDED: Final = "superseded"
 NEEDS_REVIEW: Final = "needs_review"
+#: How far a learning was raised, the narrowest first.
+SCOPES: Final = ("session", "agent", "task", "project")
 UNVERIFIED: Final = "unverified"
 #: Takes back the event that it is about.
 UNDONE: Final = "undone"

@@ -60,8 +60,13 @@ def proposed(result: "Proposed") -> Printed:
         },
         text=text,
         status=0 if result.made or result.candidates else 1,
-        warnings=() if result.made or result.candidates or result.left else (_NOTHING,),
+        warnings=() if result.made or result.candidates or result.left else (_nothing(result),),
     )
+
+
+def _nothing(result: "Proposed") -> str:
+    waits = "waits" if result.waiting == 1 else "wait"
+    return f"nothing new; {result.waiting} {waits} for a human: roamkb review" if result.waiting else _NOTHING
 
 
 def review(result: "Curation | Queue | Decided") -> Printed:

@@ -9,6 +9,7 @@ from roamkb.core.confidence import as_fraction
 from roamkb.core.text import HIDDEN
 from roamkb.core.text import cleaned
 from roamkb.core.text import clipped
+from roamkb.core.text import counted
 from roamkb.core.text import shown
 from roamkb.core.text import times
 from roamkb.formats.events import event_line
@@ -91,10 +92,11 @@ def curate(result: "Curation") -> Printed:
     """Print just the lines that would be, or were, appended to the ledger."""
     lines = [_ledger_line(event) for event in result.events]
     if result.is_applied:
-        said = f"appended {len(lines)} lines of the proposal {result.digest}"
+        said = f"appended {counted(len(lines), 'line')} of the proposal {result.digest}"
     elif lines:
         said = (
-            f"{len(result.clusters)} decisions, {len(lines)} lines. The proposal is {result.digest}; "
+            f"{counted(len(result.clusters), 'decision')}, {counted(len(lines), 'line')}. "
+            f"The proposal is {result.digest}; "
             f'to append it: roamkb curate --apply {result.digest} --reason "WHY"'
         )
     else:

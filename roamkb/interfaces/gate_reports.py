@@ -1,9 +1,13 @@
 """What passed the gate and what was promoted, as text and as JSON."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from roamkb.core.attention import DURABLE_CATEGORIES
+from roamkb.core.confidence import DURABLE
 from roamkb.core.confidence import as_fraction
 from roamkb.core.text import clipped
+from roamkb.core.text import counted
 from roamkb.core.text import shown
 from roamkb.core.verification import VERIFIED_FROM
 from roamkb.core.verification import failed
@@ -124,7 +128,18 @@ def promote(result: "Promoted | Proposed") -> Printed:
         },
         text=text,
         status=0 if result.nodes else 1,
+        warnings=tuple(_passing(result)),
     )
+
+
+def _passing(result: "Promoted") -> Iterator[str]:
+    if count := result.passing:
+        are = "isn't" if count == 1 else "aren't"
+        yield (
+            f"{counted(count, 'verified learning')} left: {are} durable, which is a confidence of "
+            f"{as_fraction(DURABLE):.2f} or more and a category of {', '.join(sorted(DURABLE_CATEGORIES))}; "
+            "`roamkb promote KEY` says what one lacks"
+        )
 
 
 def _candidates(result: "Promoted") -> Printed:
@@ -142,7 +157,12 @@ def _candidates(result: "Promoted") -> Printed:
     json: Json = {"schema": SCHEMA, "candidates": [standing_json(one) for one in result.candidates]}
     if result.asks:
         json |= {"question": _QUESTION if result.candidates else None, "receipt": receipt}
-    return Printed(json=json, text=text, status=0 if result.candidates or result.asks else 1)
+    return Printed(
+        json=json,
+        text=text,
+        status=0 if result.candidates or result.asks else 1,
+        warnings=() if result.asks else tuple(_passing(result)),
+    )
 
 
 def _candidate(standing: "Standing") -> str:

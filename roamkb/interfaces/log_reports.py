@@ -210,7 +210,7 @@ def _stage(done: "Consolidated") -> str:
             ("repeated", done.repeated),
             ("superseded", done.superseded),
             ("raised", done.raised),
-            *((f"left: {reason}", count) for reason, count in done.dropped.items()),
+            *((f"dropped: {reason}", count) for reason, count in done.dropped.items()),
         )
         if count
     ]
@@ -254,6 +254,7 @@ def _recall(result: "Recall") -> Printed:
         },
         text=text,
         status=0 if result.learnings else 1,
+        warnings=(f"no learning has the type {shown(result.unknown_type)}",) if result.unknown_type else (),
     )  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from roamkb.core.model import Unreadable
 from roamkb.core.text import HIDDEN
 from roamkb.core.text import cleaned
 from roamkb.core.text import clipped
+from roamkb.core.text import counted
 from roamkb.core.text import shown
 
 if TYPE_CHECKING:
@@ -336,7 +337,8 @@ def _index(result: "IndexState") -> Printed:
     def text(_: bool) -> str:
         where = shown(str(result.path)) if result.path else "in memory: it can't be kept here"
         lines = [
-            f"{result.notes} notes, {result.entries} entries, {result.words} words, {result.size} bytes",
+            f"{counted(result.notes, 'note')}, {counted(result.entries, 'entry', 'entries')}, "
+            f"{counted(result.words, 'word')}, {result.size} bytes",
             where,
         ]
         if result.differences is not None:

@@ -306,8 +306,12 @@ def _recovered(result: "Recovered") -> Printed:
 
     def text(terminal: bool) -> str:
         lines = [f"from {_snapshot_line(one)}" for one in result.snapshots]
+        lines += [
+            f"no snapshot of the {what}: what it lost, if anything, nobody knows" for what in result.without
+        ]
         if not is_lost:
-            return "\n".join([*lines, "nothing is lost; nothing to put back"])
+            of = " of what is in the snapshot" if result.without else ""
+            return "\n".join([*lines, f"nothing is lost{of}; nothing to put back"])
         lines += _titles(result.learnings, terminal)
         lines += [f"  {shown(str(node.path))}: {shown(node.title)}" for node in result.nodes]
         found = [
@@ -327,6 +331,7 @@ def _recovered(result: "Recovered") -> Printed:
             "events": len(result.events),
             "nodes": [{"id": one.id, "title": one.title, "path": str(one.path)} for one in result.nodes],
             "taken": [str(path) for path in result.taken],
+            "without": list(result.without),
             "done": result.done,
         },
         text=text,

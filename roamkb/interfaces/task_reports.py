@@ -98,6 +98,9 @@ def relevant(result: "RelevantFound") -> Printed:
         },
         text=text,
         status=0 if result.learnings or result.nodes else 1,
+        warnings=() if result.is_known else (
+            f"no task {shown(result.task.id)} was started here; `roamkb task start ID --title T` starts it",
+        ),
     )  # fmt: skip
 
 
@@ -116,7 +119,8 @@ def used(result: "Used") -> Printed:
 
     def text(_: bool) -> str:
         moved = f"{as_fraction(result.before):.2f} -> {as_fraction(result.after):.2f}"
-        return f"{result.outcome}: {shown(learning.key)} ({moved})"
+        still = f": {result.still}" if result.still else ""
+        return f"{result.outcome}: {shown(learning.key)} ({moved}{still})"
 
     return Printed(
         json={
@@ -127,6 +131,7 @@ def used(result: "Used") -> Printed:
             "confidence_before": as_fraction(result.before),
             "confidence": as_fraction(result.after),
             "receipt": result.receipt,
+            "still": result.still or None,
         },
         text=text,
     )

@@ -94,7 +94,7 @@ def test_a_knowledge_base_that_is_not_there_is_one_fault(patient: Patient, world
     assert isinstance(patient.rule, Rule)
     gone = doctor(replace(patient, rule=replace(patient.rule, kb=world.home / "gone")))
     assert ["knowledge base"] == [check.name for check in gone.faults]
-    assert "1 notes, 1 nodes" in of(patient, "knowledge base").detail
+    assert "1 note, 1 node" in of(patient, "knowledge base").detail
 
 
 def test_encrypted_notes_are_counted(patient: Patient, world: World) -> None:

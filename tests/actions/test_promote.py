@@ -134,3 +134,15 @@ def key(world: World, text: str) -> str:
     """The key of what says `text`."""
     standings = world.log().read().state().standings.values()
     return next(one.learning.key for one in standings if one.learning.content == text)
+
+
+def test_what_was_verified_and_is_left_is_counted_with_what_it_lacks(world: World) -> None:
+    """Listed or taken all together; nothing is said where there is none."""
+    ready(world, SAID[0])
+    assert "" == world.run("promote").err
+    log = world.open().log
+    log.learn(SAID[1], confidence="0.7", session="s", agent="claude")
+    log.verify(batch=True, judge="heuristic")
+    for words in (["promote"], ["promote", "--all", "--dry-run"]):
+        said = world.run(*words).err
+        assert "1 verified learning left: isn't durable, which is a confidence of 0.80 or more" in said

@@ -91,7 +91,7 @@ def test_without_a_key_it_lists_what_could_be(world: World) -> None:
     assert {"k0", "k1", "k2"} == {one["key"] for one in listed}
     assert 0 == world.run("promote", "--all", "--to", "CLAUDE.md").status
     again = world.run("promote", "--all", "--to", "CLAUDE.md")
-    assert (1, 3, True) == (again.status, len(happened(world, "proposed")), "could be proposed" in again.err)
+    assert (1, 3, True) == (again.status, len(happened(world, "proposed")), "3 wait for a human" in again.err)
 
 
 @pytest.mark.parametrize(
@@ -235,3 +235,12 @@ def test_a_work_project_has_its_own_rules(world: World) -> None:
             "promote", "k0", "--to", "CLAUDE.md", "--project", str(world.personal), cwd=world.work
         ).status
     )
+
+
+def test_what_waits_already_is_named_where_nothing_is_new(world: World) -> None:
+    """Instead of what a rule would have to be."""
+    ready(world, CENTS)
+    (world.personal / "CLAUDE.md").write_text(RULES)
+    assert 0 == world.run("promote", "--all", "--to", "CLAUDE.md").status
+    again = world.run("promote", "--all", "--to", "CLAUDE.md")
+    assert "nothing new; 1 waits for a human: roamkb review" in again.err

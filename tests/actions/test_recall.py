@@ -326,3 +326,13 @@ def test_half_a_character_is_shown_as_json_says_it(world: World, log: ProjectLog
     assert "zebra \ud800 half" == done.json["learnings"][0]["content"]  # type: ignore[index]
     for how in ([], ["--raw"], ["--framed"], ["--stats"]):
         assert 0 == world.run("recall", *([] if how == ["--stats"] else ["zebra"]), *how).status
+
+
+def test_a_scope_or_type_that_there_is_none_of_is_no_empty_answer(world: World, log: ProjectLog) -> None:
+    """Scopes are few and known; types are anybody's, so that it is only said."""
+    log.learn("The gateway waits for thirty seconds", type="gotcha")
+    ran = world.run("recall", "gateway", "--scope", "foo")
+    assert (2, True) == (ran.status, "one of session, agent, task, project" in ran.err)
+    ran = world.run("recall", "gateway", "--type", "gotchaa")
+    assert (1, "roamkb: no learning has the type gotchaa\n") == (ran.status, ran.err)
+    assert "" == world.run("recall", "zebra", "--type", "gotcha").err

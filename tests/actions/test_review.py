@@ -46,7 +46,7 @@ def test_only_what_was_approved_is_appended(twins: World) -> None:
     written = [json.loads(one) for one in ledger(twins)]
     assert [one["id"] for one in shown[2:]] == [one["id"] for one in written]
     assert {"Monthly"} == {one["review_reason"] for one in written}
-    assert "2 lines of 1 decisions" in terminal
+    assert "2 lines of 1 decision to be appended" in terminal
     assert 2 == len(twins.run("curate").out.splitlines())
     assert not (twins.log().local / "review.org").exists()
 

@@ -405,3 +405,15 @@ def test_the_command_line_says_what_it_did(kept: World) -> None:
         len(json.loads(json.dumps(done["learnings"]))), done["events"], done["nodes"], done["done"],
     )  # fmt: skip
     assert "nothing is lost" in kept.run("snapshot", "restore", "--yes").out
+
+
+def test_of_what_there_is_no_snapshot_nobody_says_that_nothing_is_lost(kept: World) -> None:
+    """The log was deleted before there was ever one of it."""
+    kept.run("snapshot")
+    for path in (kept.personal / ".roamkb" / "local").rglob("*"):
+        if path.is_file() and "snapshot" in str(path):
+            path.unlink()
+    log_files(kept)[0].unlink()
+    out = kept.run("snapshot", "restore").out
+    assert "no snapshot of the log: what it lost, if anything, nobody knows" in out
+    assert "nothing is lost of what is in the snapshot; nothing to put back" in out

@@ -75,3 +75,23 @@ def test_a_task_wants_an_id_and_a_title(logged: World) -> None:
     assert "which task?" in logged.run("task", "done").err
     assert "no action" in logged.run("task", "stop", "T3").err
     assert "relevant to what?" in logged.run("relevant").err
+
+
+def test_a_task_that_nobody_started_is_no_empty_answer(world: World) -> None:
+    """It says what is missing; one that was started says nothing."""
+    world.open().log.init()
+    assert "no task nosuch was started here" in world.run("relevant", "--task", "nosuch").err
+    world.run("task", "start", "bd-1", "--title", "Fix the gateway")
+    assert "" == world.run("relevant", "--task", "bd-1").err
+
+
+def test_why_an_outcome_moved_nothing_is_said(world: World) -> None:
+    """What was shown once helped or failed once."""
+    log = world.open().log
+    log.init()
+    key = log.learn("The gateway waits for thirty seconds", session="other").learning.key
+    log.recall("gateway", session="s")
+    assert "" == log.used(key, outcome="failure", session="s").still
+    assert "each counts once" in log.used(key, outcome="prevented", session="s").still
+    ran = world.run("used", key, "--outcome", "partial", "--session", "s")
+    assert "such an outcome moves nothing" in ran.out

@@ -88,3 +88,12 @@ def test_the_file_is_named_that_says_so_already(world: World) -> None:
     why = {check.name: check.why for check in found[SAID].checks if not check.ok}
     assert "AGENTS.md, with which every session starts, says so" == why["not_in_boot_file"]
     assert "not_in_boot_file" not in {check.name for check in found[example].checks if not check.ok}
+
+
+def test_what_was_replaced_is_not_counted_among_what_has_a_verdict(world: World) -> None:
+    """Nobody judged it, and nobody will."""
+    log = world.open().log
+    log.init()
+    old = log.learn(SAID).learning
+    log.learn("Celery tasks need acks_late, otherwise a killed worker loses the job", supersedes=old.key)
+    assert 0 == log.verify(batch=True, judge="heuristic").skipped
