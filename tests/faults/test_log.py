@@ -203,7 +203,6 @@ SWEEPS = [
         Sweep(task=task.__name__, set_up=set_up, check=partial(as_undisturbed, task=task, set_up=set_up))
         for task, set_up in (
             (program.ingest, sourced),
-            (program.consolidate, observed),
             (program.verify, unjudged),
         )
     ),
