@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from roamkb.core.confidence import as_fraction
 from roamkb.core.reuse import FORMULA
 from roamkb.core.text import clipped
+from roamkb.core.text import counted
 from roamkb.core.text import shown
 from roamkb.core.text import times
 from roamkb.formats.events import iso
@@ -142,7 +143,11 @@ def stats(result: "Reuse") -> Printed:
 
     def text(_: bool) -> str:
         rate = "nothing said yet" if result.hit_rate is None else f"{result.hit_rate:.0%}"
-        last = "never" if result.days_since_use is None else f"{result.days_since_use:.0f} days ago"
+        last = (
+            "never"
+            if result.days_since_use is None
+            else f"{counted(round(result.days_since_use), 'day')} ago"
+        )
         return "\n".join(
             (
                 *_metrics(result),
@@ -190,7 +195,10 @@ def _metrics(result: "Reuse") -> Iterator[str]:
     figures = (
         ("reuse rate: helped of those that were shown", result.reuse_rate),
         ("duplicate rate: repetitions of all that was said", result.duplicate_rate),
-        (f"mean effectiveness of {result.strategies} techniques against errors", result.effectiveness),
+        (
+            f"mean effectiveness of {counted(result.strategies, 'technique')} against errors",
+            result.effectiveness,
+        ),
         ("correlation of confidence and success (Pearson)", result.correlation),
     )
     for name, value in figures:

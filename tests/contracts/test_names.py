@@ -32,6 +32,8 @@ NEEDED: dict[str, Arguments] = {
     "relevant": {"title": "zebra"},
     "override": {"key": KEY, "confidence": "0.5"},
     "pin": {"key": KEY},
+    "prefer": {"key": KEY},
+    "undo": {"event": "01JXE5QK7M0000000000000000"},
     "explain": {"key": KEY},
     "rollback": {"id": "x"},
     "review": {"curate": True},
