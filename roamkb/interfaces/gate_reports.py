@@ -35,7 +35,7 @@ def verify(result: "Verified") -> Printed:
 
     def text(_: bool) -> str:
         lines = [line for one in result.judged for line in _judged(one)]
-        if any(not one.scores and not one.trouble and not failed(one.checks) for one in result.judged):
+        if any(map(_is_unscored, result.judged)):
             lines.append(
                 "what nobody scored stays unverified: --judge heuristic, --judge COMMAND, or --accuracy …"
             )
@@ -71,8 +71,13 @@ def verify(result: "Verified") -> Printed:
     )
 
 
+def _is_unscored(one: "Judged") -> bool:
+    """Say whether nothing but a score is missing."""
+    return not one.scores and not one.trouble and not any(failed(one.checks))
+
+
 def _judged(one: "Judged") -> list[str]:
-    told = ""
+    told = " (nobody scored it)" if _is_unscored(one) else ""
     if one.scores:
         below = "" if one.scores.reaches(VERIFIED_FROM) else f", verified from {VERIFIED_FROM:.2f}"
         told = f" (mean {one.scores.mean:.2f}{below})"

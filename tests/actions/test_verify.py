@@ -97,3 +97,15 @@ def test_what_was_replaced_is_not_counted_among_what_has_a_verdict(world: World)
     old = log.learn(SAID).learning
     log.learn("Celery tasks need acks_late, otherwise a killed worker loses the job", supersedes=old.key)
     assert 0 == log.verify(batch=True, judge="heuristic").skipped
+
+
+def test_what_nobody_scored_says_so_and_what_next(world: World) -> None:
+    """Beside its key; where a check fails, that is the reason."""
+    log = world.open().log
+    log.init()
+    key = log.learn(SAID).learning.key
+    log.learn("Too short")
+    lines = world.run("verify", "--batch").out.splitlines()
+    assert f"unverified: {key} (nobody scored it)" in lines
+    assert 1 == sum("nobody scored it" in line for line in lines)
+    assert "what nobody scored stays unverified: --judge heuristic" in lines[-1]
