@@ -354,7 +354,7 @@ class HookedSession:
         """Consolidate the sessions that nobody ended; say whether there was one."""
         from roamkb.storage.observations import open_sessions
 
-        left = [session for session in open_sessions(log.local) if session != self.session]
+        left = [session for session in open_sessions(log.ignored) if session != self.session]
         for n, session in enumerate(left):
             if n and self._time_is_up:
                 break
@@ -368,7 +368,7 @@ class HookedSession:
         from roamkb.storage.papers import drop_paper
 
         queued = queued_agents(log.local)
-        still_open = set(open_sessions(log.local)) if queued else set()
+        still_open = set(open_sessions(log.ignored)) if queued else set()
         ready = {path: agent for path, (agent, session) in queued.items() if session not in still_open}
         for agent in sorted(set(ready.values())):
             self._door.consolidate("agent", agent)

@@ -113,16 +113,16 @@ class ProjectPipeline(ProjectApproval, ProjectSharing, ProjectBrief):
         from roamkb.storage.observations import sweep
         from roamkb.storage.receipts import receipts
 
-        sessions = open_sessions(log.local) if name is None else [name]
+        sessions = open_sessions(log.ignored) if name is None else [name]
         memory = Memory(boot_lines(log.root, self._around.home) if sessions else ())
         given = receipts(log.local) if sessions else []
         for session in sessions:
             shown = [id for receipt in given if receipt.session == session for id in receipt.shown]
             yield consolidate_session(
-                log, session, observations(log.local, session), hand, shown=shown, memory=memory
+                log, session, observations(log.ignored, session), hand, shown=shown, memory=memory
             )
-            finish(log.local, session)
-        sweep(log.local, now=hand.ts)
+            finish(log.ignored, session)
+        sweep(log.ignored, now=hand.ts)
 
     def verify(
         self,

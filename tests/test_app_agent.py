@@ -26,7 +26,7 @@ def test_what_it_learns_is_known_and_was_observed(log: World) -> None:
         learned.learning.session,
         learned.learning.task,
     )
-    [observed] = observations(log.log().local, agent.session)
+    [observed] = observations(log.log().ignored, agent.session)
     assert ("Zebras are striped", "build_agent", "t-1") == (observed.text, observed.agent, observed.task)
     [done] = log.open().log.consolidate("session")
     assert (1, 0, 0) == (done.processed, done.created, done.repeated)
@@ -58,14 +58,14 @@ def test_what_is_not_learned_is_not_observed(log: World, world: World) -> None:
     agent = Agent("build_agent", session="s-1", kb=log.open())
     with pytest.raises(UsageError):
         agent.learn("  ")
-    assert [] == observations(log.log().local, "s-1")
+    assert [] == observations(log.log().ignored, "s-1")
     with pytest.raises(NoLog):
         Agent("a", kb=world.open(world.unknown)).learn("Zebras are striped")
 
 
 def test_a_learning_is_safe_where_nothing_can_be_observed(log: World) -> None:
     """It says so."""
-    (log.log().local / "observations").write_bytes(b"")
+    log.log().observations.write_bytes(b"")
     learned = Agent("build_agent", kb=log.open()).learn("Zebras are striped")
     assert "new" == learned.outcome
     assert learned.warnings

@@ -26,6 +26,7 @@ from roamkb.storage.log import KNOWLEDGE
 from roamkb.storage.log import LEDGER
 from roamkb.storage.log import LOCAL
 from roamkb.storage.log import Log
+from roamkb.storage.observations import set_aside
 from roamkb.storage.places import lies_within
 
 #: Of those who wrote a log, and of a name's letters.
@@ -185,6 +186,7 @@ def _make(log: Log) -> Iterator[Path]:
         if not (log.folder / name).exists():
             yield create(log.folder, name, data)
     if not log.is_there:
+        set_aside(log.ignored)
         # the last: its being there says that all is
         yield make_folder(log.local, mode=0o700)
 

@@ -97,7 +97,7 @@ def record(log: Log, happened: Iterable[Happening], hand: Hand, *, task: str = "
     """Add what happened to the session's file of observations."""
     path, count = None, 0
     for one in _observations(happened, hand, task):
-        path = keep_observation(log.local, one)
+        path = keep_observation(log.ignored, one)
         count += 1
     return Observed(recorded=count, path=path)
 

@@ -6,7 +6,7 @@ denied. A hook runs at every step, so that this door imports next to nothing, an
 """
 
 # pathlib alone takes as long to import as Python to start
-# ruff: noqa: PTH109, PTH117, PTH119
+# ruff: noqa: PTH109, PTH117, PTH119, PTH120
 
 import json
 import os
@@ -263,7 +263,8 @@ def _capture(payload: "Payload", known: "dict[str, Any]", **told: str) -> None:
     from roamkb.storage.captures import capture
 
     told = {**told, "session": str(payload["session_id"]), "agent": str(known.get("agent", ""))}
-    capture(str(known["local"]), {**told, "provenance": "observed"})
+    # observations lie beside the folder that only this machine can name
+    capture(os.path.dirname(str(known["local"])), {**told, "provenance": "observed"})
 
 
 def _before_tool(payload: "Payload") -> "Answer":

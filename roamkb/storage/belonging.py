@@ -1,7 +1,7 @@
 """Which local state of a log is this machine's own: a folder that only this machine can name.
 
 A repository can commit anything below `.roamkb/local`, and git overwrites there what it ignores. So receipts,
-observations and the index lie in a folder whose name is made from a secret of the user's state folder and
+snapshots and the index lie in a folder whose name is made from a secret of the user's state folder and
 from the project's place: what came from elsewhere lies somewhere else, and is never read. Hooks ask at every
 step, so this imports nothing that takes time.
 """

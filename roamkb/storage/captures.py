@@ -4,7 +4,7 @@ This imports nothing that takes time; a test compares what the two write.
 """
 
 # pathlib alone takes as long to import as Python to start
-# ruff: noqa: PTH103, PTH118
+# ruff: noqa: PTH103, PTH114, PTH118
 
 import json
 import os
@@ -20,6 +20,9 @@ def capture(local: str, observation: dict[str, object]) -> None:
         OSError: it couldn't be written.
     """
     folder = os.path.join(local, "observations")
+    if os.path.islink(folder):
+        # a pull can bring one
+        raise OSError(f"{folder} is a link")
     told = {"id": _new_id(), "ts": time.time(), **observation}
     line = json.dumps({key: value for key, value in told.items() if value not in ("", None)}).encode() + b"\n"
     path = os.path.join(folder, f"{observation['session']}.jsonl")

@@ -51,8 +51,9 @@ FOLDER = ".roamkb"
 KNOWLEDGE = "knowledge.jsonl"
 ARCHIVE = "knowledge.archive.jsonl"
 LEDGER = "ledger.jsonl"
-#: Never committed: locks, and for each machine a folder with its observations, receipts and index.
+#: Never committed: locks, observations, and for each machine a folder with its receipts and index.
 LOCAL = "local"
+OBSERVATIONS = "observations"
 
 #: Past so many lines the oldest half moves to the archive (document 003).
 ROTATE_AT = 5000
@@ -149,6 +150,8 @@ class Log:
         self.ledger = self.folder / LEDGER
         #: What git ignores: of all machines that ever had this tree, and of whoever committed some.
         self.ignored = self.folder / LOCAL
+        #: No more than the log itself would believe of who can commit: they become learnings at most.
+        self.observations = self.ignored / OBSERVATIONS
         self._state = state
         self._own = ""
 
@@ -175,7 +178,7 @@ class Log:
 
         git ignores that state, and a commit can bring some all the same.
         """
-        for folder in chain((self.folder, self.ignored, self.local), self._linked()):
+        for folder in chain((self.folder, self.ignored, self.local, self.observations), self._linked()):
             if stat.S_ISLNK(_mode(folder)):
                 raise DiskError(
                     folder,

@@ -23,6 +23,7 @@ from roamkb.core.errors import RoamkbError
 from roamkb.core.secrets import withheld
 from roamkb.core.text import clipped
 from roamkb.storage.disk import disk_error
+from roamkb.storage.disk import random_token
 from roamkb.storage.lines import read_lines
 from roamkb.storage.papers import put_paper
 from roamkb.storage.papers import read_paper
@@ -45,6 +46,21 @@ def _file(local: Path, session: str) -> Path:
     plain = _PLAIN.fullmatch(session)
     name = session if plain else hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:32]
     return local / _FOLDER / f"{name}{_ENDING}"
+
+
+def set_aside(local: Path) -> None:
+    """Put observations out of the way that are there before anybody adopted the log: nobody's, or a clone's.
+
+    Raises:
+        DiskError: they can't be moved.
+    """
+    path = local / _FOLDER
+    try:
+        path.rename(local / f"{_FOLDER}.{random_token()}")
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise disk_error(path, error) from error
 
 
 def keep_observation(local: Path, observation: Observation) -> Path:

@@ -28,7 +28,7 @@ def test_what_is_no_payload_is_told(world: World, text: str) -> None:
     log.init()
     with pytest.raises(UsageError):
         log.observe(text, from_payload=True)
-    assert not list(world.log().local.glob("observations/*"))
+    assert not list(world.log().ignored.glob("observations/*"))
 
 
 def test_one_thing_is_observed_at_a_time(world: World) -> None:

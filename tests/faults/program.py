@@ -205,14 +205,14 @@ def observe(folder: Path) -> None:
     said = (KNOWN + " all over their body", NEW, NEW + " in the shade", "Lions sleep 20 hours of most days")
     for number, text in enumerate((*said, said[3].replace("20", "12"))):
         told = Observation(id=str(number), ts=1.0, type="learned", text=text, session="s", agent="me")
-        keep_observation(log_of(folder).local, told)
+        keep_observation(log_of(folder).ignored, told)
 
 
 def consolidate(folder: Path) -> str:
     """Turn what a session said into learnings, and an agent's learnings into fewer."""
     log = log_of(folder)
-    consolidating.consolidate_session(log, "s", observations(log.local, "s"), _hand(), shown=())
-    finish(log.local, "s")
+    consolidating.consolidate_session(log, "s", observations(log.ignored, "s"), _hand(), shown=())
+    finish(log.ignored, "s")
     consolidating.consolidate_agent(log, "me", _hand())
     return "s"
 

@@ -49,7 +49,7 @@ def context(said: Json) -> str:
 
 def observed(folder: Path) -> list[Json]:
     """What was recorded in the project at `folder`."""
-    files = sorted((folder / ".roamkb" / "local").glob("*/observations/*.jsonl"))
+    files = sorted((folder / ".roamkb" / "local").glob("observations/*.jsonl"))
     return [json.loads(line) for path in files for line in path.read_text().splitlines()]
 
 

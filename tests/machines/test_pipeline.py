@@ -126,7 +126,7 @@ class Machine:
         return self.log.read().state()
 
     def session(self, name: str) -> None:
-        said = observations(self.log.local, name)
+        said = observations(self.log.ignored, name)
         consolidate_session(self.log, name, said, self.hand(), shown=(), boot=())
 
     def verify(self) -> None:
@@ -199,7 +199,7 @@ class Pipeline(RuleBasedStateMachine):
             task=task,
         )
         for machine in (self.other,) if apart else (self.killed, self.twin):
-            keep_observation(machine.log.local, said)
+            keep_observation(machine.log.ignored, said)
 
     @rule(session=SESSIONS, crash=st.none() | st.integers(0, 2))
     def consolidate_session(self, session: str, crash: int | None) -> None:

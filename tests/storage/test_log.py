@@ -304,7 +304,7 @@ def test_a_link_in_local_state_is_not_followed(log: Log, name: str, tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    "name", ["imported", "injection-off", "passes", "observations", "snapshots", "offers"]
+    "name", ["imported", "injection-off", "passes", "../observations", "snapshots", "offers"]
 )
 def test_a_log_whose_local_state_holds_a_link_is_none_to_use(log: Log, name: str, tmp_path: Path) -> None:
     """Whatever writes there would write, or sweep, where a pull says."""

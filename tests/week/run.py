@@ -174,7 +174,7 @@ def run(week: Week, folder: Path) -> Outcome:
 def _statements(project: Path) -> int:
     lines = [
         json.loads(line)
-        for path in (project / ".roamkb" / "local").glob("*/observations/*.jsonl")
+        for path in (project / ".roamkb" / "local").glob("observations/*.jsonl")
         for line in path.read_text().splitlines()
     ]
     return sum(line["type"] not in ("tool_use", "error") for line in lines)
