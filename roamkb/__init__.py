@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from roamkb.app import KnowledgeBase as KnowledgeBase
-    from roamkb.app_agent import Agent as Agent
+    from roamkb.app.agent import Agent as Agent
     from roamkb.core.errors import Ambiguous as Ambiguous
     from roamkb.core.errors import BadRule as BadRule
     from roamkb.core.errors import ChangedOnDisk as ChangedOnDisk
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Agent": "roamkb.app_agent",
+    "Agent": "roamkb.app.agent",
     "KnowledgeBase": "roamkb.app",
     **dict.fromkeys(("Hit", "Node", "Project"), "roamkb.core.model"),
     **dict.fromkeys(

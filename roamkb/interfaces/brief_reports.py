@@ -15,7 +15,7 @@ from roamkb.interfaces.render import Printed
 
 if TYPE_CHECKING:
     from roamkb.actions.promote import Promoted
-    from roamkb.app_hooks import Offer
+    from roamkb.app.hooks import Offer
     from roamkb.core.brief import Brief
     from roamkb.core.remedies import Remedy
 

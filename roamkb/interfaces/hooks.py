@@ -29,7 +29,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from roamkb.app_hooks import HookedSession
+    from roamkb.app.hooks import HookedSession
 
     Payload = dict[str, Any]
     Answer = dict[str, object]
@@ -143,7 +143,7 @@ def _context(event: str, text: str) -> "Answer":
 
 
 def _session(payload: "Payload") -> "HookedSession":
-    from roamkb.app_hooks import HookedSession
+    from roamkb.app.hooks import HookedSession
 
     return HookedSession(payload)
 

@@ -36,7 +36,7 @@ from starlette.types import Scope
 from starlette.types import Send
 
 from roamkb import __version__
-from roamkb.app_serving import ServedKnowledgeBase
+from roamkb.app.serving import ServedKnowledgeBase
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.interfaces import http_knowledge as knowledge

@@ -15,7 +15,7 @@ from roamkb.core.errors import RoamkbError
 if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric
 
-    from roamkb.app_serving import ServedKnowledgeBase
+    from roamkb.app.serving import ServedKnowledgeBase
     from roamkb.core.reuse import Reuse
 
 _TEXT = "text/plain; version=0.0.4; charset=utf-8"

@@ -20,7 +20,7 @@ from roamkb.formats.events import iso
 from roamkb.interfaces import render
 
 if TYPE_CHECKING:
-    from roamkb.app_serving import ServedKnowledgeBase
+    from roamkb.app.serving import ServedKnowledgeBase
     from roamkb.core.ledger import Standing
 
 #: Where a decision's own words begin and its reasons are told.

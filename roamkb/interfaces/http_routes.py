@@ -36,7 +36,7 @@ from roamkb.interfaces.operations import find_operation
 from roamkb.interfaces.words import parse_words
 
 if TYPE_CHECKING:
-    from roamkb.app_serving import ServedKnowledgeBase
+    from roamkb.app.serving import ServedKnowledgeBase
 
 #: No answer is longer, and no index so large.
 _MOST: Final = 1_000_000

@@ -35,7 +35,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from roamkb import __version__
 from roamkb.app import KnowledgeBase
 from roamkb.app import Surroundings
-from roamkb.app_serving import ServedKnowledgeBase
+from roamkb.app.serving import ServedKnowledgeBase
 from roamkb.core.errors import RoamkbError
 from roamkb.core.text import clipped
 from roamkb.core.text import shown

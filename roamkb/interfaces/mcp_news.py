@@ -29,7 +29,7 @@ from mcp_types import SubscriptionsListenResult
 from mcp_types import UnsubscribeRequestParams
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from roamkb.app_serving import ServedKnowledgeBase
+from roamkb.app.serving import ServedKnowledgeBase
 from roamkb.interfaces.mcp_answers import NODE
 from roamkb.interfaces.mcp_answers import node_state
 

@@ -7,7 +7,7 @@ from typing import Final
 
 import uvicorn
 
-from roamkb.app_serving import ServedKnowledgeBase
+from roamkb.app.serving import ServedKnowledgeBase
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.text import shown

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from roamkb.actions.init import init
-from roamkb.app_log import ProjectLog
+from roamkb.app.log import ProjectLog
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.storage.receipts import receipts

@@ -11,7 +11,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from roamkb.actions.learn import Learned
-from roamkb.app_log import ProjectLog
+from roamkb.app.log import ProjectLog
 from roamkb.core.errors import Ambiguous
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import SecretFound

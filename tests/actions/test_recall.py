@@ -8,7 +8,7 @@ import pytest
 
 from roamkb.actions.recall import LogFigures
 from roamkb.actions.recall import Recall
-from roamkb.app_log import ProjectLog
+from roamkb.app.log import ProjectLog
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import UsageError

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from roamkb.actions.remedy import Known
 from roamkb.actions.remedy import Suggested
-from roamkb.app_experience import ProjectExperience
+from roamkb.app.experience import ProjectExperience
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import SecretFound

@@ -25,7 +25,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from roamkb.actions.recall import Recall
-from roamkb.app_log import ProjectLog
+from roamkb.app.log import ProjectLog
 from roamkb.core import remedies
 from roamkb.core.fingerprint import fingerprint
 from roamkb.core.ids import new_id

@@ -12,7 +12,7 @@ def test_every_module_is_on_the_map() -> None:
     named = {name for names in re.findall(r"`([^`]+)`", text) for name in names.replace("/", " ").split()}
     missing = [
         path.relative_to(PACKAGE).as_posix()
-        for folder in ("core", "formats", "storage", "interfaces")
+        for folder in ("core", "formats", "storage", "app", "interfaces")
         for path in sorted((PACKAGE / folder).glob("*.py"))
         if path.stem not in named and not path.stem.startswith(("__", "index_"))
     ]

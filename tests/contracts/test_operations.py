@@ -6,7 +6,7 @@ import shlex
 import pytest
 
 from roamkb.app import KnowledgeBase
-from roamkb.app_experience import ProjectExperience
+from roamkb.app.experience import ProjectExperience
 from roamkb.interfaces.operations import OPERATIONS
 from roamkb.interfaces.operations import Operation
 from roamkb.interfaces.words import parse_words

@@ -22,7 +22,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from roamkb.app import KnowledgeBase
-from roamkb.app_hooks import HookedSession
+from roamkb.app.hooks import HookedSession
 from roamkb.core.brief import Brief
 from roamkb.interfaces.brief_reports import brief_text
 from roamkb.interfaces.brief_reports import offer_text

@@ -15,7 +15,7 @@ from tests.conftest import World
 _ORPHAN = """
 import os, sys, time
 from pathlib import Path
-from roamkb.app_serving import ServedKnowledgeBase
+from roamkb.app.serving import ServedKnowledgeBase
 kb = ServedKnowledgeBase.begin()
 before, parent = kb.classify(), os.getppid()
 Path(sys.argv[1] + ".begun").touch()
@@ -55,7 +55,7 @@ def test_a_server_that_was_begun_at_work_stays_at_work(world: World) -> None:
 
 def test_a_personal_project_is_served_as_such(world: World) -> None:
     """What is pinned adds denials, and no more."""
-    from roamkb.app_serving import ServedKnowledgeBase
+    from roamkb.app.serving import ServedKnowledgeBase
 
     around = world.open()._around
     kb = ServedKnowledgeBase(around)
@@ -70,7 +70,7 @@ def test_the_token_does_not_lie_in_the_knowledge_base(world: World) -> None:
     """A syncer would carry it to other machines."""
     from dataclasses import replace
 
-    from roamkb.app_serving import ServedKnowledgeBase
+    from roamkb.app.serving import ServedKnowledgeBase
 
     kb = ServedKnowledgeBase(replace(world.open()._around, state=world.kb / "state"))
     with pytest.raises(DiskError, match="may not lie in the knowledge base"):

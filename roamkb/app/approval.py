@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from roamkb.app_curation import CuratedLog
+from roamkb.app.curation import CuratedLog
 from roamkb.core.errors import UsageError
 from roamkb.core.names import require_name
 from roamkb.core.text import shown

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from roamkb.app_tasks import ProjectTasks
+from roamkb.app.tasks import ProjectTasks
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NoLog

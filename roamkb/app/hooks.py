@@ -29,7 +29,7 @@ from roamkb.storage.injections import keep_offer
 
 if TYPE_CHECKING:
     from roamkb.actions.promote import Promoted
-    from roamkb.app_experience import ProjectExperience
+    from roamkb.app.experience import ProjectExperience
     from roamkb.core.brief import Brief
     from roamkb.core.guard import Denial
     from roamkb.core.ledger import Standing

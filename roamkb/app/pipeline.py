@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from roamkb.app_approval import ProjectApproval
-from roamkb.app_brief import ProjectBrief
-from roamkb.app_sharing import ProjectSharing
+from roamkb.app.approval import ProjectApproval
+from roamkb.app.brief import ProjectBrief
+from roamkb.app.sharing import ProjectSharing
 from roamkb.core.errors import Refused
 from roamkb.core.errors import UsageError
 from roamkb.core.names import require_name

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from roamkb.app_pipeline import ProjectPipeline
+from roamkb.app.pipeline import ProjectPipeline
 from roamkb.core.errors import UsageError
 from roamkb.core.names import require_name
 from roamkb.core.text import shown

@@ -5,7 +5,7 @@ from os.path import expanduser  # Path's raises where there is no such user
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from roamkb.app_log import ProjectLog
+from roamkb.app.log import ProjectLog
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import UsageError

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from roamkb.app_log import ProjectLog
-from roamkb.app_log import hundredths
+from roamkb.app.log import ProjectLog
+from roamkb.app.log import hundredths
 from roamkb.core.errors import UsageError
 from roamkb.core.names import require_name
 from roamkb.core.text import texts_of

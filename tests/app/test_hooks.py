@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from roamkb.actions.snapshot import SnapshotList
-from roamkb.app_hooks import HookedSession
+from roamkb.app.hooks import HookedSession
 from tests.conftest import NOON
 from tests.conftest import World
 

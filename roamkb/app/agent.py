@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from roamkb.app import KnowledgeBase
-from roamkb.app_experience import ProjectExperience
+from roamkb.app.experience import ProjectExperience
 from roamkb.core.errors import RoamkbError
 
 if TYPE_CHECKING:

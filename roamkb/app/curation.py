@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from roamkb.app_log import ProjectLog
+from roamkb.app.log import ProjectLog
 from roamkb.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -130,7 +130,7 @@ class CuratedLog(ProjectLog):
             UsageError, NoLog, Refused, NotFound, Ambiguous, DiskError: nothing was written.
         """
         from roamkb.actions.mark import override
-        from roamkb.app_log import hundredths
+        from roamkb.app.log import hundredths
 
         value = hundredths(confidence)
         return override(

@@ -1,0 +1,191 @@
+"""What each operation of a knowledge base needs: the rule, the leave, the notes, their index."""
+
+from abc import ABC
+from abc import abstractmethod
+from collections.abc import Callable
+from functools import cached_property
+from os.path import expanduser  # Path's raises where there is no such user
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from roamkb.app.surroundings import Surroundings
+from roamkb.core.errors import BadRule
+from roamkb.core.errors import UsageError
+from roamkb.core.model import Kind
+from roamkb.core.model import Project
+from roamkb.core.model import Rule
+from roamkb.core.names import require_name
+from roamkb.core.text import shown
+from roamkb.storage.nodes import Notes
+
+if TYPE_CHECKING:
+    from roamkb.actions.write import Fact
+    from roamkb.actions.write import Stamp
+    from roamkb.app.experience import ProjectExperience
+    from roamkb.core.boundary import WritePermit
+    from roamkb.core.consent import Human
+    from roamkb.storage.index import Index
+    from roamkb.storage.places import Session
+    from roamkb.storage.state import State
+    from roamkb.storage.trash import Trash
+
+
+class Foundation(ABC):
+    """One knowledge base, seen from one project: where it is, what it may, and what its operations need."""
+
+    def __init__(
+        self,
+        around: Surroundings,
+        *,
+        project: str | None = None,
+        ask: Callable[[str], str] | None = None,
+        progress: Callable[[int, int], None] | None = None,
+        human: "Human | None" = None,
+    ) -> None:
+        self._around = around
+        self._project_folder = None if project is None else Path(project)
+        self._ask = ask
+        self._progress = progress
+        self._human = human
+
+    @property
+    @abstractmethod
+    def log(self) -> "ProjectExperience":
+        """The log of the current project."""
+
+    @property
+    def _rule(self) -> Rule:
+        from roamkb.storage.places import load_rule
+
+        return load_rule(self._around.home, account_home=self._around.account_home)
+
+    @property
+    def _project(self) -> Project:
+        """What this session's project is, by the strictest of all evidence."""
+        from roamkb.storage.places import find_rule
+        from roamkb.storage.places import session_project
+
+        rule = find_rule(self._around.home, account_home=self._around.account_home)
+        return session_project(self._session, rule)
+
+    @property
+    def _session(self) -> "Session":
+        from roamkb.storage.places import session_of
+
+        return session_of(
+            self._around.environment, cwd=self._around.cwd, pid=self._around.pid, project=self._project_folder
+        )
+
+    def _leave(
+        self, fact: str, *, keep: "Callable[[], Fact] | None" = None, undone: str = ""
+    ) -> "tuple[WritePermit, Notes]":
+        """Return leave to write `fact`, and the notes that it is for, by one reading of the rule.
+
+        A rule that another process puts in place meanwhile counts from the next call on. Where
+        there is no leave, the project's own log takes `keep`, if it has one.
+        """
+        from roamkb.core.boundary import permit
+        from roamkb.storage.places import find_rule
+        from roamkb.storage.places import session_project
+
+        rule = find_rule(self._around.home, account_home=self._around.account_home)
+        project = session_project(self._session, rule)
+        kept = self.log.keep(keep()) if keep and project.kind is not Kind.PERSONAL else None
+        if isinstance(rule, BadRule):
+            # no project is personal then, so there is no KB to name either
+            permit(project, fact, kb=Path(), written_to=kept, undone=undone)
+            raise rule
+        return permit(project, fact, kb=rule.kb, written_to=kept, undone=undone), _notes_of(rule)
+
+    def _notes(self) -> Notes:
+        """Return the notes as they are now; what one call read is not kept for the next."""
+        return _notes_of(self._rule)
+
+    def _index(self, notes: Notes, *, semantic: bool = False) -> "Index":
+        from roamkb import __version__
+        from roamkb.storage.index import Index
+
+        folder = self._state.cache_folder(notes.kb)
+        model = None
+        if semantic:
+            from roamkb.storage.sentence_model import sentence_model
+
+            model = sentence_model(folder, progress=self._progress)
+        return Index(notes, folder, version=__version__, progress=self._progress, model=model)
+
+    @cached_property
+    def _state(self) -> "State":
+        from platformdirs import user_cache_path
+        from platformdirs import user_state_path
+
+        from roamkb.storage.state import State
+
+        return State(
+            state=self._around.state or user_state_path("roamkb"),
+            cache=self._around.cache or user_cache_path("roamkb"),
+        )
+
+    def _trash(self, kb: Path) -> "Trash":
+        from roamkb.storage.trash import Trash
+
+        return Trash(
+            kb=kb,
+            folder=self._state.trash_folder(kb),
+            lock_file=self._state.lock_file(kb),
+            now=self._around.now,
+        )
+
+    def _stamp(self) -> "Stamp":
+        from roamkb.actions.write import Stamp
+
+        now = self._around.now()
+        return Stamp(new_id=lambda: self._around.new_id(now), now=now)
+
+    def _day(self, option: str, text: str | None) -> str | None:
+        from roamkb.core.query import parse_day
+
+        if text is None:
+            return None
+        day = parse_day(text, today=self._around.now().date())
+        if day is None:
+            raise UsageError(f"{option} {shown(text)} is no day", hint="say 2026-06-10, 2026-06, today or 7d")
+        return day
+
+    def _absolute(self, path: str) -> Path:
+        """Return `path` as the user meant it, from the current folder."""
+        return (self._around.cwd or Path("/")) / expanduser(require_name(path, "the path"))
+
+    def _place(self, path: str | None) -> Path | None:
+        return None if path is None else self._absolute(path)
+
+    def _project_name(self, project: Project) -> str:
+        """Return the project's root as a note shows it: below HOME with `~`.
+
+        Raises:
+            SecretFound: the path holds a credential, and every note would.
+        """
+        from roamkb.core.errors import SecretFound
+        from roamkb.core.secrets import find_secret
+
+        name = self._tilde(project.root) if project.root else ""
+        if secret := find_secret(name):
+            raise SecretFound(secret.kind, secret.start)
+        return name
+
+    def _names_of(self, project: str) -> frozenset[str]:
+        """Return what the notes of a project may call it."""
+        from roamkb.formats.org.write import stored_value
+
+        folder = self._absolute(project)
+        names = (project.rstrip("/"), self._tilde(folder), self._tilde(folder.resolve()))
+        return frozenset(map(stored_value, names))
+
+    def _tilde(self, folder: Path) -> str:
+        home = self._around.home
+        return (
+            f"~/{folder.relative_to(home)}" if folder.is_relative_to(home) and folder != home else str(folder)
+        )
+
+
+def _notes_of(rule: Rule) -> Notes:
+    return Notes(rule.kb, todo_lines=rule.todo_lines)

@@ -1,0 +1,412 @@
+"""One knowledge base, seen from one project: reading it and writing to it.
+
+What an operation takes and gives is the same here, on the command line, through MCP and over HTTP.
+"""
+
+from collections.abc import Callable
+from collections.abc import Collection
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+from typing import Literal
+from typing import overload
+
+from roamkb.app.surroundings import Surroundings
+from roamkb.app.upkeep import Upkeep
+from roamkb.core.errors import BadRule
+from roamkb.core.errors import UsageError
+from roamkb.core.model import Kind
+from roamkb.core.text import texts_of
+
+if TYPE_CHECKING:
+    from roamkb.actions.graph import LinkGraph
+    from roamkb.actions.index import IndexState
+    from roamkb.actions.links import Links
+    from roamkb.actions.nodes import NodeList
+    from roamkb.actions.search import SearchResult
+    from roamkb.actions.show import Shown
+    from roamkb.actions.snapshot import KbSide
+    from roamkb.actions.supersede import Superseded
+    from roamkb.actions.tags import Tags
+    from roamkb.actions.trash import Inventory
+    from roamkb.actions.trash import Restored
+    from roamkb.actions.trash import Trashed
+    from roamkb.actions.write import Fact
+    from roamkb.actions.write import Written
+    from roamkb.app.experience import ProjectExperience
+    from roamkb.core.consent import Human
+    from roamkb.core.model import Hit
+
+
+class KnowledgeBase(Upkeep):
+    """The human's knowledge base, with the leave that the current project has."""
+
+    @classmethod
+    def open(
+        cls,
+        *,
+        project: str | None = None,
+        ask: Callable[[str], str] | None = None,
+        progress: Callable[[int, int], None] | None = None,
+        human: "Human | None" = None,
+    ) -> "KnowledgeBase":
+        """Return the knowledge base that the installed rule names; nothing is read before it's needed.
+
+        `project` is the folder that the session works in, beside the current one. `ask` puts a
+        question to a human at a terminal and returns the answer; without it nobody is asked.
+        `progress` hears how many notes of how many the index has read. `human` is somebody at a
+        terminal, whose word some operations need; without it they are refused.
+        """
+        return cls(Surroundings.gathered(), project=project, ask=ask, progress=progress, human=human)
+
+    @property
+    def log(self) -> "ProjectExperience":
+        """The log of the current project."""
+        from roamkb.app.experience import ProjectExperience
+
+        return ProjectExperience(
+            self._around,
+            self,
+            folder=self._project_folder,
+            ask=self._ask,
+            progress=self._progress,
+            human=self._human,
+        )
+
+    # Reading
+
+    def search(
+        self,
+        words: Sequence[str] | str = (),
+        *,
+        tags: Sequence[str] = (),
+        agent: bool = False,
+        human: bool = False,
+        since: str | None = None,
+        before: str | None = None,
+        limit: int | None = None,
+        regex: bool = False,
+        lines: bool = False,
+        files: bool = False,
+        related: str | None = None,
+        budget: int | None = None,
+        semantic: bool = False,
+    ) -> "SearchResult":
+        """Return the nodes that answer `words`, best first.
+
+        Raises:
+            UsageError: nothing to search for, a bad date or pattern.
+            NoKnowledgeBase: it isn't on this machine. BadRule: nobody says where it is.
+        """
+        from roamkb.actions.search import search
+        from roamkb.core.query import narrowed
+        from roamkb.core.query import parse_query
+
+        if agent and human:
+            raise UsageError("--agent and --human leave nothing", hint="give one of them")
+        text = words if isinstance(words, str) else " ".join(words)
+        if semantic and (regex or related is not None):
+            raise UsageError("--semantic ranks words", hint="roamkb search WORDS --semantic")
+        if related is not None:
+            return self._related(related, text, limit=limit, budget=budget)
+        query = narrowed(
+            parse_query("" if regex else text, today=self._around.now().date()),
+            tags=tuple(tag.strip(":") for tag in texts_of(tags)),
+            by_agent=True if agent else False if human else None,
+            since=self._day("--since", since),
+            before=self._day("--before", before),
+        )
+        notes = self._notes()
+        return search(
+            self._index(notes, semantic=semantic),
+            notes,
+            query,
+            pattern=text if regex else None,
+            every_line=lines,
+            one_per_file=files,
+            limit=limit,
+            budget=budget,
+        )
+
+    def glance(self) -> tuple[int, int]:
+        """Return how many notes a search would have to read first, and how many conflict copies there are."""
+        notes = self._notes()
+        return self._index(notes).waiting(), len(notes.walk.conflict_copies)
+
+    def offered(
+        self, text: str, *, limit: int, besides: Collection[str] = (), loose: bool = False
+    ) -> "tuple[Hit, ...]":
+        """Return the nodes that `text`, in which nothing is a filter, makes worth showing unasked."""
+        from roamkb.actions.offer import offered_nodes
+
+        notes = self._notes()
+        return offered_nodes(self._index(notes), notes, text, limit=limit, besides=besides, loose=loose)
+
+    def _related(self, name: str, text: str, *, limit: int | None, budget: int | None) -> "SearchResult":
+        from dataclasses import replace
+
+        from roamkb.actions.related import related
+        from roamkb.actions.search import check_limit
+        from roamkb.actions.search import fitting
+
+        if text.strip():
+            raise UsageError("--related takes no words", hint="roamkb search --related ID")
+        check_limit(budget, option="--budget")
+        notes = self._notes()
+        found = related(self._index(notes), notes, name, limit=limit, folder=self._around.cwd)
+        return replace(found, hits=fitting(found.hits, budget))
+
+    def show(self, name: str) -> "Shown":
+        """Return the node called `name` by id, title, alias or path, with its text."""
+        from roamkb.actions.show import show
+
+        return show(self._notes(), name, folder=self._around.cwd)
+
+    @overload
+    def links(self, name: str | None = None, *, graph: Literal[False] = False) -> "Links": ...
+
+    @overload
+    def links(self, name: str | None = None, *, graph: Literal[True]) -> "LinkGraph": ...
+
+    def links(self, name: str | None = None, *, graph: bool = False) -> "Links | LinkGraph":
+        """Return the links of the node called `name`, both ways; with `graph`, all nodes and links."""
+        if graph == (name is not None):
+            raise UsageError("the links of what?", hint="roamkb links ID, or roamkb links --graph")
+        if name is None:
+            from roamkb.actions.graph import graph as whole
+
+            notes = self._notes()
+            return whole(self._index(notes), notes.kb)
+        from roamkb.actions.links import links
+
+        return links(self._notes(), name, folder=self._around.cwd)
+
+    def tags(self) -> "Tags":
+        """Return the tags that are in use, with counts."""
+        from roamkb.actions.tags import tags
+
+        return tags(self._index(self._notes()))
+
+    def index(self, *, rebuild: bool = False, check: bool = False, stats: bool = False) -> "IndexState":
+        """Return the state of the search index; build it again or check it where asked."""
+        from roamkb.actions.index import index
+
+        if stats and (rebuild or check):
+            raise UsageError("--stats changes and checks nothing", hint="give one option")
+        return index(self._index(self._notes()), rebuild=rebuild, check=check)
+
+    def nodes(self) -> "NodeList":
+        """Return every node with all its fields, as org-roam sees them."""
+        from roamkb.actions.nodes import nodes
+
+        return nodes(self._notes())
+
+    def inventory(self) -> "Inventory":
+        """Return every node that agents wrote, newest first."""
+        from roamkb.actions.trash import inventory
+
+        return inventory(self._notes())
+
+    # Writing
+
+    def write(
+        self,
+        title: str,
+        *,
+        body: str | None = None,
+        markdown: bool = False,
+        tags: Sequence[str] = (),
+        aliases: Sequence[str] = (),
+        refs: Sequence[str] = (),
+        links: Sequence[str] = (),
+        source: str | None = None,
+        by: str | None = None,
+        anyway: bool = False,
+        dry_run: bool = False,
+    ) -> "Written":
+        """Write one fact as a new agent node.
+
+        Raises:
+            Refused: the project is work or unknown; this comes before every other answer.
+            SecretFound, NearDuplicate, UsageError, NotFound, Ambiguous, DiskError: nothing was written.
+            NotDurable: it was written, and the disk would not promise to keep it.
+        """
+        fact = partial(self._fact, title, body, markdown, tags, aliases, refs, links, source, by)
+        permit, notes = self._leave(title, keep=None if dry_run else fact)
+        from roamkb.actions.write import write
+
+        return write(
+            notes,
+            self._index(notes),
+            permit,
+            fact(),
+            self._stamp(),
+            project_name=self._project_name(permit.project),
+            anyway=anyway,
+            dry_run=dry_run,
+            folder=self._around.cwd,
+        )
+
+    def write_as(self, fact: "Fact", id: str, dry_run: bool) -> "Written":
+        """Write `fact` as the node `id`, which nobody else uses: what was promoted has an id of its own."""
+        from dataclasses import replace
+
+        from roamkb.actions.write import write
+
+        permit, notes = self._leave(fact.title)
+        return write(
+            notes,
+            self._index(notes),
+            permit,
+            fact,
+            replace(self._stamp(), new_id=lambda: id),
+            project_name=self._project_name(permit.project),
+            dry_run=dry_run,
+            folder=self._around.cwd,
+        )
+
+    def has(self, id: str) -> bool:
+        """Say whether a node has that id, or a note in the trash had it."""
+        from roamkb.core.errors import NotFound
+        from roamkb.core.query import parse_query
+
+        notes = self._notes()
+        query = parse_query(f"id:{id}", today=self._around.now().date())
+        if self._index(notes).find(query, limit=1).answers:
+            return True
+        try:
+            self._trash(notes.kb).get(id)
+        except NotFound:
+            return False
+        return True
+
+    def require_leave(self, fact: str) -> None:
+        """Raise `Refused` where the project may not write `fact`; nothing else is looked at."""
+        self._leave(fact)
+
+    def require_place(self, fact: str) -> None:
+        """Raise `Refused` where the project may not write `fact` and has no log to keep it in."""
+        if not self.log.is_there:
+            self._leave(fact)
+
+    def supersede(
+        self,
+        name: str,
+        title: str,
+        *,
+        body: str | None = None,
+        markdown: bool = False,
+        tags: Sequence[str] = (),
+        aliases: Sequence[str] = (),
+        refs: Sequence[str] = (),
+        links: Sequence[str] = (),
+        source: str | None = None,
+        by: str | None = None,
+        anyway: bool = False,
+        dry_run: bool = False,
+    ) -> "Superseded":
+        """Write one fact as a new agent node that replaces the one called `name`; see `write`."""
+        fact = partial(self._fact, title, body, markdown, tags, aliases, refs, links, source, by)
+        permit, notes = self._leave(title, keep=None if dry_run else fact)
+        from roamkb.actions.supersede import supersede
+        from roamkb.storage.state import lock
+
+        return supersede(
+            notes,
+            self._index(notes),
+            permit,
+            name,
+            fact(),
+            self._stamp(),
+            lock=lock(self._state.lock_file(permit.kb)),
+            project_name=self._project_name(permit.project),
+            anyway=anyway,
+            dry_run=dry_run,
+            folder=self._around.cwd,
+        )
+
+    def trash(
+        self,
+        name: str | None = None,
+        *,
+        all_agent: bool = False,
+        since: str | None = None,
+        from_project: str | None = None,
+        yes: bool = False,
+    ) -> "Trashed":
+        """Move one agent node, or all that the filters let through, to this machine's trash."""
+        permit, notes = self._leave(name or "agent nodes", undone="nothing was moved to the trash")
+        from roamkb.actions.trash import sweep
+        from roamkb.actions.trash import trash
+
+        if from_project is not None and not from_project.strip():
+            raise UsageError("--from names no project", hint="leave --from out to mean all")
+        if all_agent == (name is not None):
+            raise UsageError("trash what?", hint="roamkb trash ID, or roamkb trash --all-agent [--since D]")
+        if name is not None:
+            return trash(notes, permit, self._trash(permit.kb), name, folder=self._around.cwd)
+        return sweep(
+            notes,
+            permit,
+            self._trash(permit.kb),
+            since=self._day("--since", since),
+            projects=self._names_of(from_project) if from_project else frozenset(),
+            yes=yes,
+        )
+
+    def restore(self, name: str | None = None) -> "Restored":
+        """Put a trashed node back; without `name`, return what is in the trash."""
+        from roamkb.actions.trash import restore
+        from roamkb.actions.trash import trashed
+
+        if name is None:
+            kb = self._rule.kb
+            return trashed(self._trash(kb), kb)
+        permit, notes = self._leave(name, undone="nothing was taken out of the trash")
+        return restore(notes, permit, self._trash(permit.kb), name)
+
+    # The boundary and the rule
+
+    def kb_side(self, fact: str) -> "KbSide | None":
+        """Return what a personal project may look after in the knowledge base; None for any other."""
+        from roamkb.actions.snapshot import KbSide
+        from roamkb.core.errors import Refused
+        from roamkb.storage.places import classify_folder
+
+        try:
+            permit, notes = self._leave(fact)
+        except (BadRule, Refused):
+            return None
+        folder = self._state.snapshot_folder(permit.kb)
+        # whoever put the state folder at work has no place for what is personal
+        if folder is None or classify_folder(folder, self._rule).kind is Kind.WORK:
+            return None
+        return KbSide(notes=notes, permit=permit, trash=self._trash(permit.kb), folder=folder)
+
+    # What the operations need
+
+    def _fact(
+        self,
+        title: str,
+        body: str | None,
+        markdown: bool,
+        tags: Sequence[str],
+        aliases: Sequence[str],
+        refs: Sequence[str],
+        links: Sequence[str],
+        source: str | None,
+        by: str | None,
+    ) -> "Fact":
+        from roamkb.actions.write import Fact
+
+        return Fact(
+            title=title,
+            body=body or "",
+            markdown=markdown,
+            tags=texts_of(tags),
+            aliases=texts_of(aliases),
+            refs=texts_of(refs),
+            links=texts_of(links),
+            source=source or "observed",
+            by=by or self._around.agent,
+        )

@@ -1,0 +1,167 @@
+"""Looking after a knowledge base and its installation: what is wrong, what is installed, what is whose."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from roamkb.app.foundation import Foundation
+from roamkb.core.errors import RoamkbError
+from roamkb.core.model import Project
+from roamkb.core.text import texts_of
+
+if TYPE_CHECKING:
+    from roamkb.actions.conflicts import Conflicts
+    from roamkb.actions.hygiene import Hygiene
+    from roamkb.core.checkup import Checkup
+    from roamkb.core.installation import InstallReport
+
+
+class Upkeep(Foundation):
+    """What a human looks after: what projects are, what may want tidying, what is installed."""
+
+    def classify(self, folder: str | None = None) -> Project:
+        """Return what the project of `folder` is, and why; without it, what this session's is."""
+        from roamkb.actions.classify import classify
+
+        if folder is None:
+            return self._project
+        return classify(
+            self._absolute(folder), home=self._around.home, account_home=self._around.account_home
+        )
+
+    def hygiene(self, *, org: bool = False) -> "Hygiene":
+        """Return what the knowledge base holds that its human may want to tidy."""
+        from roamkb.actions.hygiene import hygiene
+
+        return hygiene(self._notes(), org=org)
+
+    def conflicts(self, file: str | None = None, *, adopt: bool = False) -> "Conflicts":
+        """Return syncers' conflict copies; with `adopt`, those with an id of their own get a proper name."""
+        if not adopt:
+            from roamkb.actions.conflicts import conflicts
+
+            return conflicts(self._notes(), file=file, folder=self._around.cwd)
+        permit, notes = self._leave(file or "conflict copies", undone="nothing was renamed")
+        from roamkb.actions.conflicts import adopt as adopt_copies
+
+        return adopt_copies(
+            notes,
+            permit,
+            lock_file=self._state.lock_file(permit.kb),
+            now=self._around.now(),
+            file=file,
+            folder=self._around.cwd,
+        )
+
+    def doctor(self) -> "Checkup":
+        """Return what is wrong with this installation, and what to do about it."""
+        import platform
+
+        from roamkb import __version__
+        from roamkb.actions.doctor import Patient
+        from roamkb.actions.doctor import doctor
+        from roamkb.storage.places import find_rule
+
+        rule = find_rule(self._around.home, account_home=self._around.account_home)
+        log = None
+        with suppress(RoamkbError):
+            log = self.log.whole()
+        return doctor(
+            Patient(
+                rule=rule,
+                project=self._project,
+                home=self._around.home,
+                search_path=self._around.environment.get("PATH", ""),
+                host=platform.node(),
+                state=self._state,
+                now=self._around.now(),
+                version=__version__,
+                log=log,
+            )
+        )
+
+    def install(
+        self,
+        *,
+        kb: str | None = None,
+        work_roots: Sequence[str] = (),
+        project_parents: Sequence[str] = (),
+        agents_md: str | None = None,
+        create_kb: bool = False,
+        snippets: str | None = None,
+        claude: bool = False,
+        codex: bool = False,
+        yes: bool = False,
+        dry_run: bool = False,
+    ) -> "InstallReport":
+        """Put the rule, and what else is wished for, in place; a second call changes nothing."""
+        from importlib.util import find_spec
+
+        from roamkb.actions.install import install
+        from roamkb.core.installation import Wishes
+        from roamkb.storage.installed import shipped_rules
+
+        now = self._around.now()
+        wishes = Wishes(
+            kb=self._place(kb),
+            work_roots=tuple(map(self._absolute, texts_of(work_roots))),
+            project_parents=tuple(map(self._absolute, texts_of(project_parents))),
+            agents_md=self._place(agents_md),
+            snippets=self._place(snippets),
+            create_kb=create_kb,
+            dry_run=dry_run,
+            claude=claude,
+            codex=codex,
+            yes=yes,
+            program=self._program(),
+            has_mcp=find_spec("mcp") is not None,
+        )
+        return install(
+            wishes,
+            home=self._around.home,
+            account_home=self._around.account_home,
+            session=self._session,
+            rules=shipped_rules(),
+            now=now,
+            new_id=lambda: self._around.new_id(now),
+            ask=self._ask,
+        )
+
+    def uninstall(
+        self,
+        *,
+        agents_md: str | None = None,
+        snippets: str | None = None,
+        claude: bool = False,
+        codex: bool = False,
+        dry_run: bool = False,
+    ) -> "InstallReport":
+        """Take away what `install` made, and nothing else."""
+        from roamkb.actions.uninstall import uninstall
+        from roamkb.core.installation import Wishes
+        from roamkb.storage.installed import shipped_rules
+
+        wishes = Wishes(
+            agents_md=self._place(agents_md),
+            snippets=self._place(snippets),
+            dry_run=dry_run,
+            claude=claude,
+            codex=codex,
+        )
+        return uninstall(
+            wishes,
+            home=self._around.home,
+            account_home=self._around.account_home,
+            session=self._session,
+            rules=shipped_rules(),
+        )
+
+    def _program(self) -> Path | None:
+        """Return the command that hooks run."""
+        import sys
+
+        from roamkb.storage.harnesses import find_program
+
+        search_path = self._around.environment.get("PATH", "")
+        return find_program(self._around.home, search_path, Path(sys.executable))
