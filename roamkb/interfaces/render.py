@@ -416,7 +416,7 @@ def _trash(result: "Trashed") -> Printed:
 
     def text(_terminal: bool) -> str:
         lines = list(map(_candidate_line, result.nodes))
-        return "\n".join([*lines, f"{len(lines)} {'node' if len(lines) == 1 else 'nodes'} {verb}"])
+        return "\n".join([*lines, f"{counted(len(lines), 'node')} {verb}"])
 
     return Printed(
         json={
@@ -443,9 +443,15 @@ def _left_dangling(result: "Trashed") -> Iterator[str]:
 
 def _restore(result: "Restored") -> Printed:
     key = "restored" if result.done else "trash"
+    verb = "put back" if result.done else "in the trash; `roamkb restore ID` puts one back"
+
+    def text(_terminal: bool) -> str:
+        lines = list(map(_candidate_line, result.nodes))
+        return "\n".join([*lines, f"{counted(len(lines), 'node')} {verb}"]) if lines else ""
+
     return Printed(
         json={"schema": SCHEMA, key: [_candidate(node) for node in result.nodes]},
-        text=lambda _: "\n".join(map(_candidate_line, result.nodes)),
+        text=text,
         status=0 if result.nodes else 1,
     )
 

@@ -30,6 +30,15 @@ def test_trash_and_restore_are_inverse(world: World) -> None:
     assert () == world.open().restore().nodes
 
 
+def test_what_is_in_the_trash_is_no_node_put_back(world: World) -> None:
+    """Both list nodes, and say which of the two it is."""
+    written = world.open().write("A fact")
+    world.open().trash(written.id)
+    assert "1 node in the trash; `roamkb restore ID` puts one back" in world.run("restore").out
+    assert "1 node put back" in world.run("restore", written.id).out
+    assert (1, "") == (world.run("restore").status, world.run("restore").out)
+
+
 def test_a_title_brings_a_node_back(world: World) -> None:
     """As `trash` takes one, `restore` does."""
     written = world.open().write("A fact")
