@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import re
+import stat
 from collections.abc import Iterable
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -101,7 +102,7 @@ def finish(local: Path, session: str) -> None:
     """Say that all that the session's file holds now was consolidated."""
     path = _file(local, session)
     try:
-        size = path.stat().st_size
+        size = path.lstat().st_size
     except FileNotFoundError:
         # nothing was observed in it, so nothing is left to consolidate
         return
@@ -115,13 +116,21 @@ def finish(local: Path, session: str) -> None:
 def open_sessions(local: Path) -> list[str]:
     """Return the sessions that said something since they were consolidated, the oldest first."""
     found: list[tuple[float, str]] = []
-    for path in (local / _FOLDER).glob(f"*{_ENDING}"):
-        status = path.stat()
+    for path, status in _files(local):
         if status.st_size > _finished_size(path):
             said = next(_said(read_lines(path)), None)
             if said is not None:
                 found.append((said.ts, said.session or path.stem))
     return [session for _, session in sorted(found)]
+
+
+def _files(local: Path) -> Iterator[tuple[Path, os.stat_result]]:
+    """Yield the sessions' files; a link, which a pull can bring, is none and stops nobody."""
+    for path in (local / _FOLDER).glob(f"*{_ENDING}"):
+        with contextlib.suppress(OSError):
+            status = path.lstat()
+            if stat.S_ISREG(status.st_mode):
+                yield path, status
 
 
 def _finished_size(path: Path) -> int:
@@ -155,9 +164,8 @@ def queued_agents(local: Path) -> dict[Path, tuple[str, str]]:
 def sweep(local: Path, *, now: float, days: int = 30) -> int:
     """Remove the files of sessions that were consolidated and are older than `days`; return how many."""
     swept = 0
-    for path in (local / _FOLDER).glob(f"*{_ENDING}"):
+    for path, status in _files(local):
         try:
-            status = path.stat()
             if status.st_size == _finished_size(path) and now - status.st_mtime > days * 86400:
                 path.unlink()
                 path.with_suffix(_DONE).unlink(missing_ok=True)

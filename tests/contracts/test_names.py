@@ -103,4 +103,5 @@ def test_any_other_text_ends_in_an_answer_or_an_error_of_ours(
     try:
         call(busy, operation, parameter, bad)
     except RoamkbError as error:
-        render.dumps(render.error_json(error)).encode()
+        assert b"\x00" not in render.dumps(render.error_json(error)).encode()
+        assert error.message

@@ -84,6 +84,20 @@ def test_what_was_not_consolidated_is_never_swept(tmp_path: Path) -> None:
     assert sweep(tmp_path, now=400 * DAY) == 0
 
 
+@pytest.mark.parametrize("target", ["/dev/zero", "/etc/passwd", "/nowhere"])
+def test_a_link_among_them_keeps_no_other_session_from_being_looked_at(target: str, tmp_path: Path) -> None:
+    """A pull can bring one; what it leads to is neither read nor swept."""
+    keep(tmp_path, session="mine")
+    link = tmp_path / "observations" / "evil.jsonl"
+    link.symlink_to(target)
+    assert ["mine"] == open_sessions(tmp_path)
+    finish(tmp_path, "mine")
+    finish(tmp_path, "evil")
+    assert [] == open_sessions(tmp_path)
+    sweep(tmp_path, now=400 * DAY * 1000)
+    assert link.is_symlink()
+
+
 def test_no_link_is_followed(tmp_path: Path) -> None:
     """A pull can bring one, although git ignores the folder."""
     precious = tmp_path / "precious"
