@@ -1,0 +1,1 @@
+"""Real harnesses with a script for a model: started by hand, since CI has no harness."""
