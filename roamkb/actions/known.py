@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager
 from typing import Protocol
 
 from roamkb.core.answers import Answer
-from roamkb.core.claims import differ_in_number
 from roamkb.core.errors import Ambiguous
 from roamkb.core.errors import NotFound
 from roamkb.core.learning import NEVER_MERGED
@@ -80,8 +79,7 @@ def near(
     twin, rivals = None, []
     for standing in filter(counts, _sharing_words(state, finder, saying.content, type)):
         how = likeness(new, shape(standing.learning.content), limit=limit)
-        is_other = how is Likeness.DIFFERENT and differ_in_number(new.text, standing.learning.content)
-        if how is Likeness.MAY_CONTRADICT or is_other:
+        if how is Likeness.MAY_CONTRADICT:
             rivals.append(standing)
         elif how is not Likeness.DIFFERENT and twin is None and type not in NEVER_MERGED:
             twin = standing

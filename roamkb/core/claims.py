@@ -41,6 +41,7 @@ _QUOTES = ("'", '"', "`")
 _CODE = ("'", '"', "`", "_", "/", "$", "@", "=")
 #: What may stand before a word that begins something.
 _OPENING = " \t\n\"'(*_`“‘"
+_MAY_COUNT = re.compile(rf"\d|\b(?:{'|'.join(NUMBERS)})\b", re.IGNORECASE)
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
 _ONE = frozenset({"one", "eins", "ein", "eine", "einen", "einer"})
 _LISTED = frozenset({"and", "or", "und", "oder", "et", "y"})
@@ -115,11 +116,16 @@ def oppose(one: str, other: str) -> bool:
     )
 
 
-def differ_in_number(one: str, other: str) -> bool:
-    """Say whether two texts say the same of other numbers, however few words they have beside those.
+def counted(text: str) -> frozenset[str]:
+    """Return the roots of what a text gives numbers of: all words but those; nothing where it has none."""
+    if not _MAY_COUNT.search(text):
+        return frozenset()
+    claim = claim_of(text)
+    return _about(claim) if claim.numbers else frozenset()
 
-    In a short text a number is so much of it that no measure of words calls the two alike.
-    """
+
+def differ_in_number(one: str, other: str) -> bool:
+    """Say whether two texts say the same of other numbers, however few words they have beside those."""
     mine, theirs = claim_of(one), claim_of(other)
     about = _about(mine)
     if not about or about != _about(theirs) or len(mine.numbers) != len(theirs.numbers):

@@ -8,7 +8,8 @@ rare when there were half as many texts.
 
 What is promised: a pair whose all-word or content-word Jaccard reaches the limit is never missed. One
 that only its letters call alike is found where three quarters of the words of the longer one are the
-other's as well: a slip in one word of four, or in three of twelve.
+other's as well: a slip in one word of four, or in three of twelve. One that says the same of another
+number is found however few its words are.
 """
 
 from bisect import bisect_left
@@ -25,6 +26,7 @@ from typing import TypeVar
 
 from roamkb.core.similarity import Shape
 from roamkb.core.similarity import reaches
+from roamkb.core.similarity import say_other_numbers
 from roamkb.core.similarity import trigrams_of
 
 K = TypeVar("K", bound=Hashable)
@@ -118,6 +120,8 @@ class Near(Generic[K]):
         self._ordered = _FIRST_ORDER
         #: Who has no words at all, by what they are instead.
         self._wordless: dict[str, list[int]] = {}
+        #: Who gives numbers, by what they are numbers of.
+        self._counting: dict[frozenset[str], list[int]] = {}
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -133,6 +137,8 @@ class Near(Generic[K]):
         self._words.add(number, shape.all_words)
         self._content.add(number, shape.content)
         self._letters.add(number, trigrams_of(shape.normal))
+        if shape.counted:
+            self._counting.setdefault(shape.counted, []).append(number)
         if number >= self._ordered:
             self._ordered *= 2
             worded = [(number, one) for number, one in enumerate(self._shapes) if one.all_words]
@@ -152,12 +158,15 @@ class Near(Generic[K]):
             *self._words.sharing(shape.all_words),
             *self._content.sharing(shape.content),
             *self._letters.sharing(trigrams_of(shape.normal)),
+            self._counting.get(shape.counted, []),
         ]
         for number in _ascending(lists, len(self._keys)):
             if self._is_alike(shape, self._shapes[number]):
                 yield self._keys[number]
 
     def _is_alike(self, one: Shape, other: Shape) -> bool:
+        if say_other_numbers(one, other):
+            return True
         limit, mine, theirs = self._limit, one.all_words, other.all_words
         shared, most = len(mine & theirs), max(len(mine), len(theirs))
         if shared >= limit * (len(mine) + len(theirs) - shared) or reaches(one.content, other.content, limit):

@@ -2,7 +2,9 @@
 
 Similarity alone never merges: word overlap calls "enable" and "disable", 30 and 300, or
 one name and another duplicates. The guard refuses where numbers differ, one side alone
-negates, an opposite is swapped, or each side names something that the other doesn't.
+negates, an opposite is swapped, or each side names something that the other doesn't. In a text
+of few words a number is so much of it that no measure calls it like one with another number:
+there all other words have to be the same.
 """
 
 from collections.abc import Set
@@ -11,7 +13,9 @@ from enum import Enum
 from functools import cached_property
 from functools import lru_cache
 
+from roamkb.core.claims import counted
 from roamkb.core.claims import differ
+from roamkb.core.claims import differ_in_number
 from roamkb.core.claims import oppose
 from roamkb.core.text import folded
 from roamkb.core.tokens import UNSPACED
@@ -45,6 +49,11 @@ class Shape:
     def trigrams(self) -> frozenset[str]:
         """Every three letters in a row; most comparisons are settled without them."""
         return trigrams_of(self.normal)
+
+    @cached_property
+    def counted(self) -> frozenset[str]:
+        """What the text gives numbers of; empty where it gives none."""
+        return counted(self.text)
 
 
 def trigrams_of(normal: str) -> frozenset[str]:
@@ -120,8 +129,13 @@ def likeness(one: Shape, other: Shape, *, limit: float) -> Likeness:
     if one.normal == other.normal:
         return Likeness.MAY_CONTRADICT if guarded(one, other) else Likeness.SAME
     if not is_alike(one, other, limit=limit):
-        return Likeness.DIFFERENT
+        return Likeness.MAY_CONTRADICT if say_other_numbers(one, other) else Likeness.DIFFERENT
     return Likeness.MAY_CONTRADICT if guarded(one, other) else Likeness.SIMILAR
+
+
+def say_other_numbers(one: Shape, other: Shape) -> bool:
+    """Say whether the texts say the same of other numbers, however little alike that leaves them."""
+    return bool(one.counted) and one.counted == other.counted and differ_in_number(one.text, other.text)
 
 
 def guarded(one: Shape, other: Shape) -> bool:

@@ -270,11 +270,17 @@ def test_a_duplicate_is_merged_and_what_differed_is_kept(world: World) -> None:
     assert (4, 0, 0, 4, 0) == counts(world.open().log.ingest())
 
 
-def test_what_may_contradict_is_new_and_flagged(world: World) -> None:
-    """Thirty isn't three hundred."""
-    found = taken(
-        world, [line("The timeout of the gateway is 30 s"), line("The timeout of the gateway is 300 s")]
-    )
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The timeout of the gateway is 30 s", "The timeout of the gateway is 300 s"),
+        ("Invoices restart at 1 every year", "Invoices restart at 2 each year"),
+        ("api timeout: 30 seconds", "The api timeout is 90 s"),
+    ],
+)
+def test_what_may_contradict_is_new_and_flagged(one: str, other: str, world: World) -> None:
+    """Thirty isn't three hundred, however few other words there are."""
+    found = taken(world, [line(one), line(other)])
     assert (2, 2, 0, 0, 0) == counts(found)
     assert all("may_contradict" in one.flags for one in standings(world.personal))
 

@@ -51,11 +51,17 @@ def test_of_several_that_say_the_same_the_surest_passes(world: World) -> None:
     assert ["not_repeated"] == [check.name for check in found[70].checks if not check.ok]
 
 
-def test_a_rival_of_another_type_needs_a_review(world: World) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The payment gateway timeout is 30 seconds, and slower calls fail",
+        "The payment gateway's default timeout: 30 seconds",
+    ],
+)
+def test_a_rival_of_another_type_needs_a_review(text: str, world: World) -> None:
     """And so does what it denies."""
     log = world.open().log
     log.init()
-    text = "The payment gateway timeout is 30 seconds, and slower calls fail"
     log.learn(text, type="fact")
     log.verify(batch=True, judge="heuristic")
     log.learn(text.replace("30", "300"), type="learned")

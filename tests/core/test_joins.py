@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from roamkb.core.claims import differ_in_number
 from roamkb.core.joins import Near
 from roamkb.core.joins import pairs
 from roamkb.core.similarity import Shape
@@ -45,6 +46,7 @@ def test_no_pair_that_its_words_call_alike_is_missed(texts: list[str], limit: fl
         (n, m)
         for n, m in each
         if similarity(shapes[n], shapes[m]) >= limit
+        or differ_in_number(texts[n], texts[m])
         or (not shapes[n].all_words and texts[n].strip() == texts[m].strip())
     }
     assert by_words <= set(found) <= alike
@@ -61,7 +63,20 @@ def test_what_only_letters_call_alike_is_found_where_three_quarters_of_the_words
         one, other = shapes[n], shapes[m]
         shared = len(one.all_words & other.all_words)
         if 4 * shared >= 3 * max(len(one.all_words), len(other.all_words)) > 0:
-            assert (similarity(one, other) >= limit) is ((n, m) in found)
+            alike = similarity(one, other) >= limit or differ_in_number(texts[n], texts[m])
+            assert alike is ((n, m) in found)
+
+
+@given(_TEXTS, _LIMITS)
+def test_what_says_the_same_of_another_number_is_found_however_short_it_is(
+    texts: list[str], limit: float
+) -> None:
+    """Of three words one number is too much for any measure."""
+    texts += ["the cache of 30", "cache of 300 idle", "cache idle of 30", "enable 30", "enable 300"]
+    found = set(pairs(enumerate(map(shape, texts)), limit))
+    for n, m in combinations(range(len(texts)), 2):
+        assert (n, m) in found or not differ_in_number(texts[n], texts[m])
+    assert (len(texts) - 4, len(texts) - 3) in found
 
 
 @pytest.mark.parametrize("limit", [0.6, 0.85])
