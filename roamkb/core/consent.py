@@ -30,6 +30,8 @@ class Human(Protocol):
 
 #: What harnesses set for the commands that their agents run.
 _MARKS: Final = (
+    # any agent's, by an agreement of several harnesses
+    "AI_AGENT",
     "CLAUDECODE",
     "CLAUDE_CODE_ENTRYPOINT",
     "CODEX_SANDBOX",
@@ -45,6 +47,8 @@ _MARKS: Final = (
 _HARNESSES: Final = frozenset(
     "claude codex gemini qwen opencode cursor-agent aider droid copilot kiro-cli".split()
 )
+#: Where Claude Code's installer puts the program, which is then called by its number.
+_VERSIONED: Final = "/claude/versions/"
 #: Words of a command that may name the program: an interpreter, an option, its script.
 _LEADING = 3
 
@@ -56,9 +60,17 @@ def find_harness(parents: Iterable[tuple[str, Sequence[str]]]) -> tuple[str, str
     """
     for number, words in parents:
         for word in words[:_LEADING]:
-            if (name := basename(word).removesuffix(".js")) in _HARNESSES:
+            name = (
+                "claude" if _is_versioned(word) else basename(word).removesuffix(".js").removesuffix(".exe")
+            )
+            if name in _HARNESSES:
                 return number, name
     return None
+
+
+def _is_versioned(word: str) -> bool:
+    folder, found, version = word.rpartition(_VERSIONED)
+    return bool(folder and found) and version[:1].isdigit() and "/" not in version
 
 
 def agent_at_work(environment: Mapping[str, str], harness: tuple[str, str] | None) -> str:

@@ -19,7 +19,10 @@ _SHELLS = [("3.1", ("bash", "bash", "-c", "roamkb approve x")), ("2.1", ("tmux: 
         (("MainThread", "/usr/bin/node", "/opt/gemini.js"), "gemini"),
         (("codex", "/usr/bin/codex", "exec"), "codex"),
         (("python3", "/usr/bin/python3", "/home/w/bin/aider"), "aider"),
+        (("claude.exe", "/usr/lib/node_modules/@anthropic-ai/claude-code/bin/claude.exe", "-p"), "claude"),
+        (("2.1.197", "/home/u/.local/share/claude/versions/2.1.197", "--bg"), "claude"),
         (("bash", "bash", "-c", "claude"), None),
+        (("less", "less", "/home/u/claude/versions/notes/2.1"), None),
         (("vim", "vim", "claude.md"), None),
         (("claudette",), None),
         ((), None),
@@ -34,6 +37,7 @@ def test_a_harness_is_known_by_its_name_or_its_script(words: tuple[str, ...], na
 def test_what_tells_of_an_agent_is_named() -> None:
     """A variable without a value tells nothing."""
     assert "CLAUDECODE is set" == agent_at_work({"CLAUDECODE": "1"}, None)
+    assert "AI_AGENT is set" == agent_at_work({"AI_AGENT": "claude-code_2-1-197_agent"}, None)
     assert "" == agent_at_work({"CLAUDECODE": "", "HOME": "/h"}, None)
     evidence = agent_at_work({}, ("7.2", "codex"))
     assert "codex (7.2)" in evidence
