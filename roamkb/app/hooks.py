@@ -46,6 +46,8 @@ _PROMPT: Final = 4_000
 #: Of what a failed command printed.
 _OUTPUT: Final = 20_000
 _WRAP_UP: Final = "wrap-up"
+#: How Claude Code says that a program started it, for which the last thing said is the answer.
+_UNATTENDED: Final = ("sdk-", "claude-code-github-action")
 
 
 class _HookedBase(KnowledgeBase):
@@ -124,14 +126,19 @@ class HookedSession:
     # What happens
 
     def start(self) -> "Brief | None":
-        """Return the brief, and look after what earlier sessions left, as long as the time allows."""
+        """Return the brief, and look after what earlier sessions left, as long as the time allows.
+
+        A session that goes on has it already, where its harness kept it.
+        """
         from roamkb.storage.injections import AFRESH
+        from roamkb.storage.injections import is_briefed
 
         # the day may come when the rule can't be read
         _ = self.kb_names
         afresh = self.text("source") in ("clear", "compact")
+        goes_on = self.text("source") in ("resume", "fork")
         brief = None
-        if self.may_inject:
+        if self.may_inject and not (goes_on and is_briefed(Path(self.text("transcript_path") or "/"))):
             is_subagent = bool(self.text("agent_type"))
             by = AFRESH if afresh else "brief"
             brief = self._door.briefed(session=self.session, subagent=is_subagent, by=by)
@@ -195,13 +202,18 @@ class HookedSession:
         return done
 
     def stop(self) -> "Promoted | None":
-        """Return what could be promoted, once a session and only if there is something; else None."""
+        """Return what could be promoted, once a session and only if there is something; else None.
+
+        None as well where nobody is there to answer.
+        """
         from roamkb.actions.promote import Promoted
         from roamkb.storage.injections import shown_to
 
         if self._payload.get("stop_hook_active") is True or self.log is None or not self.may_inject:
             return None
         if not self.session or _WRAP_UP in shown_to(self.log.local, self.session):
+            return None
+        if self._around.environment.get("CLAUDE_CODE_ENTRYPOINT", "").startswith(_UNATTENDED):
             return None
         if self._kb.classify().kind is not Kind.PERSONAL:
             return None

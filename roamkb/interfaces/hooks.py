@@ -183,6 +183,9 @@ def _prompted(payload: "Payload") -> "Answer":
 
 
 def _stopped(event: str, payload: "Payload") -> "Answer":
+    if event == "subagent-stop" and payload.get("agent_type") == "":
+        # an errand of Claude Code's own, such as a compaction: what it says was said before
+        return {}
     session = _session(payload)
     session.record()
     if event == "subagent-stop":

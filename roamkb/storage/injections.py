@@ -9,7 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from roamkb.core.errors import DiskError
 from roamkb.storage.disk import disk_error
+from roamkb.storage.lines import opened
 from roamkb.storage.lines import read_lines
 from roamkb.storage.passes import INJECTION_OFF
 from roamkb.storage.passes import OFFERS
@@ -21,6 +23,8 @@ from roamkb.storage.troubles import TROUBLES
 _OFF: Final = INJECTION_OFF
 #: What a receipt is by whose session forgot what it was shown before: a start after a compaction.
 AFRESH: Final = "brief afresh"
+#: How a brief begins in what harnesses keep of a session, which is JSON.
+_BRIEFED: Final = b'source=\\"roamkb brief\\" nonce='
 #: Lines of trouble that anybody reads, and the days after which they are history.
 _FEW: Final = 3
 _DAYS: Final = 7
@@ -53,6 +57,15 @@ def shown_to(local: Path, session: str, *, by: Collection[str] = ()) -> frozense
             if not by or receipt.by in by:
                 shown.update(receipt.shown)
     return frozenset(shown)
+
+
+def is_briefed(transcript: Path) -> bool:
+    """Say whether what a harness keeps of a session, and replays when it goes on, has a brief in it."""
+    try:
+        with opened(transcript) as file:
+            return any(_BRIEFED in line for line in file)
+    except (OSError, DiskError):
+        return False
 
 
 def _offer(local: Path, session: str) -> Path:

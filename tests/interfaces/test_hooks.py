@@ -154,6 +154,21 @@ def test_no_note_closes_the_frame(lived_in: World) -> None:
     assert 1 == text.count("</untrusted-knowledge")
 
 
+@pytest.mark.parametrize("source", ["resume", "fork"])
+def test_a_session_that_goes_on_isnt_briefed_again(lived_in: World, tmp_path: Path, source: str) -> None:
+    """What a harness replays has the brief in it; each start would put one more beside it."""
+    start = event(lived_in.personal, "SessionStart", source="startup")
+    said = answer(lived_in, start)
+    transcript = tmp_path / "s.jsonl"
+    again = {**start, "source": source, "transcript_path": str(transcript)}
+    assert "personal" in context(answer(lived_in, again)), "there is none yet"
+    transcript.write_text(
+        '{"type": "user"}\n' + json.dumps({"attachment": {"content": [context(said)]}}) + "\n"
+    )
+    assert {} == answer(lived_in, again)
+    assert "personal" in context(answer(lived_in, {**again, "source": "compact"}))
+
+
 # At a prompt
 
 
@@ -259,21 +274,45 @@ def test_a_comment_on_a_task_is_learned_at_once_and_once(lived_in: World) -> Non
 # At the end
 
 
+def verified(world: World) -> None:
+    """Have the personal project know something that could be promoted."""
+    learned = world.run(
+        "learn", "SQLite in WAL mode needs its -shm file beside the database, so copies lose commits",
+        "--category", "bug_fix", "--confidence", "0.9", "--json",
+    ).json  # fmt: skip
+    scores = ("--accuracy", "0.9", "--relevance", "0.9", "--specificity", "0.9")
+    world.run("verify", str(learned["key"]), *scores)
+
+
 def test_the_wrap_up_asks_once_a_session_and_only_where_there_is_something(lived_in: World) -> None:
     """And never while a hook keeps the agent from stopping."""
     stop = event(lived_in.personal, "Stop", stop_hook_active=False, last_assistant_message="Done.")
     assert {} == answer(lived_in, stop)
-    learned = lived_in.run(
-        "learn", "SQLite in WAL mode needs its -shm file beside the database, so copies lose commits",
-        "--category", "bug_fix", "--confidence", "0.9", "--json",
-    ).json  # fmt: skip
-    key = str(learned["key"]) if "key" in learned else str(learned["learning"]["key"])  # type: ignore[index]
-    lived_in.run("verify", key, "--accuracy", "0.9", "--relevance", "0.9", "--specificity", "0.9")
+    verified(lived_in)
     assert {} == answer(lived_in, {**stop, "stop_hook_active": True})
     said = answer(lived_in, stop)
     assert "block" == said["decision"]
     assert "-shm file" in str(said["reason"])
     assert {} == answer(lived_in, stop)
+
+
+def test_nobody_is_asked_where_a_program_waits_for_the_answer(lived_in: World) -> None:
+    """What `claude -p` prints is the last thing said, which must be the answer to its prompt."""
+    verified(lived_in)
+    stop = event(lived_in.personal, "Stop", stop_hook_active=False, last_assistant_message="Done.")
+    for name in ("sdk-cli", "sdk-py", "claude-code-github-action"):
+        assert {} == answer(lived_in, stop, extra={"CLAUDE_CODE_ENTRYPOINT": name})
+    assert "block" == answer(lived_in, stop, extra={"CLAUDE_CODE_ENTRYPOINT": "cli"})["decision"]
+
+
+def test_a_compaction_says_nothing_of_its_own(world: World) -> None:
+    """Claude Code has it done by an agent without a type, whose last message is the summary."""
+    world.run("init")
+    said = "LEARNED: The export needs a lock on the bookings table before it reads the rows"
+    stopped = event(world.personal, "SubagentStop", agent_id="a", agent_type="", last_assistant_message=said)
+    assert {} == answer(world, stopped)
+    assert [] == observed(world.personal)
+    assert [] == list(world.log().local.glob("agents/*"))
 
 
 # When something is wrong
