@@ -449,7 +449,7 @@ class ProjectLog:
             state.learnings,
             version=__version__,
             digest=state.digest,
-            grown=state.grown,
+            since=state.since,
         )
 
     def _hand(self, *, agent: str | None = None, session: str | None = None) -> "Hand":

@@ -5,6 +5,7 @@ order, doubling or union merge of the same lines gives the same state.
 """
 
 from collections.abc import Callable
+from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
@@ -12,7 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
+from functools import cached_property
+from itertools import chain
 from typing import Final
+from typing import Protocol
+from typing import overload
 
 from roamkb.core import confidence
 from roamkb.core.learning import Learning
@@ -122,6 +127,30 @@ class Standing:
         return confidence.decayed(self.confidence, idle_days=(now - self.last_used) / 86400)
 
 
+#: What learnings are asked for by, beside their ids.
+TRAITS: Final[Mapping[str, Callable[[Standing], str]]] = {
+    "key": lambda one: one.learning.key,
+    "type": lambda one: one.learning.canonical_type,
+    "said": lambda one: one.learning.content.strip(),
+    "status": lambda one: one.status,
+    "verdict": lambda one: one.verdict,
+    "node": lambda one: one.node,
+}
+
+
+class Shelf(Protocol):
+    """Where a state is kept, of which few learnings and events are wanted at a time."""
+
+    def having(self, trait: str, values: Collection[str]) -> list[Standing]:
+        """Return the learnings of which one of `TRAITS` has one of those values, in order."""
+
+    def named(self, name: str) -> list[Event]:
+        """Return the events of that name, in order."""
+
+    def since(self, digest: str) -> Sequence[str] | None:
+        """Return the ids of the learnings that came after those that `digest` stands for; None if unknown."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
     """A project's log as it stands."""
@@ -134,8 +163,10 @@ class State:
     digest: str = field(default="", compare=False)
     #: What that was before the last lines came, and the ids that they added.
     grown: tuple[str, tuple[str, ...]] = field(default=("", ()), compare=False)
+    #: Where the rest of it is looked up; None where all of it is here.
+    shelf: Shelf | None = field(default=None, compare=False)
     #: The greatest id of an event, counted or not, and what events told of that nobody said; for `advanced`.
-    reach: tuple[str, frozenset[str]] | None = field(default=None, compare=False)
+    reach: "Reach | None" = field(default=None, compare=False)
 
     @property
     def learnings(self) -> Mapping[str, Learning]:
@@ -146,12 +177,35 @@ class State:
         """Return the learnings with that id or key, the latest first (D4)."""
         if name in self.standings:
             return [self.standings[name]]
-        found = [standing for standing in self.standings.values() if standing.learning.key == name]
-        return sorted(found, key=lambda standing: (standing.learning.ts, standing.id), reverse=True)
+        return self.having("key", name)[::-1]
+
+    def having(self, trait: str, *values: str) -> list[Standing]:
+        """Return the learnings of which one of `TRAITS` has one of `values`, in order."""
+        if self.shelf is not None:
+            return self.shelf.having(trait, values)
+        told = TRAITS[trait]
+        return [standing for standing in self.standings.values() if told(standing) in values]
+
+    def named(self, name: str) -> Sequence[Event]:
+        """Return the events of that name that count, in order."""
+        if self.shelf is not None:
+            return self.shelf.named(name)
+        return [event for event in self.events if event.event == name]
+
+    def since(self, digest: str) -> Sequence[str] | None:
+        """Return the ids of the learnings that came after those that `digest` stands for; None if unknown."""
+        before, new = self.grown
+        if before and digest == before:
+            return new
+        return None if self.shelf is None else self.shelf.since(digest)
+
+    def unshelved(self) -> "State":
+        """Return the same state, all of it in memory."""
+        return replace(self, standings=dict(self.standings), events=[*self.events], shelf=None)
 
     def remembers(self, source: str) -> bool:
         """Say whether the source line `source` was merged into some learning."""
-        return any(source in event.texts("source") for event in self.events if event.event == "repeated")
+        return any(source in event.texts("source") for event in self.named("repeated"))
 
 
 class _Learnings(Mapping[str, Learning]):
@@ -183,7 +237,7 @@ def replay(
     there always.
     """
     standings = {
-        learning.id: _begun(learning, is_archived=is_archived)
+        learning.id: begun(learning, is_archived=is_archived)
         for learning, is_archived in _distinct(
             (learning, is_archived)
             for is_archived, group in ((False, learnings), (True, archived))
@@ -205,34 +259,120 @@ def advanced(state: State, learnings: Sequence[Learning], events: Sequence[Event
 
     An agents' server asks after each line that is added, and most are later than all there were.
     """
-    if state.reach is None:
+    known = advances(state.reach, state.standings.get, learnings, events)
+    if known is None:
         return None
-    last, unmet = state.reach
-    for event in events:
-        if event.id <= last or event.event == UNDONE:
-            return None
-        last = event.id
-    standings = dict(state.standings)
-    for learning in learnings:
-        if learning.id in standings or learning.id in unmet:
-            return None
-        standings[learning.id] = _begun(learning, is_archived=False)
-    own = {learning.id for learning in learnings}
-
-    def touched(id: str) -> Standing | None:
-        """Return a standing that nobody else has; the old state stays as it was."""
-        if id in standings and id not in own:
-            standings[id] = _copied(standings[id])
-            own.add(id)
-        return standings.get(id)
-
-    missed = _fold(events, touched) - standings.keys()
+    changed, reach = known
+    if state.shelf is not None:
+        grown = _Grown(state, changed, events)
+        return State(standings=grown, events=_Later(state.events, events), reach=reach, shelf=grown)
+    standings = {**state.standings, **changed}
     new = [(learning.ts, learning.id) for learning in learnings]
     latest = next(reversed(list(state.standings)), None)
     before = state.standings[latest].learning if latest is not None else None
     if new != sorted(new) or (new and before and new[0] < (before.ts, before.id)):
         standings = _ordered(standings.values())
-    return State(standings=standings, events=[*state.events, *events], reach=(last, unmet | missed))
+    return State(standings=standings, events=[*state.events, *events], reach=reach)
+
+
+class _Grown(Mapping[str, Standing]):
+    """The standings of a state that lies on a shelf, some of which are others now."""
+
+    def __init__(self, before: State, changed: Mapping[str, Standing], events: Sequence[Event]) -> None:
+        self._before = before
+        self._changed = changed
+        self._events = events
+
+    def __getitem__(self, id: str) -> Standing:
+        return self._changed[id] if id in self._changed else self._before.standings[id]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        known = self._before.standings
+        return len(known) + sum(id not in known for id in self._changed)
+
+    @cached_property
+    def _all(self) -> Mapping[str, Standing]:
+        return _ordered({**self._before.standings, **self._changed}.values())
+
+    def having(self, trait: str, values: Collection[str]) -> list[Standing]:
+        """Return the learnings of which one of `TRAITS` has one of those values, in order."""
+        told = TRAITS[trait]
+        found = [one for one in self._before.having(trait, *values) if one.id not in self._changed]
+        found += [one for one in self._changed.values() if told(one) in values]
+        return list(_ordered(found).values())
+
+    def named(self, name: str) -> list[Event]:
+        """Return the events of that name, in order."""
+        return [*self._before.named(name), *(event for event in self._events if event.event == name)]
+
+    def since(self, digest: str) -> None:
+        """Return nothing: the state says what came since the one before."""
+
+
+class _Later(Sequence[Event]):
+    """Events, and those that came later."""
+
+    def __init__(self, first: Sequence[Event], then: Sequence[Event]) -> None:
+        self._first = first
+        self._then = then
+
+    @overload
+    def __getitem__(self, at: int) -> Event: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Event]: ...
+    def __getitem__(self, at: int | slice) -> Event | Sequence[Event]:
+        return [*self._first, *self._then][at]
+
+    def __iter__(self) -> Iterator[Event]:
+        return chain(self._first, self._then)
+
+    def __len__(self) -> int:
+        return len(self._first) + len(self._then)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and [*self] == [*other]
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+#: The greatest id of an event, and what events told of that nobody said.
+Reach = tuple[str, frozenset[str]]
+
+
+def advances(
+    reach: Reach | None,
+    known: Callable[[str], Standing | None],
+    learnings: Sequence[Learning],
+    events: Sequence[Event],
+) -> tuple[dict[str, Standing], Reach] | None:
+    """Return the standings that such lines make or make others, and how far they reach, as `advanced` does.
+
+    `known` gives those that there were, which stay as they are.
+    """
+    if reach is None:
+        return None
+    last, unmet = reach
+    for event in events:
+        if event.id <= last or event.event == UNDONE:
+            return None
+        last = event.id
+    changed: dict[str, Standing] = {}
+    for learning in learnings:
+        if learning.id in changed or learning.id in unmet or known(learning.id) is not None:
+            return None
+        changed[learning.id] = begun(learning, is_archived=False)
+
+    def touched(id: str) -> Standing | None:
+        """Return a standing that nobody else has."""
+        if id not in changed and (standing := known(id)) is not None:
+            changed[id] = _copied(standing)
+        return changed.get(id)
+
+    told = _fold(events, touched)
+    return changed, (last, unmet | {id for id in told if id not in changed})
 
 
 def _ordered(standings: Iterable[Standing]) -> dict[str, Standing]:
@@ -324,14 +464,19 @@ def _counted(events: Iterable[Event]) -> tuple[str, list[Event]]:
     return max(by_id, default=""), [by_id[id] for id in sorted(by_id) if id not in undone]
 
 
-def _begun(learning: Learning, *, is_archived: bool) -> Standing:
+def begun(learning: Learning, *, is_archived: bool) -> Standing:
+    """Return a learning to which nothing has happened yet."""
+    trust = confidence.started(learning.confidence, learning.provenance)
     extra = learning.extra
+    if not extra:
+        # as nearly all, and there are many
+        return Standing(learning=learning, confidence=trust, last_used=learning.ts, is_archived=is_archived)
     status = extra.get("status")
     # other tools keep the outcome of a review on the line itself
     known = status if status in (CANONICAL, SUPERSEDED, NEEDS_REVIEW) else ACTIVE
     return Standing(
         learning=learning,
-        confidence=confidence.started(learning.confidence, learning.provenance),
+        confidence=trust,
         status=str(known),
         scope=str(extra.get("scope") or "project"),
         superseded_by=_one(extra.get("superseded_by")),

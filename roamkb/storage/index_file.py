@@ -93,11 +93,15 @@ class IndexFile:
         finally:
             beside.unlink(missing_ok=True)
 
-    def open(self, *, writing: bool = False) -> sqlite3.Connection:
-        """Return a connection to the index that is there."""
+    def open(self, *, writing: bool = False, shared: bool = False) -> sqlite3.Connection:
+        """Return a connection to the index that is there; one that is `shared`, threads take in turns."""
         mode = "rw" if writing else "ro"
         db = sqlite3.connect(
-            f"{self.path.as_uri()}?mode={mode}", uri=True, timeout=A_MOMENT, isolation_level=None
+            f"{self.path.as_uri()}?mode={mode}",
+            uri=True,
+            timeout=A_MOMENT,
+            isolation_level=None,
+            check_same_thread=not shared,
         )
         return hardened(db, writing=writing)
 

@@ -6,20 +6,18 @@ itself, then fsync; never truncated, never rewritten but by rotation (design sec
 """
 
 import contextlib
-import gc
-import hashlib
 import os
 import stat
 from collections.abc import Iterable
 from collections.abc import Iterator
-from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from types import MappingProxyType
+from typing import NamedTuple
+from typing import TypeVar
 
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NoLog
@@ -31,20 +29,20 @@ from roamkb.core.ledger import Event
 from roamkb.core.ledger import State
 from roamkb.core.ledger import advanced
 from roamkb.core.ledger import replay
-from roamkb.formats.events import BadLine
-from roamkb.formats.events import Said
 from roamkb.formats.events import event_line
 from roamkb.formats.events import learning_line
-from roamkb.formats.events import read_events
-from roamkb.formats.events import read_learnings
 from roamkb.storage.belonging import own_name
 from roamkb.storage.disk import digest
 from roamkb.storage.disk import swap
 from roamkb.storage.lines import append_lines
 from roamkb.storage.lines import changed
 from roamkb.storage.lines import opened
-from roamkb.storage.lines import read_bytes
 from roamkb.storage.lines import read_lines
+from roamkb.storage.pages import Page
+from roamkb.storage.pages import read_page
+from roamkb.storage.pages import uncollected
+from roamkb.storage.standings import Kept
+from roamkb.storage.standings import learnings_digest
 from roamkb.storage.state import lock
 
 FOLDER = ".roamkb"
@@ -63,6 +61,9 @@ ROTATED = 2500
 _PATIENCE = 60.0
 
 
+_Dated = TypeVar("_Dated", Learning, Event)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
     """A line of the log that says nothing readable."""
@@ -72,18 +73,32 @@ class Fault:
     reason: str
 
 
+class Reached(NamedTuple):
+    """A state, and how far its lines go: bytes of the ledger and the log, and what was added to them."""
+
+    state: State
+    sizes: tuple[int, int, int]
+    said: int
+    happened: int
+
+
 @dataclass(frozen=True, kw_only=True)
 class Contents:
-    """What the log's files say, line by line."""
+    """What the log's files say, line by line, and what that amounts to: each once somebody asks."""
 
-    learnings: tuple[Learning, ...]
-    archived: tuple[Learning, ...]
-    events: tuple[Event, ...]
-    faults: tuple[Fault, ...]
-    #: Stands for the files' bytes; empty where something was added since.
-    digest: str = ""
-    #: What they amounted to before the last lines came, and how many learnings and events there were.
-    before: tuple[State, int, int] | None = None
+    #: The log, the archive, the ledger.
+    pages: tuple[Page, Page, Page]
+    #: What was said and happened since.
+    said: tuple[Learning, ...] = ()
+    happened: tuple[Event, ...] = ()
+    #: In seconds since 1970, after which nothing counts.
+    as_of: float | None = None
+    #: Where the state is kept.
+    kept: Kept | None = None
+    #: What the last of those that these grew from amounted to.
+    before: Reached | None = None
+    #: How often that was in this process.
+    growths: int = 0
 
     def state(self, *, as_of: float | None = None) -> State:
         """Return what the lines amount to, today or at a time in seconds since 1970."""
@@ -93,47 +108,101 @@ class Contents:
         """Return the lines of that time, in seconds since 1970, and before; one without a time always was."""
         if as_of is None:
             return self
-        return Contents(
-            learnings=tuple(one for one in self.learnings if one.ts <= as_of),
-            archived=tuple(one for one in self.archived if one.ts <= as_of),
-            events=tuple(one for one in self.events if one.ts <= as_of),
-            faults=self.faults,
+        return Contents(pages=self.pages, said=self.said, happened=self.happened, as_of=as_of)
+
+    @cached_property
+    def learnings(self) -> tuple[Learning, ...]:
+        """What the log says, and what was said since."""
+        return self._of_then((*self.pages[0].told.learnings, *self.said))
+
+    @cached_property
+    def archived(self) -> tuple[Learning, ...]:
+        """What the archive says."""
+        return self._of_then(self.pages[1].told.learnings)
+
+    @cached_property
+    def events(self) -> tuple[Event, ...]:
+        """What the ledger says, and what happened since."""
+        return self._of_then((*self.pages[2].told.events, *self.happened))
+
+    def _of_then(self, said: tuple[_Dated, ...]) -> tuple[_Dated, ...]:
+        return said if self.as_of is None else tuple(one for one in said if one.ts <= self.as_of)
+
+    @property
+    def faults(self) -> tuple[Fault, ...]:
+        """Lines that say nothing readable."""
+        return tuple(
+            Fault(path=page.path, line=bad.line, reason=bad.reason)
+            for page in self.pages
+            for bad in page.told.faults
         )
+
+    @property
+    def digest(self) -> str:
+        """What stands for the learnings; empty where something was added since, or left out."""
+        if self.said or self.happened or self.as_of is not None:
+            return ""
+        return learnings_digest(self.pages)
 
     @cached_property
     def _today(self) -> State:
-        if self.before is not None:
-            state, learnings, events = self.before
-            new = self.learnings[learnings:]
-            known = advanced(state, new, self.events[events:])
-            if known is not None:
-                grown = state.digest, tuple(learning.id for learning in new)
-                return replace(known, digest=self.digest, grown=grown)
+        if self.before is not None and (state := self._grown_from(self.before)):
+            return state
+        # only what lies on the disk is kept
+        kept = None if self.digest == "" else self.kept
+        if kept is not None and (state := kept.find(self.pages, self._replayed)):
+            return state
+        state = self._replayed()
+        if kept is not None:
+            kept.keep(self.pages, state)
+        return state
+
+    def _replayed(self) -> State:
         with uncollected():
             state = replay(self.learnings, self.events, archived=self.archived)
         return replace(state, digest=self.digest)
+
+    def _grown_from(self, before: Reached) -> State | None:
+        """Return the state, from the one before and the lines that came since; None where all are needed."""
+        new = [page.after(size) for page, size in zip(self.pages, before.sizes, strict=True)]
+        learnings = (*new[0].learnings, *self.said[before.said :])
+        known = advanced(before.state, learnings, (*new[2].events, *self.happened[before.happened :]))
+        if known is None:
+            return None
+        ids = tuple(learning.id for learning in learnings)
+        return replace(known, digest=self.digest, grown=(before.state.digest, ids))
 
     def plus(self, learnings: Iterable[Learning] = (), events: Iterable[Event] = ()) -> "Contents":
         """Return the contents with what was added since."""
         return replace(
             self,
-            learnings=(*self.learnings, *learnings),
-            events=(*self.events, *events),
-            digest="",
-            before=self.reached,
+            said=(*self.said, *learnings),
+            happened=(*self.happened, *events),
+            before=self._reached,
         )
 
+    def grown(self, pages: tuple[Page, Page, Page]) -> "Contents":
+        """Return what `pages` say, which grew from these."""
+        before, growths = self._reached, self.growths + 1
+        if before is not None and before.state.shelf is not None:
+            # who asks again and again is better off with all of it
+            before = before._replace(state=before.state.unshelved()) if growths > 1 else None
+        return Contents(pages=pages, kept=self.kept, before=before, growths=growths)
+
     @property
-    def reached(self) -> tuple[State, int, int] | None:
-        """What the lines amount to, if anybody asked yet, for who adds some."""
+    def _reached(self) -> Reached | None:
+        """What these amount to, if anybody asked yet, else the last of those that they grew from."""
         # as cached_property keeps it
         state: State | None = vars(self).get("_today")
-        return None if state is None else (state, len(self.learnings), len(self.events))
+        if state is None:
+            return self.before
+        knowledge, archive, ledger = (len(page.data) for page in self.pages)
+        return Reached(state, (knowledge, archive, ledger), len(self.said), len(self.happened))
 
     @property
     def last_event(self) -> str:
         """The latest id of an event, among those that can be followed; empty where there is none."""
-        reach = self.reached and self.reached[0].reach
+        reach = self.state().reach if self.kept or "_today" in vars(self) else None
         if reach and is_id(reach[0]):
             return reach[0]
         return max((event.id for event in self.events if is_id(event.id)), default="")
@@ -205,16 +274,21 @@ class Log:
 
     def read(self) -> Contents:
         """Return all that the files say; what this process read before is not read again."""
-        with uncollected():
-            # the archive after what it is filled from: a line that moves meanwhile is seen twice,
-            # which replay drops
-            pages = tuple(_page(path) for path in (self.knowledge, self.archive, self.ledger))
+        # the archive after what it is filled from: a line that moves meanwhile is seen twice,
+        # which replay drops
+        knowledge, archive = (read_page(path, is_ledger=False) for path in (self.knowledge, self.archive))
+        pages = knowledge, archive, read_page(self.ledger, is_ledger=True)
         last = _Memory.contents
-        if last is None or last[0] != pages:
-            grew = last is not None and _have_grown(last[0], pages)
-            contents = _more(last[0], last[1], pages) if last and grew else _contents(*pages)
-            last = _Memory.contents = pages, contents
-        return last[1]
+        if last is None or last.pages != pages:
+            is_growth = last is not None and _have_grown(last.pages, pages)
+            contents = last.grown(pages) if last and is_growth else Contents(pages=pages, kept=self._kept)
+            last = _Memory.contents = contents
+        return last
+
+    @property
+    def _kept(self) -> Kept | None:
+        """Where the state is kept; nowhere before the log was adopted."""
+        return Kept(self.local / "standings") if self.is_there else None
 
     def stamp(self) -> tuple[object, ...]:
         """Return what is different once anybody has written to the files."""
@@ -272,115 +346,20 @@ class Log:
                 append_lines(self.knowledge, late.split(b"\n"))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Page:
-    """One of the files as it was read: its bytes, and what they say."""
-
-    path: Path
-    data: bytes
-    #: A learning or an event a line, as far as lines are readable.
-    said: tuple[Said | Event | BadLine, ...]
-    lines: int
-    hash: hashlib.blake2b
-    #: One thing for all pages that grew out of one another.
-    strain: object
-
-
 class _Memory:
     """The last log that this process read: an agents' server asks the same one again and again.
 
     What is kept is only ever replaced as a whole, since several threads may ask.
     """
 
-    pages: Mapping[Path, _Page] = MappingProxyType({})
-    contents: tuple[tuple[_Page, ...], Contents] | None = None
+    contents: Contents | None = None
 
 
-#: Files of one log.
-_MOST_PAGES = 3
-#: A larger file isn't kept in memory beside what it says.
-_MOST_KEPT = 64 * 1024 * 1024
-
-
-def _page(path: Path) -> _Page:
-    """Return what a file says; of one that only grew since it was read, the new lines alone are read."""
-    data = read_bytes(path)
-    known = _Memory.pages.get(path)
-    if known is not None and data == known.data:
-        return known
-    if known is None or not data.startswith(known.data) or not known.data.endswith(b"\n"):
-        known = _Page(path, b"", (), 0, hashlib.blake2b(digest_size=16), object())
-    if len(data) > len(known.data):
-        read = read_events if path.name == LEDGER else read_learnings
-        new = data[len(known.data) :]
-        said = (*known.said, *read(new.split(b"\n"), first=known.lines + 1))
-        hash = known.hash.copy()
-        hash.update(new)
-        known = _Page(path, data, said, known.lines + new.count(b"\n"), hash, known.strain)
-    if len(data) <= _MOST_KEPT:
-        others = [page for page in _Memory.pages.values() if page.path != path]
-        _Memory.pages = {page.path: page for page in (*others, known)[-_MOST_PAGES:]}
-    return known
-
-
-def _contents(knowledge: _Page, archive: _Page, ledger: _Page) -> Contents:
-    return Contents(
-        learnings=_learnings(knowledge),
-        archived=_learnings(archive),
-        events=_events(ledger),
-        faults=tuple(fault for page in (knowledge, archive, ledger) for fault in _faults(page)),
-        digest=" ".join(page.hash.hexdigest() for page in (knowledge, archive)),
-    )
-
-
-def _more(before: Sequence[_Page], known: Contents, pages: Sequence[_Page]) -> Contents:
-    """Return what `pages` say, where `before` are what they grew from and `known` what those said."""
-    knowledge, archive, ledger = pages
-    faults = [
-        fault for page, old in zip(pages, before, strict=True) for fault in _faults(page, first=len(old.said))
-    ]
-    order = [page.path for page in pages]
-    return Contents(
-        learnings=known.learnings + _learnings(knowledge, first=len(before[0].said)),
-        archived=known.archived,
-        events=known.events + _events(ledger, first=len(before[2].said)),
-        faults=tuple(sorted((*known.faults, *faults), key=lambda fault: order.index(fault.path))),
-        digest=" ".join(page.hash.hexdigest() for page in (knowledge, archive)),
-        before=known.reached or known.before,
-    )
-
-
-def _learnings(page: _Page, *, first: int = 0) -> tuple[Learning, ...]:
-    return tuple(found.learning for found in page.said[first:] if isinstance(found, Said))
-
-
-def _events(page: _Page, *, first: int = 0) -> tuple[Event, ...]:
-    return tuple(found for found in page.said[first:] if isinstance(found, Event))
-
-
-def _faults(page: _Page, *, first: int = 0) -> Iterator[Fault]:
-    for found in page.said[first:]:
-        if isinstance(found, BadLine):
-            yield Fault(path=page.path, line=found.line, reason=found.reason)
-
-
-def _have_grown(before: Sequence[_Page], now: Sequence[_Page]) -> bool:
+def _have_grown(before: Sequence[Page], now: Sequence[Page]) -> bool:
     """Say whether the pages say what they said before, and then more; the archive just the same."""
     return before[1] is now[1] and all(
         one.strain is other.strain for one, other in zip(before, now, strict=True)
     )
-
-
-@contextlib.contextmanager
-def uncollected() -> Iterator[None]:
-    """Make many small things that stay without Python looking among them for garbage again and again."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _mode(path: Path) -> int:

@@ -49,16 +49,16 @@ class LogIndex:
         *,
         version: str = "",
         digest: str = "",
-        grown: tuple[str, Sequence[str]] = ("", ()),
+        since: Callable[[str], Sequence[str] | None] = lambda _: None,
         clock: Callable[[], int] = time.time_ns,
     ) -> None:
         """Keep the index in `folder`; `learnings` is all that it should hold.
 
-        `digest` stands for them: an index that was filled by the same one holds the same, and one by
-        what `grown` begins with lacks just the ids that follow.
+        `digest` stands for them: an index that was filled by the same one holds the same. Of one that was
+        filled by another, `since` says which ids it lacks; None where more may be different.
         """
         self._digest = digest
-        self._grown = grown
+        self._since = since
         self._file = IndexFile(folder, clock=clock)
         self._learnings = learnings
         self._maker = maker((), version)
@@ -114,11 +114,15 @@ class LogIndex:
 
     def _seems_behind(self) -> bool:
         """Say whether the index, if it can be believed, lacks just what was learned last."""
-        before, new = self._grown
-        if not (self._digest and before and new):
+        if not self._digest:
             return False
-        with contextlib.closing(self._file.open()) as db:
-            return _filled_by(db) == before
+        try:
+            with contextlib.closing(self._file.open()) as db:
+                filled = _filled_by(db)
+        except sqlite3.Error:
+            # there is none yet
+            return False
+        return filled != self._digest and bool(self._since(filled))
 
     def _believed(self) -> sqlite3.Connection | None:
         if not self._file.is_sealed():
@@ -134,8 +138,8 @@ class LogIndex:
         filled = _filled_by(db)
         if self._digest and filled == self._digest:
             return [], []
-        before, new = self._grown
-        if before and filled == before:
+        new = self._since(filled) if filled else None
+        if new is not None:
             return list(new), []
         held = dict(db.execute("SELECT file, digest FROM note"))
         wanted = {id: _mark(learning) for id, learning in self._learnings.items()}

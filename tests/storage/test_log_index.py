@@ -44,7 +44,10 @@ def test_an_index_that_only_lacks_what_is_new_is_told_just_that(tmp_path: Path) 
     query = parse_query("zebra", today=date(2026, 6, 10))
 
     def asked(said: dict[str, Learning], digest: str, grown: tuple[str, tuple[str, ...]]) -> list[str]:
-        index = LogIndex(tmp_path, said, digest=digest, grown=grown)
+        before, new = grown
+        index = LogIndex(
+            tmp_path, said, digest=digest, since=lambda filled: new if filled == before != "" else None
+        )
         with index.asking(query) as answers:
             found = answers.places(None)
             assert all(("title",) == answers.why(id) for id, _ in found)
