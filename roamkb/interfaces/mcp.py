@@ -108,7 +108,7 @@ def _server(
         await news.look(context)
         return CallToolResult(
             content=[TextContent(type="text", text=found.text)],
-            structured_content=found.json,
+            structured_content=found.data,
             is_error=found.is_error,
         )
 

@@ -13,6 +13,7 @@ from urllib.parse import unquote
 from roamkb.app import KnowledgeBase
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
+from roamkb.core.framing import HANDLING
 from roamkb.core.framing import escaped
 from roamkb.core.framing import framed
 from roamkb.core.framing import quoted
@@ -41,6 +42,11 @@ class Answer:
     json: Json
     text: str
     is_error: bool = False
+
+    @property
+    def data(self) -> Json:
+        """The JSON as a model may be shown it, without the text: so it says itself how to take it."""
+        return self.json if self.is_error else {"handling": HANDLING, **self.json}
 
 
 def answer(kb: KnowledgeBase, tool: Tool, given: Mapping[str, object]) -> Answer:
@@ -107,31 +113,29 @@ def _status(kb: KnowledgeBase) -> Answer:
 def _results(kb: KnowledgeBase, query: str) -> Answer:
     """Return the hits as connectors read them: each with an address to cite."""
     found = [
-        {"id": hit.id or str(hit.path), "title": hit.title, "url": _url(hit.id or str(hit.path))}
+        {"id": hit.id or str(hit.path), "title": quoted(hit.title), "url": _url(hit.id or str(hit.path))}
         for hit in kb.search(query).hits
     ]
     told = bounded({"results": found})
     # connectors read the text, as JSON
-    return Answer(
-        json=told, text=_dumps({"results": [{**one, "title": quoted(one["title"])} for one in found]})
-    )
+    return Answer(json=told, text=_dumps(told))
 
 
 def _fetched(kb: KnowledgeBase, id: str) -> Answer:
     result = kb.show(_name(id))
     printed = render.render("show", result)
     node = result.node
+    url = _url(node.id or id)
     told = bounded(
         {
             "id": node.id or id,
-            "title": node.title,
-            "text": result.body,
-            "url": _url(node.id or id),
+            "title": quoted(node.title),
+            "text": _framed(printed.text(False).splitlines(), source=url),
+            "url": url,
             "metadata": {"path": str(result.path), "tags": ", ".join(node.tags)},
         }
     )
-    text = _framed(printed.text(False).splitlines(), source=_url(node.id or id))
-    return Answer(json=told, text=_dumps({**told, "title": quoted(node.title), "text": text}))
+    return Answer(json=told, text=_dumps(told))
 
 
 def _url(id: str) -> str:

@@ -212,7 +212,13 @@ def input_schema(tool: Tool) -> Json:
 
 def output_schema(tool: Tool) -> Json:
     """Return what the tool gives; refusals and errors fit it too, since some clients check those as well."""
-    always = {"schema": "integer", "refused": "object", "error": "object", "left_out": "array"}
+    always = {
+        "handling": "string",
+        "schema": "integer",
+        "refused": "object",
+        "error": "object",
+        "left_out": "array",
+    }
     return {
         "type": "object",
         "properties": {name: {"type": type} for name, type in {**always, **tool.output}.items()},

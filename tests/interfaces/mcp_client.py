@@ -28,9 +28,9 @@ class Session:
         return self.ask("call_tool", tool, arguments)
 
     def data(self, tool: str, **arguments: object) -> dict[str, Any]:
-        """The structured content of a call."""
+        """The structured content of a call, without what every result begins with."""
         content: dict[str, Any] = self.call(tool, **arguments).structured_content
-        return content
+        return {name: value for name, value in content.items() if name != "handling"}
 
     def ask(self, method: str, *arguments: object) -> Any:
         """Call a method of the client."""
