@@ -4,7 +4,10 @@ import re
 from dataclasses import dataclass
 
 #: Claude Code's tools that change no file and run nothing: not worth a process each time.
-_READERS = "Read|Grep|Glob|LS|NotebookRead|WebFetch|WebSearch|TodoWrite|TodoRead|ToolSearch"
+_READERS = (
+    "Read|Grep|Glob|LS|NotebookRead|WebFetch|WebSearch|ToolSearch|TodoWrite|TodoRead"
+    "|Task(?:Create|Get|List|Output|Stop|Update)|Skill|SendMessage|AskUserQuestion"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,7 +41,9 @@ _FEWEST = 2
 #: Tools that change no file, and run nothing that could.
 _READERS = frozenset(
     "Read Grep Glob LS NotebookRead WebFetch WebSearch TodoWrite TodoRead Task Agent ToolSearch Skill "
-    "AskUserQuestion EnterPlanMode ExitPlanMode TaskOutput read_file list_dir grep_files update_plan".split()
+    "TaskCreate TaskGet TaskList TaskOutput TaskStop TaskUpdate SendMessage ListMcpResourcesTool "
+    "ReadMcpResourceTool ReadMcpResourceDirTool AskUserQuestion EnterPlanMode ExitPlanMode "
+    "read_file list_dir grep_files update_plan".split()
 )
 _EDITORS = frozenset("Write Edit MultiEdit NotebookEdit".split())
 

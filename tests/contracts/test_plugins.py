@@ -65,7 +65,7 @@ def test_the_marketplace_lists_the_plugin() -> None:
     """So that it can be added from a checkout."""
     told = read(_PLUGINS / ".claude-plugin" / "marketplace.json")
     (plugin,) = told["plugins"]
-    assert {"name", "owner", "plugins"} == told.keys()
+    assert {"name", "description", "owner", "plugins"} == told.keys()
     assert told["owner"]["name"]
     assert manifest("claude")["name"] == plugin["name"]
     assert __version__ == plugin["version"]

@@ -35,7 +35,7 @@ def test_the_hook_before_a_tool_hears_of_all_that_could_write() -> None:
     (matcher,) = (hook.matcher for hook in CLAUDE_HOOKS if hook.event == "PreToolUse")
     heard = ("Bash", "Edit", "Write", "NotebookEdit", "mcp__files__write_file", "ReadWrite", "Task")
     assert all(re.search(matcher, tool) for tool in heard)
-    assert not any(re.search(matcher, tool) for tool in ("Read", "Grep", "Glob", "WebFetch"))
+    assert not any(re.search(matcher, tool) for tool in ("Read", "Grep", "Glob", "WebFetch", "TaskUpdate"))
 
 
 def test_rules_deny_the_notes_and_a_humans_word() -> None:
