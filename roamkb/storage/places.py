@@ -43,6 +43,7 @@ from roamkb.core.patterns import literal
 from roamkb.core.patterns import literal_path
 from roamkb.core.patterns import may_contain
 from roamkb.formats.rule import parse_rule
+from roamkb.storage.codex_sessions import folders_of_session
 from roamkb.storage.disk import Missing
 from roamkb.storage.disk import read_file
 from roamkb.storage.disk import why
@@ -93,7 +94,8 @@ class Session:
     harness: Mapping[str, str] = field(default_factory=dict)
     #: Our own process, None where its parents say nothing (a long-running server).
     pid: int | None = None
-    #: Folders of the parents that a long-running server had when it began, by what to call them.
+    #: Folders of the parents that a long-running server had when it began, or of what else began this, by
+    #: what to call them.
     parents: Mapping[str, str] = field(default_factory=dict)
     proc: Path = PROC
 
@@ -103,12 +105,14 @@ def session_of(
 ) -> Session:
     """Return the evidence that an environment holds."""
     harness = {name: environment[name] for name in HARNESS_VARIABLES if environment.get(name)}
+    began = enumerate(folders_of_session(environment), 1)
     return Session(
         cwd=cwd,
         pwd=environment.get("PWD"),
         project=project,
         harness=harness,
         pid=pid,
+        parents={f"the Codex session ({n})" if n > 1 else "the Codex session": folder for n, folder in began},
     )
 
 
