@@ -204,6 +204,7 @@ def _stopped(event: str, payload: "Payload") -> "Answer":
 
 
 def _after_tool(payload: "Payload") -> "Answer":
+    payload = _completed(payload)
     known = _pass(payload)
     # a comment on a task may be learned, and a command that was given a remedy has an outcome
     is_plain = known is not None and not (_may_comment(payload) or has_offers(str(known["local"])))
@@ -230,6 +231,17 @@ def _may_comment(payload: "Payload") -> bool:
     from roamkb.formats.payloads import command_of
 
     return re.search(r"\bbd\b", command_of(payload.get("tool_input"))) is not None
+
+
+def _completed(payload: "Payload") -> "Payload":
+    """Return the payload with the status that Codex keeps to itself: it tells what a command printed alone."""
+    printed = payload.get("tool_response")
+    if "turn_id" not in payload or payload.get("tool_name") != "Bash" or not isinstance(printed, str):
+        return payload
+    from roamkb.storage.codex_sessions import exit_code_of
+
+    code = exit_code_of(str(payload.get("transcript_path")), str(payload.get("tool_use_id")))
+    return payload if code is None else {**payload, "tool_response": {"output": printed, "exit_code": code}}
 
 
 def _has_failed(payload: "Payload") -> bool:

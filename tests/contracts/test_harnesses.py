@@ -1,6 +1,6 @@
 """What harnesses ask of hooks, key by key: what is installed for them, what they tell, what they are answered.
 
-The tables are the published contracts, written down once more; no harness is here to ask.
+The tables are the published contracts, written down once more; `tests/harness` asks the harnesses themselves.
 """
 
 import json
@@ -53,7 +53,7 @@ _OUTPUTS: dict[str, tuple[set[str], ...]] = {
 #: What a payload holds in every event, and what an event adds that we read.
 _COMMON = {
     "claude": {"session_id", "transcript_path", "cwd", "hook_event_name"},
-    "codex": {"session_id", "transcript_path", "cwd", "hook_event_name", "model", "permission_mode"},
+    "codex": {"session_id", "transcript_path", "cwd", "hook_event_name"},
 }
 _ADDED = {
     "SessionStart": {"source"},
@@ -66,8 +66,22 @@ _ADDED = {
     "SubagentStop": {"stop_hook_active", "last_assistant_message"},
     "SessionEnd": {"reason"},
 }
-#: Codex's own words for a session's start; its schema allows no other.
-_CODEX_START = _COMMON["codex"] | {"source"}
+#: Codex's own words, as its program has them in schemas that allow no other (0.169).
+_CODEX = _COMMON["codex"] | {"model", "permission_mode"}
+_CODEX_TURN = _CODEX | {"turn_id"}
+_CODEX_AGENT = _CODEX_TURN | {"agent_id", "agent_type"}
+_CODEX_WORDS = {
+    "SessionStart": _CODEX | {"source"},
+    "SubagentStart": _CODEX_AGENT,
+    "UserPromptSubmit": _CODEX_TURN | {"prompt"},
+    "PreToolUse": _CODEX_TURN | {"tool_name", "tool_input", "tool_use_id"},
+    "PostToolUse": _CODEX_TURN | {"tool_name", "tool_input", "tool_use_id", "tool_response"},
+    "PreCompact": _CODEX_TURN - {"permission_mode"} | {"trigger"},
+    "PostCompact": _CODEX_TURN - {"permission_mode"} | {"trigger"},
+    "Stop": _CODEX_TURN | {"stop_hook_active", "last_assistant_message"},
+    "SubagentStop": _CODEX_AGENT | {"stop_hook_active", "last_assistant_message", "agent_transcript_path"},
+    "SessionEnd": _COMMON["codex"] | {"reason"},
+}
 
 
 @pytest.mark.parametrize(("harness", "hooks"), [("claude", CLAUDE_HOOKS), ("codex", CODEX_HOOKS)])
@@ -102,8 +116,8 @@ def test_what_the_payloads_of_this_suite_hold_is_what_harnesses_send(harness: st
         assert name in _EVENTS[harness]
         assert _COMMON[harness] <= payload.keys()
         assert _ADDED.get(name, set()) <= payload.keys() | {"tool_use_id"}
-        if (harness, name) == ("codex", "SessionStart"):
-            assert _CODEX_START == payload.keys()
+        if harness == "codex":
+            assert _CODEX_WORDS[name] == payload.keys()
 
 
 def provoked(world: World) -> list[tuple[str, Json]]:

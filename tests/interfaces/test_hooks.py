@@ -18,8 +18,10 @@ Json = dict[str, object]
 
 def told(harness: str, folder: Path, **more: object) -> Iterator[Json]:
     """What a harness tells of one session in `folder`, in order."""
+    # Codex's were recorded with 0.169, which tells the session's file alone how a command ended
+    transcript = str(_PAYLOADS / "codex-0.169-session.jsonl")
     for line in (_PAYLOADS / f"{harness}.jsonl").read_text().splitlines():
-        yield {**json.loads(line.replace("{cwd}", str(folder))), **more}
+        yield {**json.loads(line.replace("{cwd}", str(folder)).replace("{transcript}", transcript)), **more}
 
 
 def dashed(event: object) -> str:
