@@ -1,10 +1,12 @@
 """`brief`: what a session should know at its start, by what it is about to work on."""
 
 from collections.abc import Sequence
+from itertools import islice
 
 from roamkb.actions.known import scores
 from roamkb.actions.offer import LearningFinder
 from roamkb.actions.offer import counts
+from roamkb.actions.offer import is_lasting
 from roamkb.actions.offer import worth_a_line
 from roamkb.core import brief as told
 from roamkb.core.confidence import DURABLE
@@ -95,9 +97,12 @@ def _surest(current: Sequence[Standing], now: float, agent: str) -> list[Standin
         reverse=True,
     )
     sure = [
-        one for one in best if one.occurrences > 1 or one.verdict == "verified" or one.confidence >= DURABLE
+        one
+        for one in best
+        if (one.occurrences > 1 or one.verdict == "verified" or one.confidence >= DURABLE)
+        and "may_contradict" not in one.flags
     ]
-    return sure or best[:_FEW]
+    return sure or list(islice(filter(is_lasting, best), _FEW))
 
 
 def _sure(standing: Standing) -> Relevant:
@@ -121,4 +126,6 @@ def learned(
     approved = () if is_for_subagent else told.checklist(state)
     listed = {one.id for one in approved}
     rest = [one for one in found if one.id not in listed]
-    return tuple(rest[:MOST]), max(len(rest) - MOST, 0), approved[:MOST]
+    # of thousands only the first are looked at
+    shown = tuple(islice(filter(is_lasting, rest), MOST))
+    return shown, len(rest) - len(shown), approved[:MOST]

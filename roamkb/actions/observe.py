@@ -7,14 +7,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from roamkb.actions.learn import Learned
 from roamkb.core.attention import Observation
+from roamkb.core.attention import neglected
 from roamkb.core.errors import SecretFound
 from roamkb.core.errors import UsageError
 from roamkb.core.saying import Hand
 from roamkb.core.saying import Saying
 from roamkb.core.secrets import redacted
+from roamkb.core.similarity import shape
 from roamkb.core.text import shown
 from roamkb.formats.commands import Captured
 from roamkb.formats.payloads import Happening
@@ -22,6 +25,9 @@ from roamkb.formats.payloads import happenings_of_payload
 from roamkb.formats.payloads import happenings_of_transcript
 from roamkb.storage.log import Log
 from roamkb.storage.observations import keep_observation
+
+if TYPE_CHECKING:
+    from roamkb.core.consolidation import Told
 
 OUTCOMES = ("", "success", "failure")
 
@@ -46,8 +52,13 @@ class Observed:
     path: Path | None = None
 
 
-def learn_said(said: Iterable[Captured], take: Callable[[Saying], Learned], *, task: str = "") -> Observed:
+def learn_said(
+    said: Iterable[Captured], take: Callable[[Saying], Learned], *, told: "Told", task: str = ""
+) -> Observed:
     """Have `take` add each learning; one that can't be kept stops none of the others.
+
+    What consolidation wouldn't keep of a message isn't kept of a comment either: what isn't worth a second
+    look, and what the session was `told`.
 
     Raises:
         NoLog, Refused, DiskError, NotDurable: as `take` does.
@@ -58,11 +69,18 @@ def learn_said(said: Iterable[Captured], take: Callable[[Saying], Learned], *, t
         saying = Saying(
             content=one.text, type=one.said or one.type, tags=one.tags, bead=one.bead, task=task or one.bead
         )
+        if reason := neglected(one.text, saying.type) or _told(one.text, told):
+            declined.append(Declined(text=redacted(one.text), reason=reason))
+            continue
         try:
             learned.append(take(saying))
         except (SecretFound, UsageError) as error:
             declined.append(Declined(text=redacted(one.text), reason=error.message))
     return Observed(learned=tuple(learned), declined=tuple(declined))
+
+
+def _told(text: str, told: "Told") -> str:
+    return "the session was told so" if told.say(shape(text)) else ""
 
 
 def stated(text: str, *, type: str, tool: str, outcome: str) -> Iterable[Happening]:

@@ -9,6 +9,8 @@ from roamkb.actions import known
 from roamkb.actions.search import Finder as NoteFinder
 from roamkb.actions.search import hit_of
 from roamkb.core.answers import Answer
+from roamkb.core.attention import neglected
+from roamkb.core.brief import is_approved
 from roamkb.core.floor import AT_THE_START
 from roamkb.core.floor import INTERRUPTING
 from roamkb.core.floor import Weights
@@ -17,6 +19,8 @@ from roamkb.core.ledger import SUPERSEDED
 from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State
 from roamkb.core.model import Hit
+from roamkb.core.moments import passing
+from roamkb.core.moments import undated
 from roamkb.core.query import Query
 from roamkb.core.query import parse_words
 from roamkb.core.tokens import terms
@@ -70,12 +74,24 @@ def offered_learnings(
     answers = finder.find(query, limit=max(limit, _LOOKED_AT))
     current = [one for one in answers if (held := state.standings.get(one.file)) and counts(held)]
     worthy = _worth(text, current, finder.weigh(query), least=INTERRUPTING)
-    return tuple(state.standings[one.file] for one in worthy if one.file not in besides)[:limit]
+    found = (state.standings[one.file] for one in worthy if one.file not in besides)
+    return tuple(one for one in found if is_lasting(one))[:limit]
 
 
 def counts(standing: Standing) -> bool:
     """Say whether a learning still holds, as far as anybody knows."""
     return standing.status != SUPERSEDED and standing.verdict != "invalidated" and not standing.is_archived
+
+
+def is_lasting(standing: Standing) -> bool:
+    """Say whether a learning is for who didn't ask: knowledge, and not true for some days only.
+
+    Whoever asks finds the others: other tools' logs have them, and it's no sin to note what was done.
+    """
+    said = standing.learning
+    if is_approved(standing):
+        return True
+    return not (neglected(said.content, said.type) or passing(said.content) or undated(said.content))
 
 
 def worth_a_line(finder: _Weighing, text: str, contents: Mapping[str, str]) -> Collection[str]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from roamkb.actions.verify import Bench
     from roamkb.actions.verify import Judgement
     from roamkb.actions.verify import Verified
+    from roamkb.core.consolidation import Told
     from roamkb.core.ledger import Standing
     from roamkb.core.saying import Hand
     from roamkb.formats.payloads import Happening
@@ -67,6 +68,7 @@ class ProjectPipeline(ProjectApproval, ProjectSharing, ProjectBrief):
             return observing.learn_said(
                 said,
                 lambda saying: self.take(saying, agent=agent, session=session),
+                told=self._told(self._hand(agent=agent, session=session).session if said else ""),
                 task=task or "",
             )
         log, hand = self._log(text), self._hand(agent=agent, session=session)
@@ -78,6 +80,20 @@ class ProjectPipeline(ProjectApproval, ProjectSharing, ProjectBrief):
         else:
             happened = observing.stated(text, type=type or "insight", tool=tool or "", outcome=outcome or "")
         return observing.record(log, happened, hand, task=require_name(task or "", "the task"))
+
+    def _told(self, session: str) -> "Told":
+        """Return what every session starts with, and what this one was shown."""
+        from roamkb.core.consolidation import Told
+        from roamkb.storage.boot_files import boot_lines
+        from roamkb.storage.receipts import receipts
+
+        log = self.log_or_none()
+        if log is None:
+            return Told()
+        shown = {id for one in receipts(log.local) if one.session == session for id in one.shown}
+        known = log.read().state().standings.values() if session and shown else ()
+        said = [one.learning.content for one in known if one.id in shown or one.node in shown]
+        return Told([*boot_lines(log.root, self._around.home), *said])
 
     def consolidate(
         self, stage: str, name: str | None = None, *, agent: str | None = None

@@ -145,8 +145,8 @@ _MOST_CHARACTERS = 2000
 _LETTERS = re.compile(r"[^\W\d_]")
 
 
-def neglected(text: str) -> str:
-    """Return why `text` isn't worth a second look; empty where it may be."""
+def neglected(text: str, type: str = "") -> str:
+    """Return why `text`, said as a `type`, isn't worth a second look; empty where it may be."""
     found = list(words(text))
     if SECRET_MARK.search(text):
         return "it held a secret"
@@ -156,7 +156,7 @@ def neglected(text: str) -> str:
         return "it is no statement but a document"
     if names_a_secret(text):
         return "it names a secret"
-    if reason := of_the_moment(text):
+    if reason := of_the_moment(text, decides=bool(type) and attention_to(type).filter == DECISION):
         return reason
     if is_vague(text):
         return "it could be said of any project"

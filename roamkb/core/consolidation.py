@@ -108,7 +108,7 @@ def plan_session(
         if not attention.filter:
             plan.drop("not an insight, a decision or a discovery")
             continue
-        if reason := neglected(observation.text):
+        if reason := neglected(observation.text, observation.type):
             plan.drop(reason)
             continue
         noticed = Noticed(

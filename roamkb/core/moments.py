@@ -6,6 +6,8 @@ True when it was said, and of no use to the next session. By how sentences are m
 import re
 from typing import Final
 
+from roamkb.core.deeds import claim_of
+from roamkb.core.deeds import is_deed
 from roamkb.core.similarity import shape
 from roamkb.core.wording import canonical
 
@@ -14,13 +16,15 @@ _PASS = (
     r"|(?:is|are|was|were)\s+(?:all\s+|now\s+)?(?:green|red|happy|passing|clean))"
 )
 _RUNS = r"(?:tests?|checks?|suites?|builds?|ci|pipelines?|linters?|lint|type ?checker|mypy|ruff)"
+_DEED: Final = "it tells what somebody did"
 #: (why, how it sounds)
 _OF_THE_MOMENT: Final = (
     (
-        "it tells what somebody did",
-        r"^(?:I|my|I['’]\w+)\b(?!/)|\bI['’]ll\b"
-        r"|\bI (?:made|forgot|broke|introduced|mistyped|overlooked|will)\b"
-        r"|^(?:looked|looking)\s+(?:in|at|for)|^(?:will|going to|let['’]?s|let me)\s",
+        _DEED,
+        r"\bI['’]ll\b|\bI (?:made|forgot|broke|introduced|mistyped|overlooked|will)\b"
+        r"|^I (?:should|would|could|might|want|need|plan|guess|think|hope)\b"
+        r"|^(?:looked|looking)\s+(?:in|at|for|into)|^(?:will|going to|let['’]?s|let me)\s"
+        r"|^(?:ich werde|ich will|als nächstes|lass mich)\b",
     ),
     (
         "only the conversation says what it means",
@@ -37,10 +41,14 @@ _OF_THE_MOMENT: Final = (
         rf"\b{_RUNS}\b(?:\s+\w+){{0,2}}?\s+(?:(?:now|all|still|again)\s+)?{_PASS}(?!\w)"
         r"(?!,?\s+(?:only|when|if|unless|with|without|because|locally|but|even|although|while|on|in|under)\b)"
         r"|\b\d+\s+(?:failing|failed|passing|passed|skipped|broken)\s+(?:\w+\s+)?(?:tests?|checks?)\b"
-        r"|\b(?:nothing|no\s+\w+)\s+found\s+(?:so\s+far|yet)\b",
+        r"|\b(?:nothing|no\s+\w+)\s+found\s+(?:so\s+far|yet)\b"
+        r"|\b(?:tests?|checks?|build|pipeline|suite|linter)\s+(?:laufen|läuft|sind|ist)\s+"
+        r"(?:(?:jetzt|nun|wieder|alle|alles)\s+)*(?:durch|grün)\b(?!,?\s+(?:nur|wenn|falls|solange|weil))",
     ),
 )
 _MOMENTS: Final = tuple((why, re.compile(how, re.IGNORECASE)) for why, how in _OF_THE_MOMENT)
+
+_END: Final = re.compile(r"(?<=[.!?])\s+(?=[\"'(\[*_`]*[A-Z0-9`])|\n+")
 
 #: When it was true, as far as anybody else can tell.
 _DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
@@ -55,6 +63,11 @@ _PASSING = re.compile(
     r"|before (?:I|you|we) (?:go|stop|leave|finish|continue)|before \d{1,2} ?[ap]m)\b",
     re.IGNORECASE,
 )
+
+_NOW = re.compile(r"\b(?:now|currently|at present|as of today|today|these days|recently)\b", re.IGNORECASE)
+#: Not of time: "from now on", "now and then" says when it was not.
+_NOT_NOW = re.compile(r"\b(?:from now on|now and then|right now it is)\b", re.IGNORECASE)
+_DATE = re.compile(r"\b(?:19|20)\d\d\b|\bv?\d+\.\d+")
 
 #: Words that are in every advice and tell one piece of it from no other.
 _GENERIC: Final = frozenset(
@@ -74,16 +87,38 @@ _GENERIC: Final = frozenset(
 _LEAST_PARTICULAR: Final = 2
 
 
-def of_the_moment(text: str) -> str:
-    """Return why `text` is of no use to another session; empty where it may be."""
-    said = text.strip()
-    return next((why for why, how in _MOMENTS if how.search(said)), "")
+def of_the_moment(text: str, *, decides: bool = False) -> str:
+    """Return why `text` is of no use to another session; empty where one of its sentences may be.
+
+    What somebody did is what a decision or a deviation consists of: where it `decides`, deeds count.
+    """
+    found = [(_of_the_moment(one, decides=decides), one) for one in _sentences(text)]
+    left = " ".join(one for why, one in found if not why)
+    why = next((why for why, _ in found if why), "")
+    return why if why and (not left or is_vague(left)) else ""
+
+
+def _sentences(text: str) -> list[str]:
+    return [one for one in map(str.strip, _END.split(text)) if one]
+
+
+def _of_the_moment(sentence: str, *, decides: bool) -> str:
+    claim = claim_of(sentence)
+    if why := next((why for why, how in _MOMENTS if how.search(claim)), ""):
+        return why
+    return _DEED if not decides and is_deed(claim) else ""
 
 
 def passing(text: str) -> str:
     """Return the words that say that `text` was true for some days; empty where none do."""
     found = _PASSING.search(text)
     return found.group() if found else ""
+
+
+def undated(text: str) -> str:
+    """Return the words that say that `text` was true when it was said, where nothing says when that was."""
+    found = _NOW.search(_NOT_NOW.sub("", text))
+    return found.group() if found and not _DATE.search(text) else ""
 
 
 def is_vague(text: str) -> bool:

@@ -18,6 +18,7 @@ from roamkb.core.attention import DURABLE_CATEGORIES
 from roamkb.core.ledger import UNVERIFIED
 from roamkb.core.moments import is_vague
 from roamkb.core.moments import passing
+from roamkb.core.moments import undated
 from roamkb.core.secrets import SECRET_MARK
 from roamkb.core.secrets import find_secret
 from roamkb.core.text import cleaned
@@ -37,10 +38,6 @@ _SENTENCE = re.compile(r"[.!?](?:\s|\Z)")
 _SEVERAL = re.compile(
     r"^(?:LEARNED|DECISION|FACT|PATTERN|INVESTIGATION|DEVIATION|GOTCHA|MUST-CHECK):", re.MULTILINE
 )
-_NOW = re.compile(r"\b(?:now|currently|at present|as of today|today|these days|recently)\b", re.IGNORECASE)
-#: Not of time: "from now on", "now and then" says when it was not.
-_NOT_NOW = re.compile(r"\b(?:from now on|now and then|right now it is)\b", re.I)
-_DATE = re.compile(r"\b(?:19|20)\d\d\b|\bv?\d+\.\d+")
 
 #: What makes a project less safe is a human's to decide, true or not.
 _WEAKENS: Final = re.compile(
@@ -244,8 +241,8 @@ def _unsafe(content: str) -> str:
 def _undated(content: str) -> str:
     if said := passing(content):
         return f"it says “{said}”, which nobody can read later"
-    found = _NOW.search(_NOT_NOW.sub("", content))
-    return f"it says “{found.group()}” and no date or version" if found and not _DATE.search(content) else ""
+    said = undated(content)
+    return f"it says “{said}” and no date or version" if said else ""
 
 
 def _unanchored(missing: tuple[str, ...]) -> str:

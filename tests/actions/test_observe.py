@@ -54,3 +54,36 @@ def test_a_secret_in_a_comment_stops_none_of_the_others(world: World) -> None:
     found = log.observe(command, from_command=True)
     assert ["CI has no cache at all"] == [one.learning.content for one in found.learned]
     assert [False] == [token in one.text for one in found.declined]
+
+
+def test_a_comment_is_kept_where_a_message_would_be(world: World) -> None:
+    """Not what somebody did, what names a password, or what every session starts with."""
+    log = world.open().log
+    log.init()
+    (world.personal / "CLAUDE.md").write_text(
+        "- Run `make check` before every commit, it formats and lints.\n"
+    )
+    said = {
+        "LEARNED: I fixed the failing test in test_bookings.py and pushed the branch": "somebody did",
+        "FACT: The database password is Tr0ub4dor-3-horse and must be set first": "secret",
+        "LEARNED: Run make check before every commit, it formats and lints": "was told",
+        "DEVIATION: Used the sync driver for the export": "",
+    }
+    for text, why in said.items():
+        found = log.observe(f'bd comments add b "{text}"', from_command=True)
+        assert bool(found.learned) is not bool(why)
+        assert all(why in one.reason for one in found.declined)
+
+
+def test_what_a_session_was_shown_it_doesnt_learn(world: World) -> None:
+    """Another one may say so, too."""
+    log = world.open().log
+    log.init()
+    text = "The mail queue silently drops messages with a broken attachment"
+    log.learn(text)
+    log.recall("mail queue", session="s1")
+    command = f'bd comments add b "LEARNED: {text}"'
+    assert not log.observe(command, from_command=True, session="s1").learned
+    assert ["repeated"] == [
+        one.outcome for one in log.observe(command, from_command=True, session="s2").learned
+    ]

@@ -5,6 +5,7 @@ import pytest
 from roamkb.core.moments import is_vague
 from roamkb.core.moments import of_the_moment
 from roamkb.core.moments import passing
+from roamkb.core.moments import undated
 
 
 @pytest.mark.parametrize(
@@ -46,6 +47,35 @@ def test_deeds_plans_and_results_are_of_the_moment(text: str) -> None:
 def test_claims_that_resemble_them_are_not(text: str) -> None:
     """What a test needs is knowledge; that it passed is none."""
     assert of_the_moment(text) == ""
+
+
+def test_one_sentence_for_good_is_enough() -> None:
+    """What was done may stand beside it; what could be said of any project is none."""
+    assert of_the_moment("I fixed the test. Freeze the clock with time-machine there.") == ""
+    assert of_the_moment("All 22 tests pass. CEF messages without a body fall back to the raw line.") == ""
+    assert of_the_moment("I fixed the failing test.\nIt works now. Great!")
+
+
+def test_who_decides_tells_what_he_did() -> None:
+    """A deviation is a deed; a plan for the next minutes is no decision."""
+    text = "Added the package serial_test to pyproject.toml"
+    assert of_the_moment(text)
+    assert of_the_moment(text, decides=True) == ""
+    assert of_the_moment("Will do the second part in the next session", decides=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("The branch is currently broken", "currently"),
+        ("Since 3.2 the pool is lazy now", ""),
+        ("From now on, the pool is lazy", ""),
+        ("The pool is lazy", ""),
+    ],
+)
+def test_what_was_true_when_it_was_said_may_say_when_that_was(text: str, words: str) -> None:
+    """A date or a version does."""
+    assert undated(text) == words
 
 
 @pytest.mark.parametrize(

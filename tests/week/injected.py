@@ -1,6 +1,6 @@
 """What hooks put into the prompts of a made-up week: how often, how much, and how much of it helped.
 
-    python -m tests.week.injected [SEED…]
+    python -m tests.week.injected [SEED…] [--stranger]
 
 Every payload goes through the session that hooks open for it, in the week's order; in between, sessions are
 consolidated and what is verified becomes nodes, as in the week itself. Each session works on one need, by its
@@ -20,6 +20,7 @@ from dataclasses import field
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Protocol
 
 from roamkb.app import KnowledgeBase
 from roamkb.app.hooks import HookedSession
@@ -27,7 +28,11 @@ from roamkb.core.brief import Brief
 from roamkb.interfaces.brief_reports import brief_text
 from roamkb.interfaces.brief_reports import offer_text
 from roamkb.interfaces.brief_reports import remedy_text
+from tests.week import material
 from tests.week import needs
+from tests.week import stranger
+from tests.week import stranger_needs
+from tests.week.generator import Material
 from tests.week.generator import Session
 from tests.week.generator import Week
 from tests.week.generator import make_week
@@ -36,6 +41,17 @@ from tests.week.run import _world
 #: Sessions after which somebody looks after the log.
 _CURATED = 4
 Payload = dict[str, object]
+
+
+class Needs(Protocol):
+    """What people set out to do, and what helps with it: a module such as `needs` or `stranger_needs`."""
+
+    NEEDS: tuple[tuple[str, str, str], ...]
+    NOTHING: tuple[str, ...]
+    FILES: tuple[tuple[str, str, str, str], ...]
+    ERRORS: tuple[tuple[str, str, str, str], ...]
+    NEW_ERRORS: tuple[str, ...]
+    PROMPTS: dict[str, str]
 
 
 @dataclass(kw_only=True)
@@ -77,7 +93,8 @@ class Tally:
 class Listener:
     """Counts what is shown, and whether it says what was needed."""
 
-    def __init__(self, week: Week) -> None:
+    def __init__(self, week: Week, needs: Needs) -> None:
+        self.needs = needs
         self.tallies: dict[str, Tally] = defaultdict(Tally)
         self._phrases = {fact.label: fact.phrase for fact in week.wanted}
         #: What the session was shown by now: nothing is said twice.
@@ -110,12 +127,12 @@ class Listener:
         tally.wrong += [f"{about}: {one}" for one in items if one not in right]
 
 
-def listen(week: Week, folder: Path, *, seed: int = 0) -> dict[str, Tally]:
+def listen(week: Week, folder: Path, *, seed: int = 0, needs: Needs = needs) -> dict[str, Tally]:
     """Take a week through its hooks, and return what each kind of injection came to."""
     pick = random.Random(seed)
     base, project, clock = _world(folder, week)
     (project / ".git").mkdir()
-    listener = Listener(week)
+    listener = Listener(week, needs)
     clock.now = week.sessions[0].start - timedelta(days=1)
     for type, text, files, _ in needs.FILES:
         base.log.learn(text, type=type, files=[files])
@@ -130,7 +147,7 @@ def listen(week: Week, folder: Path, *, seed: int = 0) -> dict[str, Tally]:
         # every other session says by its branch what it is about
         branch = need[1] if number % 2 else "develop"
         (project / ".git" / "HEAD").write_text(f"ref: refs/heads/{branch}\n")
-        for payload in _payloads(session, need, project, pick):
+        for payload in _payloads(session, need, project, pick, needs):
             _hear(listener, base, payload, need[0] if number % 2 else "")
         if number % _CURATED == _CURATED - 1:
             _curate(base, week)
@@ -138,7 +155,7 @@ def listen(week: Week, folder: Path, *, seed: int = 0) -> dict[str, Tally]:
 
 
 def _payloads(
-    session: Session, need: tuple[str, str, str], project: Path, pick: random.Random
+    session: Session, need: tuple[str, str, str], project: Path, pick: random.Random, needs: Needs
 ) -> Iterator[Payload]:
     """Yield a session's payloads, with its need, some edits and some errors among them."""
     steps = [{**one, "cwd": str(project)} for one in session.steps if isinstance(one, dict)]
@@ -151,7 +168,7 @@ def _payloads(
             {**common, "hook_event_name": "UserPromptSubmit", "prompt": one, "need": ""}
             for one in pick.sample(needs.NOTHING, 4)
         ),
-        *({**edit, "tool_input": {"file_path": one}} for one in _edited(steps, pick)),
+        *({**edit, "tool_input": {"file_path": one}} for one in _edited(steps, pick, needs)),
         *(
             {**failure, "tool_input": {"command": f"run {label}"}, "error": error, "need": label}
             for label, _, _, error in pick.sample(needs.ERRORS, 1)
@@ -166,14 +183,14 @@ def _payloads(
     yield from steps
 
 
-def _edited(steps: list[Payload], pick: random.Random) -> list[str]:
+def _edited(steps: list[Payload], pick: random.Random, needs: Needs) -> list[str]:
     given = [one["tool_input"] for one in steps if one.get("tool_name") in ("Edit", "Write")]
     files = {str(one["file_path"]) for one in given if isinstance(one, dict)}
     return [*sorted(files), pick.choice(needs.FILES)[3]]
 
 
 def _hear(listener: Listener, base: KnowledgeBase, payload: Payload, need: str) -> None:
-    session = HookedSession(payload, replace(base._around))
+    session, needs = HookedSession(payload, replace(base._around)), listener.needs
     match payload["hook_event_name"]:
         case "SessionStart":
             found = session.start()
@@ -260,15 +277,18 @@ def main() -> None:
     options.add_argument("seeds", nargs="*", type=int, default=[1, 2, 3])
     options.add_argument("--payloads", type=int, default=900)
     options.add_argument("--verbose", action="store_true", help="say what was shown and didn't help")
+    options.add_argument("--stranger", action="store_true", help="another project, in other words")
     given = options.parse_args()
+    said: Material = stranger if given.stranger else material
+    asked: Needs = stranger_needs if given.stranger else needs
     print("kind     asked shown items right precision  known helped silence  characters: each  a session")
     total: dict[str, Tally] = defaultdict(Tally)
     sessions = 0
     for seed in given.seeds:
-        week = make_week(seed, sessions=20, payloads=given.payloads, facts=30)
+        week = make_week(seed, material=said, sessions=20, payloads=given.payloads, facts=30)
         sessions += len(week.sessions)
         with tempfile.TemporaryDirectory() as folder:
-            for kind, one in listen(week, Path(folder), seed=seed).items():
+            for kind, one in listen(week, Path(folder), seed=seed, needs=asked).items():
                 total[kind].add(one)
     for kind, one in sorted(total.items()):
         print(

@@ -1,0 +1,34 @@
+"""What is offered to who didn't ask."""
+
+from tests.conftest import World
+
+
+def offered(world: World, prompt: str) -> list[str]:
+    """Return what a prompt is answered with."""
+    learnings, _ = world.open().log.offered(prompt, besides=frozenset())
+    return [one.learning.content for one in learnings]
+
+
+def test_what_was_done_and_what_was_so_for_a_day_is_for_who_asks(world: World) -> None:
+    """An explicit learning stays what it is; nobody is interrupted with it."""
+    log = world.open().log
+    log.init()
+    lasting = "The bookings fixture of test_bookings needs a venue with seats"
+    log.learn("I fixed the failing bookings fixture in test_bookings and pushed it")
+    log.learn("The bookings fixture of test_bookings is currently broken on develop")
+    log.learn(lasting)
+    prompt = "why does the bookings fixture in test_bookings fail?"
+    assert [lasting] == offered(world, prompt)
+    assert 3 == len(log.recall(prompt).learnings)
+    assert [lasting] == [one.learning.content for one in log.brief().learnings]
+
+
+def test_what_contradicts_another_is_not_among_the_surest(world: World) -> None:
+    """A session that says nothing of its work is told what nobody doubts."""
+    log = world.open().log
+    log.init()
+    for agent in ("one", "two"):
+        log.learn("The payment gateway gives up after 30 seconds", agent=agent)
+        log.learn("The payment gateway gives up after 300 seconds", agent=agent)
+        log.learn("Redis evicts sessions before carts", agent=agent)
+    assert ["Redis evicts sessions before carts"] == [one.learning.content for one in log.brief().learnings]
