@@ -338,6 +338,7 @@ class HookedSession:
             is_agent_note=lambda path: _is_agent_note(path, self.kb_names),
             resolve=os.path.realpath,
             variables=self._around.environment,
+            hosts=(os.uname().nodename,),
         )
         return judge_tool(self.text("tool_name"), given if isinstance(given, Mapping) else {}, ground)
 
@@ -427,7 +428,10 @@ def _is_agent_note(path: str, kb: Sequence[str]) -> bool:
     real = os.path.realpath(path)
     file = next((one for one in notes.walk.files if os.path.realpath(one.path) == real), None)
     note = notes.read(file) if file else None
-    return isinstance(note, Note) and all(is_agent_node(note, node) for node in note.nodes[:1] or ())
+    if isinstance(note, Note) and note.nodes:
+        return is_agent_node(note, note.nodes[0])
+    # what org-roam doesn't know may still be somebody's words
+    return file is not None and Path(real).stat().st_size == 0
 
 
 def _with_agent(environment: Mapping[str, str], payload: Mapping[str, Any]) -> Mapping[str, str]:

@@ -15,7 +15,7 @@ class Ground:
     """What the hook found on the disk."""
 
     # no dataclass, since hooks import this: that module takes twice as long as Python to start
-    __slots__ = ("cwd", "home", "is_agent_note", "kb", "kind", "resolve", "variables")
+    __slots__ = ("cwd", "home", "hosts", "is_agent_note", "kb", "kind", "resolve", "variables")
 
     def __init__(
         self,
@@ -27,6 +27,7 @@ class Ground:
         is_agent_note: Callable[[str], bool],
         resolve: Callable[[str], str],
         variables: Mapping[str, str] | None = None,
+        hosts: tuple[str, ...] = (),
     ) -> None:
         """Take what was found; all paths are absolute."""
         #: Every name of the knowledge base: as typed, its real path, what other mounts call it.
@@ -43,6 +44,8 @@ class Ground:
         self.resolve = resolve
         #: What the agent's shell knows already: its environment.
         self.variables = variables or {}
+        #: What this machine is called, beside `localhost`.
+        self.hosts = hosts
 
     @property
     def is_personal(self) -> bool:
@@ -59,6 +62,7 @@ class Ground:
             is_agent_note=self.is_agent_note,
             resolve=self.resolve,
             variables=self.variables,
+            hosts=self.hosts,
         )
 
 

@@ -29,9 +29,19 @@ RUNNERS: dict[str, tuple[str, int]] = {
     "toybox": ("", 0),
     "unbuffer": ("", 0),
 }
+#: Their options that say where the program runs, or what they write themselves.
+_TELLING = {
+    "env": (("-C", "folder"), ("--chdir", "folder")),
+    "ltrace": (("-o", "output"), ("--output", "output")),
+    "strace": (("-o", "output"), ("--output", "output")),
+    "sudo": (("-D", "folder"), ("--chdir", "folder")),
+    "time": (("-o", "output"), ("--output", "output")),
+}
 #: Has env itself part its value into words.
 _ENV_SCRIPT = r"(?s)(?:--split-string=?|-[iv0]*S)(.*)"
-SHELLS = frozenset("bash dash ksh sh zsh".split())
+SHELLS = frozenset("ash bash dash fish ksh mksh sh zsh".split())
+#: Of a `printf` that repeats its form.
+_MOST_ROWS = 99
 
 
 class Command:
@@ -97,6 +107,15 @@ def stdin_of(command: Command) -> str | None:
 
 def without_runners(words: list[str]) -> list[str]:
     """Return the words from the program on that is really run."""
+    return behind_runners(words)[0]
+
+
+def behind_runners(words: list[str]) -> tuple[list[str], list[tuple[str, str]]]:
+    """Return the words from the program on, and what was told to those before it.
+
+    Each is `folder` and where it goes to run the program, or `output` and a file that it writes.
+    """
+    told: list[tuple[str, str]] = []
     at = 0
     while at < len(words):
         name = name_of(words[at])
@@ -111,11 +130,24 @@ def without_runners(words: list[str]) -> list[str]:
                     words = [*text.split(), *words[at + (1 if found[1] else 2) :]]
                     at, leading = 0, 0
                     break
+                told += _told(name, words[at], "".join(words[at + 1 : at + 2]))
                 at += 2 if words[at] in valued.split() else 1
             at += leading
         else:
             break
-    return words[at:]
+    return words[at:], told
+
+
+def _told(runner: str, word: str, follows: str) -> list[tuple[str, str]]:
+    """Return what one option tells a runner."""
+    if runner == "sudo" and word in ("-i", "--login"):
+        return [("folder", "~")]
+    for option, meaning in _TELLING.get(runner, ()):
+        if word == option:
+            return [(meaning, follows)]
+        if word.startswith(f"{option}=" if option.startswith("--") else option):
+            return [(meaning, word[len(option) :].removeprefix("="))]
+    return []
 
 
 def script_of(words: list[str], stdin: str | None) -> str | None:
@@ -137,9 +169,25 @@ def script_of(words: list[str], stdin: str | None) -> str | None:
 def printed(command: Command) -> str | None:
     """Return what a command prints, where that needs no guess."""
     match command.words:
-        case ["echo", text] if not text.startswith("-") and "\\" not in text:
-            return text + "\n"
-        case ["printf", "%s" | "%s\n" | "%s\\n", text]:
-            return text
+        case ["echo", *texts] if texts and not texts[0].startswith("-") and "\\" not in " ".join(texts):
+            return " ".join(texts) + "\n"
+        case ["printf", form, *texts] if not form.startswith("-"):
+            return formatted(form, texts)
         case _:
             return command.copied
+
+
+def formatted(form: str, texts: list[str]) -> str | None:
+    """Return what printf makes of its words; None where its form has more than `%s`."""
+    form = form.replace("\\n", "\n")
+    parts = form.split("%s")
+    if "%" in "".join(parts) or "\\" in form:
+        return None
+    if len(parts) == 1:
+        return form
+    each = len(parts) - 1
+    rows = [texts[at : at + each] for at in range(0, len(texts), each)] or [[]]
+    return "".join(
+        "".join(part + text for part, text in zip(parts, [*row, *[""] * (each - len(row)), ""], strict=True))
+        for row in rows[:_MOST_ROWS]
+    )

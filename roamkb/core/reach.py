@@ -9,9 +9,16 @@ from enum import IntEnum
 from itertools import islice
 
 _VARIABLE = r"\$(?:(\w+|[@*])|\{([\w@*]+)(?:\[[^]}]*+\])?(?::?[-=]([^{}]*+))?\}|\{\w[^{}]*+\})"
-_CHANGED = r"\$\{(\w+)(%%?|##?|[/^,:@])([^{}]*)\}"
+_CHANGED = r"\$\{(\w+)(%%?|##?|//?|\^\^?|,,?|[:@])([^{}]*)\}"
 _SUBSTITUTION = r"\$\([^()$]*+\)|`[^`]*+`|\$\{[^{}$]*+\}|\$\w++"
 _BRACES = r"\{([^{},]*+,[^{}]*+)\}"
+_SEQUENCE = r"\{(-?\d{1,6}|[A-Za-z])\.\.(-?\d{1,6}|[A-Za-z])(?:\.\.-?\d{1,6})?\}"
+_EXTENDED_GLOB = r"[@!+*?]\([^()]*+\)"
+#: A process's own root and folder.
+_PROC = r"/proc/(?:self|thread-self|\d+|\$\$)/(?:root|(cwd))(?![\w-])"
+#: What this machine calls itself, and what only the shell knows; `ADA@HOST:PATH` and its like.
+_HERE = r"localhost(?:\.\w+)*|127(?:\.\d+){1,3}|0(?:\.0\.0\.0)?|\[::1?\]|ip6-localhost|[^/@]*[$`\0][^/@]*"
+_ON_HOST = r"(?:(?:rsync|scp|sftp|ssh)://)?(?:[^\s/@:]*@)?(?P<host>\[[^]]*\]|[^\s/@:\[]+)(?P<rest>.*)"
 _PARTS = r"[=:@,]"
 _LIVE = frozenset("*?[\0")
 #: Stands for what only the running shell knows.
@@ -43,19 +50,28 @@ class Names:
         home: str,
         resolve: Callable[[str], str],
         links: dict[str, str] | None = None,
+        hosts: Sequence[str] = (),
     ) -> None:
-        """Take the folders' names; `links` are those that a script made by now."""
+        """Take the folders' names, the `links` that a script made by now, and this machine's names."""
         self.folders = tuple(dict.fromkeys(_normal(one) for one in folders if one.strip("/")))
         self.home = _normal(home)
         self._kb = tuple(tuple(one.strip("/").split("/")) for one in self.folders)
         self._resolve = resolve
         self._links = {} if links is None else links
+        named = "".join(rf"|{re.escape(one)}(?:\.[\w.-]+)?" for one in hosts if one)
+        self._here = re.compile(_HERE + named, re.IGNORECASE)
         #: By the path and the links that were made before.
         self._resolved: dict[tuple[str, int], str] = {}
         self._tails = tuple(
             kb[len(own) :]
             for kb in self._kb
             if (own := tuple(self.home.strip("/").split("/"))) == kb[: len(own)] and len(kb) > len(own)
+        )
+        #: The same with more and more of the home folder before them.
+        self._longer_tails = tuple(
+            kb[at:]
+            for kb, tail in zip(self._kb, self._tails, strict=False)
+            for at in range(len(kb) - len(tail), -1, -1)
         )
 
     def reach(self, path: str) -> Reach:
@@ -66,11 +82,36 @@ class Names:
     def find(self, word: str, cwd: str, home: str) -> tuple[Reach, str]:
         """Return where a word leads at most, and the path; it may hold one: `of=PATH`, `-oPATH`, `@PATH`."""
         best, where = Reach.NONE, ""
-        for spelled in islice(_spellings(word), _MOST_SPELLINGS):
-            reach, path = self.find_path(spelled, cwd, home)
+        for reach, path in self.all(word, cwd, home):
             if reach > best:
                 best, where = reach, path
         return best, where
+
+    def all(self, word: str, cwd: str, home: str) -> Iterator[tuple[Reach, str]]:
+        """Yield where each path leads that a word may hold, and the path."""
+        for spelled in islice(self._spellings(word), _MOST_SPELLINGS):
+            yield self.find_path(spelled, cwd, home)
+
+    def _spellings(self, word: str) -> Iterator[str]:
+        if (":" in word or "//" in word) and (place := self.place_here(word)) is not None:
+            yield place
+            yield "/" + place.removeprefix("~/")
+        yield from _spellings(word)
+
+    def place_here(self, word: str) -> str | None:
+        """Return the path that `HOST:PATH` names, from the home folder, where the host is this machine."""
+        found = re.fullmatch(_ON_HOST, word)
+        if found is None or not self.is_here(found["host"]):
+            return None
+        if "://" in word:
+            place = re.sub(r"^:\d+", "", found["rest"]).lstrip("/")
+            return f"~/{place}"
+        place = found["rest"].removeprefix(":").removeprefix(":")
+        return place if place.startswith(("/", "~")) else f"~/{place}" if found["rest"][:1] == ":" else None
+
+    def is_here(self, host: str) -> bool:
+        """Say whether a host's name may be this machine's."""
+        return self._here.fullmatch(host.rpartition("@")[2].removeprefix("ssh://").strip("/")) is not None
 
     def find_path(self, spelled: str, cwd: str, home: str = "") -> tuple[Reach, str]:
         """Return where one path leads, and the path as it is best known."""
@@ -78,6 +119,10 @@ class Names:
         if not spelled or len(spelled) > _LONGEST_PATH:
             return Reach.NONE, ""
         spelled = self._expand_tilde(spelled.removeprefix("file://"), cwd, home)
+        if "/proc/" in spelled:
+            spelled = re.sub(_PROC, lambda found: cwd if found[1] else "", spelled)
+        if "(" in spelled and "$(" not in spelled:
+            spelled = re.sub(_EXTENDED_GLOB, "*", spelled)
         # from the inside out: `$(dirname $(which x))`
         for _ in range(3 if "$" in spelled or "`" in spelled else 0):
             spelled = re.sub(_SUBSTITUTION, _UNKNOWN, spelled)
@@ -95,9 +140,9 @@ class Names:
     def _find_tail(self, spelled: str) -> tuple[Reach, str]:
         """Judge `$UNKNOWN/sync/org/roam/…`: the variable may well be the home folder."""
         rest = spelled.lstrip(_UNKNOWN).strip("/").split("/")
-        for tail in self._tails:
+        for tail in self._longer_tails:
             if len(tail) > 1 and _reach(rest, tail) is Reach.INSIDE:
-                return Reach.INSIDE, posixpath.join(self.home, *rest)
+                return Reach.INSIDE, posixpath.join(self.folders[0], *rest[len(tail) :])
         return Reach.NONE, ""
 
     def _expand_tilde(self, spelled: str, cwd: str, home: str) -> str:
@@ -128,7 +173,7 @@ class Names:
             at = next((at for at in self._links if f"{normal}/".startswith(f"{at}/")), None)
             if at is None:
                 break
-            path = self._links[at] + normal[len(at) :]
+            path = _normal(self._links[at] + normal[len(at) :])
         return path
 
     def in_text(self, text: str, cwd: str) -> str:
@@ -182,6 +227,14 @@ def _trimmed(value: str, sign: str, pattern: str) -> str:
     if sign in ("#", "##"):
         cuts = (at for at in (ends if sign == "#" else reversed(ends)) if _is_like(value[:at], pattern))
         return value[next(cuts, 0) :]
+    if sign in ("/", "//"):
+        old, _, new = pattern.partition("/")
+        is_plain = old and not _LIVE.intersection(old)
+        return value.replace(old, new, -1 if sign == "//" else 1) if is_plain else value
+    if sign in (",", ",,"):
+        return value.lower() if sign == ",," else value[:1].lower() + value[1:]
+    if sign in ("^", "^^"):
+        return value.upper() if sign == "^^" else value[:1].upper() + value[1:]
     return value
 
 
@@ -206,15 +259,26 @@ def _unbraced(word: str) -> list[str]:
     waiting = [word]
     while waiting and len(done) + len(waiting) < _MOST_SPELLINGS:
         one = waiting.pop()
-        braces = re.search(_BRACES, one) if "{" in one else None
+        braces = (re.search(_BRACES, one) or re.search(_SEQUENCE, one)) if "{" in one else None
         if braces is None:
             done.append(one)
         else:
-            waiting += [
-                one[: braces.start()] + part + one[braces.end() :]
-                for part in braces[1].split(",", maxsplit=_MOST_SPELLINGS)
-            ]
+            waiting += [one[: braces.start()] + part + one[braces.end() :] for part in _parts_of(braces)]
     return done + waiting
+
+
+def _parts_of(braces: re.Match[str]) -> list[str]:
+    if ".." not in braces[0] or "," in braces[0]:
+        return braces[1].split(",", maxsplit=_MOST_SPELLINGS)
+    first, last = braces[1], braces[2]
+    if first.lstrip("-").isdigit() != last.lstrip("-").isdigit():
+        return ["*"]
+    is_number = first.lstrip("-").isdigit()
+    ends = sorted((int(one) if is_number else ord(one)) for one in (first, last))
+    if ends[1] - ends[0] >= _MOST_SPELLINGS // 2:
+        return ["*"]
+    each = range(ends[0], ends[1] + 1)
+    return [str(one) if is_number else chr(one) for one in each]
 
 
 def _normal(path: str) -> str:

@@ -9,17 +9,19 @@ from roamkb.core.programs import without_runners
 
 #: Programs that write nothing but their output, whatever their options.
 _PLAIN = frozenset(
-    ": [ [[ ack basename cat cd cksum cloc cmp column comm command cut date declare delta df difft dirname"
-    " dirs du dust echo egrep eza exa exit export false fgrep file fold for fmt grep hash head hexdump id"
-    " join jq let local ls lsd mapfile md5sum mdcat nl od paste pbcopy popd printenv printf ps pushd pwd"
-    " read readarray readlink readonly realpath return rev roamkb b2sum seq select set sha1sum sha224sum"
-    " sha256sum sha384sum sha512sum shasum shift sleep stat strings sum tac tail test tokei tr true tty type"
-    " typeset uname unexpand expand unset vdir dir wait wc whence which whoami wl-copy xclip zcat zgrep zless"
-    " case function glow colordiff diff diffstat case scc".split()
+    ": [ [[ ack base32 basename basenc b3sum cat cd cksum cloc cmp column comm command cut date declare"
+    " delta df difft dirname dirs du dust echo egrep eza exa exit export false fgrep file fold for fmt"
+    " fuser getfacl grep hash hd head hexdump hexyl id join jq let local look ls lsattr lsd lsof mapfile"
+    " md5sum mdcat namei nl numfmt od paste pathchk pbcopy popd pr printenv printf ps pushd pwd read"
+    " readarray readlink readonly realpath return rev roamkb b2sum seq select set sha1sum sha224sum"
+    " sha256sum sha384sum sha512sum shasum shift sleep stat strings sum tac tail test tokei tr true tsort"
+    " tty type typeset uname unexpand expand unset vdir dir wait wc whence which whoami wl-copy xclip zcat"
+    " zgrep zless case function glow colordiff diff diff3 diffstat factor scc wdiff".split()
 )
 #: Programs that read unless given one of these options.
 _UNLESS = {
     "ag": "--pager",
+    "base64": "-o --output",
     "bat": "--pager",
     "batcat": "--pager",
     "fzf": "--bind --preview --execute",
@@ -27,15 +29,17 @@ _UNLESS = {
     "more": "",
     "pandoc": "-o --output -F --filter -L --lua-filter --extract-media --pdf-engine --defaults -d",
     "rg": "--pre --hostname-bin",
+    "sdiff": "-o --output",
+    "shuf": "-o --output",
     "sort": "-o --output --compress-program",
     "tree": "-o --output",
     "ugrep": "--pager --filter --save-config",
     "yq": "-i --inplace --in-place -s --split-exp",
 }
 _GIT_READS = frozenset(
-    "annotate blame cat-file check-ignore cherry count-objects describe diff diff-files diff-index diff-tree"
-    " for-each-ref grep help log ls-files ls-tree merge-base name-rev range-diff rev-list rev-parse shortlog"
-    " show show-branch show-ref status var verify-commit version whatchanged".split()
+    "annotate blame cat-file check-attr check-ignore cherry count-objects describe diff diff-files diff-"
+    " index diff-tree for-each-ref grep help log ls-files ls-tree merge-base name-rev range-diff rev-list"
+    " rev-parse shortlog show show-branch show-ref status var verify-commit version whatchanged".split()
 )
 _GIT_LISTS = {
     "branch": r"-[arv]+|--(?:list|all|remotes|show-current|contains|merged|no-merged|format=.*|sort=.*)",
@@ -51,6 +55,22 @@ _GIT_LISTS = {
 _GIT_VALUED = frozenset("-C -c --git-dir --work-tree --namespace".split())
 _GIT_HARMLESS_SETTING = r"(?i:color\.|core\.quotepath=|log\.|diff\.(?:renames|context)=)"
 _GIT_WRITES = r"--output(?:=|$)|--ext-diff|-O|--open-files-in-pager|--textconv$"
+#: Programs that change files, unless they are told only to show them.
+_SHOWS = {
+    "bunzip2": r"-[a-zA-Z0-9]*[ct]|--(?:stdout|test)$",
+    "bzip2": r"-[a-zA-Z0-9]*[ct]|--(?:stdout|test)$",
+    "gunzip": r"-[a-zA-Z0-9]*[clt]|--(?:stdout|to-stdout|list|test)$",
+    "gzip": r"-[a-zA-Z0-9]*[clt]|--(?:stdout|to-stdout|list|test)$",
+    "tar": r"-?[vzjJ]*t[vzjJf]*$|--list$",
+    "unzip": r"-[a-zA-Z]*[lptvZ]",
+    "xz": r"-[a-zA-Z0-9]*[clt]|--(?:stdout|to-stdout|list|test)$",
+    "zstd": r"-[a-zA-Z0-9]*[clt]|--(?:stdout|list|test)$",
+}
+#: None that names an output or a program to run.
+_SHOWING = (
+    r"-[abcdefghjklnpqrstuvzZ0-9]+"
+    r"|--(?:stdout|to-stdout|list|test|keep|decompress|quiet|verbose|file=.*)|[^-].*"
+)
 _FIND_WRITES = frozenset("-delete -fprint -fprint0 -fprintf -fls".split())
 _FIND_RUNS = frozenset("-exec -execdir -ok -okdir".split())
 _FD_RUNS = frozenset("-x -X --exec --exec-batch".split())
@@ -89,6 +109,11 @@ def reads_only(words: Sequence[str]) -> bool:
     judge = _JUDGES.get(name)
     if judge is not None:
         return judge(list(words[1:]))
+    if name in _SHOWS:
+        asked = words[1:2] if name == "tar" else [word for word in words[1:] if word.startswith("-")]
+        return any(re.match(_SHOWS[name], word) for word in asked) and all(
+            re.fullmatch(_SHOWING, word) for word in words[1:]
+        )
     unless = _UNLESS.get(name)
     if unless is not None:
         return not any(_has_option(word, option) for word in words[1:] for option in unless.split())

@@ -7,6 +7,10 @@ from itertools import islice
 
 from roamkb.core.approvals import approval_in_text
 from roamkb.core.approvals import find_approval
+from roamkb.core.copies import outputs_of
+from roamkb.core.errands import find_errands
+from roamkb.core.errands import find_handed
+from roamkb.core.errands import find_side_errands
 from roamkb.core.guard import Denial
 from roamkb.core.guard import Ground
 from roamkb.core.guard import approval_denial
@@ -19,10 +23,10 @@ from roamkb.core.guard import rule_denial
 from roamkb.core.programs import SHELLS
 from roamkb.core.programs import Command
 from roamkb.core.programs import Script
+from roamkb.core.programs import behind_runners
 from roamkb.core.programs import name_of
 from roamkb.core.programs import script_of
 from roamkb.core.programs import stdin_of
-from roamkb.core.programs import without_runners
 from roamkb.core.reach import Names
 from roamkb.core.reach import Reach
 from roamkb.core.reach import expand
@@ -41,20 +45,31 @@ from roamkb.core.writers import targets
 _TAKERS = TALKERS | frozenset("curl nc pbcopy tee wl-copy xclip".split())
 _INTERPRETER = (
     r"(?:python|pypy|node|deno|bun|perl|ruby|php|lua|Rscript|osascript|tclsh|expect|emacs|emacsclient|vim?|nvim"
-    r"|ex|ed|sqlite3|awk|gawk|uv|uvx|ipython|julia|ghci|guile|sbcl|groovy|pwsh)[\d.]*"
+    r"|ex|ed|sqlite3|awk|gawk|g?sed|uv|uvx|ipython|julia|ghci|guile|sbcl|groovy|pwsh)[\d.]*"
 )
 _WRITEISH = (
     r"(?i:open\s*\([^()\n]{0,200},\s*(?:mode\s*=\s*)?['\"][^'\"\n]{0,3}[wax+]|\bwrite|unlink|remove|rename|rmtree"
     r"|truncate|copy|\bmove|touch|delete|[^-=<]>|system|subprocess|\bexec|spawn|popen|sed\s+-\w*i"
-    r"|(?<!-)\b(?:rm|mv|cp|tee|dd)\s|rmSync|\.output|\.once|file\s*\(|outfile|\bsave|append|os\.replace|\bw(?:q|rite)?!?\s|-i\b)"
+    r"|(?<!-)\b(?:rm|mv|cp|tee|dd|put|e)\s|rmSync|\.output|\.once|file\s*\(|outfile|\bsave|append|os\.replace|\bw(?:q|rite)?!?\s|-i\b"
+    r"|put_contents|\bfile\s*=\s*['\"]|\bsink\b|\.(?:backup|log|clone|excel)\s+\S|\binto\s+['\"]|\boutput\s*=|-m\s+(?:zip|tar)file)"
 )
 #: Whatever they are told, it may be saved.
 _EDITOR = r"(?:emacs|emacsclient|vim?|nvim|ex|ed)[\d.]*"
 #: Programs that put many files where their words say, or undo what was done to them.
-_FILLERS = frozenset("7z bsdtar cpio git patch tar unzip".split())
+_FILLERS = frozenset("7z bsdtar cp cpio git patch rsync tar unzip".split())
 #: Programs that show a folder to others: `-v FOLDER:/there`.
 _MOUNTERS = frozenset("docker nerdctl podman".split())
 _RUNNERS_OF_FILES = SHELLS | frozenset("source . xargs make gmake just".split())
+#: Programs that run later what they are fed.
+_LATER = frozenset("at batch crontab".split())
+#: What these run without being told.
+_UNSAID = {
+    "make": ("Makefile", "makefile", "GNUmakefile"),
+    "gmake": ("Makefile", "makefile", "GNUmakefile"),
+    "just": ("justfile", "Justfile"),
+    "npm": ("package.json",),
+    "pytest": ("conftest.py",),
+}
 _RULE_IN_TEXT = (
     r"\.claude\W{1,8}(?:rules\W{1,8}knowledge-base\.md|settings(?:\.local)?\.json)"
     r"|\.codex\W{1,8}(?:hooks\.json|config\.toml)"
@@ -89,16 +104,18 @@ class _Judge:
         known = {"HOME": ground.home, "PWD": ground.cwd, "USER": user, "LOGNAME": user}
         self._scene = Scene(
             ground,
-            Names(ground.kb, home=ground.home, resolve=ground.resolve, links=links),
+            Names(ground.kb, home=ground.home, resolve=ground.resolve, links=links, hosts=ground.hosts),
             variables=dict(ground.variables) | known,
             cwd=ground.cwd,
         )
         self._depth = 0
+        self._text = ""
         #: Of characters of scripts in scripts.
         self._budget = budget
 
     def judge(self, text: str) -> Denial | None:
         script = self._read(text)
+        self._text = self._text or text
         self._scene.rename(text)
         denial = self._judge_commands(script, text)
         if denial is None and self._scene.has_named and self._scene.take_what_is_read(script):
@@ -131,7 +148,13 @@ class _Judge:
         cwd = scene.cwd(command.scope)
         words = scene.words(command)
         call = _Call(command, words, cwd, fed=scene.fed(command, cwd), text=text)
-        denial = self._judge_targets(command, cwd) or self._judge_approval(call) or self._judge_program(call)
+        denial = self._judge_targets(command, cwd)
+        for meaning, value in call.told:
+            if meaning == "folder":
+                call.cwd = scene.path(value, call.cwd)
+            else:
+                denial = denial or self._judge_write(value, cwd, "the report")
+        denial = denial or self._judge_approval(call) or self._judge_program(call)
         scene.remember(command, words, call.program, cwd, call.fed)
         return denial
 
@@ -147,9 +170,9 @@ class _Judge:
         """Judge a word that names what would be written."""
         if self._scene.find(word, cwd, self._rule)[0] is Reach.INSIDE:
             return rule_denial()
-        reach, path = self._scene.find(word, cwd)
-        if reach is Reach.INSIDE and (not self._is_personal or is_spared(path, self._ground)):
-            return refusal(self._ground, f"{what} would write to {_shown(path)}")
+        for reach, path in self._scene.all(word, cwd):
+            if reach is Reach.INSIDE and (not self._is_personal or is_spared(path, self._ground)):
+                return refusal(self._ground, f"{what} would write to {_shown(path)}")
         return None
 
     def _judge_approval(self, call: "_Call") -> Denial | None:
@@ -158,15 +181,23 @@ class _Judge:
 
     def _judge_program(self, call: "_Call") -> Denial | None:
         program, name = call.program, call.name
+        for script in find_side_errands(program, call.words):
+            if denial := self._judge_inner(script, ["git", script], call.cwd, 0):
+                return denial
         if not program:
             return None
-        scripts = self._scripts(call)
-        if scripts:
-            denials = (self._judge_inner(one, program, call.cwd, call.fed) for one in scripts)
+        errands = find_errands(program, call.command.words, stdin_of(call.command), self._scene.is_here)
+        if errands:
+            denials = (
+                self._judge_inner(one, program, self._scene.path(folder, call.cwd), call.fed)
+                for one, folder in errands
+            )
             return next((denial for denial in denials if denial), None)
+        if denial := self._judge_handed(call):
+            return denial
         if name == "apply_patch":
             return self._judge_patch(call)
-        if name not in self._scene.renamed and reads_only(call.words):
+        if name not in self._scene.renamed and (reads_only(call.words) or self._only_copies(call)):
             return None
         if denial := self._judge_rule(call) or self._judge_folders(call):
             return denial
@@ -178,15 +209,35 @@ class _Judge:
             return refusal(self._ground, f"`{_shown(name)}` is fed from the knowledge base")
         return None
 
-    def _scripts(self, call: "_Call") -> list[str]:
-        """Return the shell text that a command runs, as this shell and as the next one may expand it."""
-        if call.name == "trap":
-            return call.program[1:2]
-        if call.name not in SHELLS and call.name != "eval":
-            return []
-        stdin = stdin_of(call.command)
-        found = (script_of(call.program, stdin), script_of(without_runners(call.command.words), stdin))
-        return list(dict.fromkeys(one for one in found if one is not None))
+    def _judge_handed(self, call: "_Call") -> Denial | None:
+        """Judge the script that `xargs sh -c` and its like run for each file; one that passes is a reader."""
+        handed = find_handed(call.program)
+        if handed is None or (script := script_of(handed[1], None)) is None:
+            return None
+        start, words, mark = handed
+        stdin = stdin_of(call.command) or ""
+        finds = (
+            call.fed
+            or self._is_named_in(stdin, call.cwd)
+            or any(self._scene.find(one, call.cwd)[0] for one in call.program[1:start])
+        )
+        note = self._scene.any_note() if finds or self._scene.is_inside(call.cwd) else "\0"
+        if finds and mark and re.match(rf"\s*(?:eval\s+)?[\"']?{re.escape(mark)}", script):
+            return refusal(self._ground, f"`{_shown(call.name)}` would run what names the knowledge base")
+        given = [note if word == mark else word for word in words[words.index(script) + 1 :]]
+        script = script.replace(mark, note) if mark else script
+        denial = self._judge_inner(script, ["sh", "-c", "", *given, note, note, note], call.cwd, 0)
+        if denial is None:
+            call.replace(start, len(words))
+        return denial
+
+    def _only_copies(self, call: "_Call") -> bool:
+        """Say whether all that a command writes is known, and lies elsewhere."""
+        written = None if self._is_personal else outputs_of(call.program)
+        if written is None or any("\0" in one or "$" in one for one in call.program):
+            return False
+        found = [self._scene.find_path(one, call.cwd)[0] for one in written]
+        return not any(found) and not self._judge_rule(call)
 
     def _judge_inner(self, script: str, program: list[str], cwd: str, fed: int) -> Denial | None:
         """Judge the script of `bash -c`, with its own arguments."""
@@ -194,12 +245,9 @@ class _Judge:
         if self._depth >= _DEEPEST or self._budget < 0:
             return self._judge_unread(script)
         outer = self._scene
-        given = (
-            program[program.index(script) + 2 :]
-            if script in program
-            else [word for word in program if word != script]
-        )
-        self._scene = outer.inner(positional=positional(given), cwd=cwd, fed=fed)
+        known = script if script in program else "" if "" in program else None
+        given = program[program.index(known) + 1 :] if known is not None else ["", *program]
+        self._scene = outer.inner(positional=positional(given[1:], "".join(given[:1])), cwd=cwd, fed=fed)
         variables = dict(self._scene.variables)
         self._depth += 1
         denial = self.judge(script)
@@ -235,17 +283,22 @@ class _Judge:
     def _judge_folders(self, call: "_Call") -> Denial | None:
         """Judge `rm -r` of a folder that the knowledge base lies in, and what is unpacked or undone there."""
         program, cwd = call.program, call.cwd
-        above = [
-            path
-            for word in (*program[1:], *(targets(program) or ()))
-            for reach, path in [self._scene.find(word, cwd)]
-            if reach is Reach.ABOVE
-        ]
+        changed = [path for word in targets(program) or () if (path := self._above(word, cwd))]
+        above = [path for word in program[1:] if (path := self._above(word, cwd))] + changed
         # a whole home is unpacked into and undone for other reasons
-        is_near = any(path.startswith(self._ground.home.rstrip("/") + "/") for path in above)
-        if above and (takes_folders(program) or (is_near and call.name in _FILLERS and targets(program))):
+        near = self._ground.home.rstrip("/") + "/"
+        is_filled = call.name in _FILLERS and any(path.startswith(near) for path in changed)
+        if call.name in _MOUNTERS:
+            is_filled = any(path.startswith(near) for path in above) and not re.search(
+                r":ro\b|readonly", call.code
+            )
+        if is_filled or (above and takes_folders(program)):
             return refusal(self._ground, f"`{_shown(call.name)}` would take the knowledge base along")
         return None
+
+    def _above(self, word: str, cwd: str) -> str:
+        reach, path = self._scene.find(word, cwd)
+        return path if reach is Reach.ABOVE else ""
 
     def _judge_personal(self, call: "_Call") -> Denial | None:
         """Judge what may not happen to a human's note, where an agent may write notes of its own."""
@@ -259,28 +312,38 @@ class _Judge:
         is_fed = call.fed or any(self._scene.find(one, call.cwd)[0] for one in lists_of_xargs(program))
         if is_fed and name == "xargs" and changed is not None:
             return refusal(self._ground, "`xargs` would hand over the knowledge base's files")
-        if call.fed is SURE and name in SHELLS:
+        is_later = name in _LATER and re.search(_WRITEISH, call.text)
+        if call.fed is SURE and (name in SHELLS or is_later):
             return refusal(self._ground, f"`{_shown(name)}` is fed from the knowledge base")
-        if changed is None or re.fullmatch(_INTERPRETER, name):
+        if changed is None or re.fullmatch(_INTERPRETER, name) or self._runs_tainted(call):
             return self._judge_code(call)
         return None
 
     def _judge_code(self, call: "_Call") -> Denial | None:
         """Judge a program that nobody knows, or that runs what its words say, by what it names."""
         program, name = call.program, call.name
+        if self._runs_tainted(call) and re.search(_WRITEISH, call.text):
+            return refusal(self._ground, f"`{_shown(name)}` runs what was made here and names it")
         if name in TALKERS:
             return None
         where = self._scene.named(call.code, call.cwd)
         is_writer = re.search(_WRITEISH, call.code) is not None or re.fullmatch(_EDITOR, name) is not None
         if where and is_writer and is_spared(where, self._ground):
             return refusal(self._ground, f"`{_shown(name)}` may write to {_shown(where)}")
-        if self._runs_tainted(call) and re.search(_WRITEISH, call.text):
-            return refusal(self._ground, f"`{_shown(name)}` runs what was made here and names it")
+        if name in self._scene.renamed and re.search(_WRITEISH, call.text):
+            found = (self._scene.find(word, call.cwd) for word in program)
+            if any(reach is Reach.INSIDE and is_spared(path, self._ground) for reach, path in found):
+                return refusal(
+                    self._ground, f"`{_shown(name)}` is a function or an alias and is given a note"
+                )
         if re.fullmatch(_INTERPRETER, name) and _has_code(program):
             return None
         for word in program:
             reach, path = self._scene.find(word, call.cwd)
-            is_handed = is_note(path) or (name in _MOUNTERS and ":" in word and not word.endswith(":ro"))
+            is_shared = (
+                name in _MOUNTERS and re.search(r"[:=]", word) and not re.search(r":ro\b|readonly", word)
+            )
+            is_handed = is_note(path) or is_shared
             if reach is Reach.INSIDE and is_handed and is_spared(path, self._ground):
                 return refusal(self._ground, f"`{_shown(name)}` may write to {_shown(path)}")
         return None
@@ -307,7 +370,8 @@ class _Judge:
             given = self._scene.expand(stdin).strip()
             paths = [given, *given.split()[:_MOST_PATHS]]
             return any(self._scene.find(word, cwd)[0] is Reach.INSIDE for word in paths)
-        return name not in _TAKERS and self._is_named_in(stdin, cwd)
+        is_taken = name in _TAKERS and targets(call.program) is not None
+        return not (is_talker or is_taken) and self._is_named_in(stdin, cwd)
 
     def _is_named_in(self, code: str, cwd: str) -> bool:
         """Say whether code names a path there, spelled in whatever way."""
@@ -320,10 +384,15 @@ class _Judge:
 
     def _runs_tainted(self, call: "_Call") -> bool:
         """Say whether a script is run that was written here, naming the knowledge base."""
-        runs = call.name in _RUNNERS_OF_FILES or re.fullmatch(_INTERPRETER, call.name) is not None
-        return bool(self._scene.tainted) and any(
-            posixpath.normpath(posixpath.join(call.cwd, word)) in self._scene.tainted
-            for word in call.program[: 4 if runs else 1]
+        tainted = self._scene.tainted
+        if not tainted:
+            return False
+        runs = call.name in _RUNNERS_OF_FILES or (
+            re.fullmatch(_INTERPRETER, call.name) is not None and not call.name.endswith("sed")
+        )
+        words = [*call.program[: 4 if runs else 1], *_UNSAID.get(call.name, ())]
+        return any(posixpath.normpath(posixpath.join(call.cwd, word)) in tainted for word in words) or (
+            call.name == "git" and any("/.git/hooks/" in path for path in tainted)
         )
 
     def _may_act_on_input(self, call: "_Call") -> bool:
@@ -342,13 +411,13 @@ class _Judge:
 class _Call:
     """A simple command as it is about to run."""
 
-    __slots__ = ("command", "cwd", "fed", "name", "program", "text", "words")
+    __slots__ = ("command", "cwd", "fed", "name", "program", "text", "told", "words")
 
     def __init__(self, command: Command, words: list[str], cwd: str, *, fed: int, text: str) -> None:
         """Take the command, its words as far as they are known, and the whole script that it stands in."""
         self.command = command
         self.words = words
-        self.program = without_runners(words)
+        self.program, self.told = behind_runners(words)
         self.name = name_of(self.program[0]) if self.program else ""
         self.cwd = cwd
         self.fed = fed
@@ -359,9 +428,14 @@ class _Call:
         """What it is told to do."""
         return "\n".join([*self.words, self.command.stdin or ""])
 
+    def replace(self, start: int, length: int) -> None:
+        """Have a reader stand where a script was started that is judged already."""
+        self.program = [*self.program[:start], "cat", *self.program[start + length :]]
+        self.words = self.program
+
 
 def _has_code(program: list[str]) -> bool:
-    return any(word in ("-c", "-e", "-E", "-ne", "-pe", "-p") for word in program)
+    return any(re.fullmatch(r"-c|--eval|--print|-[lanpwW0-9]*[eEp]", word) for word in program[1:])
 
 
 def _shown(path: str) -> str:

@@ -11,34 +11,56 @@ from roamkb.core.readers import reads_only
 
 #: Programs that change what their words name, all of them.
 _ALL = frozenset(
-    "bindfs bunzip2 bzip2 chattr chgrp chmod chown ed emacs emacsclient ex fallocate gio gunzip gzip mount mv"
-    " nano nvim prename rename rm rmdir setfacl setfattr shred sponge srm tee touch trash trash-put truncate"
-    " unlink unxz unzstd vi vim xz zstd".split()
+    "bindfs bunzip2 bzip2 chattr chgrp chmod chown dos2unix ed emacs emacsclient ex fallocate gio gunzip gzip"
+    " link lz4 lzma mount mv nano nvim pigz prename rename rm rmdir setfacl setfattr shred sponge srm"
+    " tee touch trash trash-put truncate unison unix2dos unlink unxz unzstd vi vidir vim xz zstd".split()
 )
 #: Programs that change only the last that they name, or what `-t` says.
 _LAST = frozenset("cp install ln rsync scp gcp ginstall".split())
 #: Options whose value these programs write to.
 _OUTPUTS = {
+    "iconv": ("-o", "--output"),
     "pandoc": ("-o", "--output"),
+    "shuf": ("-o", "--output"),
     "sort": ("-o", "--output"),
     "tree": ("-o",),
+}
+#: Options of these that name something other than what is written.
+_VALUED = {
+    "csplit": ("-b", "-n", "-f", "--prefix", "--suffix-format", "--digits"),
+    "split": ("-a", "-b", "-C", "-l", "-n", "-t", "--additional-suffix"),
+}
+#: Options of curl and wget that name a file, beside the download's own.
+_FETCHED = {
+    "curl": "-c --cookie-jar -D --dump-header --trace --trace-ascii --stderr --etag-save --hsts --libcurl",
+    "wget": "-o --output-file -a --append-output --save-cookies --hsts-file --warc-file",
 }
 #: Options that say into which folder these programs put what they bring, the current one without.
 _UNPACKERS = {
     "7z": ("-o",),
+    "ar": ("--output",),
+    "aria2c": ("-d", "--dir"),
     "bsdtar": ("-C", "--directory", "--cd"),
     "cpio": ("-D", "--directory"),
     "patch": ("-d", "--directory"),
     "tar": ("-C", "--directory"),
+    "unar": ("-o", "--output-directory"),
     "unzip": ("-d",),
 }
-_GIT_CHANGES = frozenset("apply checkout clean mv reset restore rm stash switch".split())
+_GIT_CHANGES = frozenset(
+    "am apply bisect checkout checkout-index cherry-pick clean filter-branch filter-repo mv read-tree rebase"
+    " reset restore revert rm sparse-checkout stash switch".split()
+)
+_RCLONE_CHANGES = frozenset("bisync delete deletefile dedupe move moveto purge rmdirs sync".split())
+_RCLONE_BRINGS = frozenset("copy copyto copyurl rcat".split())
 _GIT_PLACES = ("-C", "--work-tree", "--git-dir")
 #: Programs that take a whole folder with them.
 _DEEP = r"-[a-zA-Z]*[rR]|--recursive|--delete|--no-preserve-root"
-_IN_PLACE = r"-[a-hj-zA-Z0]*i"
+_IN_PLACE = r"-[a-hj-zA-Z0-9]*i"
 _DEEP_OPTIONAL = frozenset("chgrp chmod chown rm shred".split())
-_DEEP_ALWAYS = frozenset("mv rmdir trash trash-put srm".split())
+_DEEP_ALWAYS = frozenset("mv rmdir trash trash-put srm unison".split())
+#: Of finders that start finders.
+_MOST_FINDERS = 4
 _FINDERS = frozenset("fd fdfind find".split())
 #: Where a program's own command begins, or what it looks for.
 _FIND_ENDS = ("-", "(", "!")
@@ -61,36 +83,55 @@ def targets(words: Sequence[str]) -> list[str] | None:
     if name == "mkdir" or (name not in ("find", "xargs") and reads_only(words)):
         return []
     if name in _ALL:
-        return [*named, *_valued(rest, ("-t", "--target-directory"))]
+        return [*named, *valued(rest, ("-t", "--target-directory"))]
     if name in _LAST:
         return _copied(name, rest, named)
     if name in _UNPACKERS:
         return _unpacked(name, rest, named)
     if name in ("curl", "wget"):
-        return _fetched(name, rest, named)
-    if name in ("csplit", "split", "zip"):
-        return named[:1] if name == "zip" else named
+        is_told = name == "curl" and any(re.match(r"-[a-zA-Z#]*K|--config", word) for word in rest)
+        return None if is_told else _fetched(name, rest, named)
+    if name in ("csplit", "split"):
+        return None if any(word.startswith("--filter") for word in rest) else _split(name, rest)
+    if name == "zip":
+        return named if any(re.match(r"-[a-zA-Z]*m|--move", word) for word in rest) else named[:1]
+    if name == "rclone":
+        return _changed_by_rclone(named)
+    if name == "unrar":
+        return [*named[-1:], "."]
     if name == "dd":
         return [word[3:] for word in rest if word.startswith("of=")]
     if name in ("perl", "ruby"):
         return named if any(re.match(_IN_PLACE, word) for word in rest) else None
-    if name in ("sed", "gsed", "yq", "awk", "gawk", "sort"):
-        return [*named, *_valued(rest, _OUTPUTS.get(name, ()))]
+    if name in ("sed", "gsed", "yq", "awk", "gawk"):
+        return named
     if name in _OUTPUTS:
-        return _valued(rest, _OUTPUTS[name])
+        return valued(rest, _OUTPUTS[name])
     if name == "xargs":
-        return _unfilled(program_of_xargs(rest), _mark_of(rest))
+        return _unfilled(program_of_xargs(rest), mark_of_xargs(rest))
     if name in _FINDERS:
-        return [] if reads_only(words) else _searched(name, rest)
+        if reads_only(words):
+            return []
+        is_deep = sum(name_of(word) in _FINDERS for word in rest) > _MOST_FINDERS
+        return [*_searched(name, rest), *(() if is_deep else targets(_started(rest)) or ())]
     if name == "git":
         return _changed_by_git(rest, named)
     return None
 
 
 def _copied(name: str, rest: list[str], named: list[str]) -> list[str]:
-    folder = _valued(rest, ("-t", "--target-directory"))
+    folder = valued(rest, ("-t", "--target-directory"))
+    named = [word for word in named if word not in folder]
     if name == "rsync" and "--remove-source-files" in rest:
         return named
+    # written to through the link, it is the note that changes
+    if name == "cp" and any(re.match(r"-[a-zA-Z]*l|--link", one) for one in rest):
+        return named
+    if any(
+        re.match(r"--parents$|--relative$", one) or (name == "rsync" and re.match(r"-[a-zA-Z]*R", one))
+        for one in rest
+    ):
+        return [posixpath.join((folder or named)[-1], one.lstrip("/")) for one in named]
     # what the last one names is taken for what it is, or all that a folder holds goes into it
     is_exact = any(re.match(r"-[a-zA-Z]*[Tnh]|--no-(?:target-directory|dereference)", one) for one in rest)
     is_opened = name == "rsync" and any(one.endswith("/") for one in named[:-1])
@@ -102,9 +143,24 @@ def _copied(name: str, rest: list[str], named: list[str]) -> list[str]:
 
 
 def _unpacked(name: str, rest: list[str], named: list[str]) -> list[str]:
-    if name == "tar" and not _extracts(rest):
-        return []
-    return _valued(rest, _UNPACKERS[name]) or (named[:1] if name == "patch" else []) or ["."]
+    if name in ("tar", "bsdtar") and not _extracts(rest):
+        archives = _archives(rest)
+        return [*archives, *(named if any(one.startswith("--remove") for one in rest) else ())]
+    if name == "7z" and not {"x", "e"}.intersection(named[:1]):
+        return named if "-sdel" in rest else named[1:2]
+    folders = valued(rest, _UNPACKERS[name])
+    members = [posixpath.join(folder, one) for folder in folders[-1:] for one in named[1:]]
+    return [*folders, *members] or (named[:1] if name == "patch" else []) or ["."]
+
+
+def _archives(rest: list[str]) -> list[str]:
+    """Return the file that tar makes or adds to."""
+    for at, word in enumerate(rest):
+        if re.match(r"-[a-zA-Z]*f$|--file$", word) or (at == 0 and re.match(r"[a-zA-Z]*f$", word)):
+            return rest[at + 1 : at + 2]
+        if found := re.match(r"--file=(.*)|-f(.+)", word):
+            return [found[1] or found[2]]
+    return []
 
 
 def _extracts(rest: list[str]) -> bool:
@@ -115,12 +171,37 @@ def _extracts(rest: list[str]) -> bool:
 
 def _fetched(name: str, rest: list[str], named: list[str]) -> list[str]:
     """Return where downloads end up; an address says what they are called."""
-    into = _valued(rest, ("--output-dir",) if name == "curl" else ("-P", "--directory-prefix"))
-    told = _valued(rest, ("-o", "--output") if name == "curl" else ("-O", "--output-document"))
+    into = valued(rest, ("--output-dir",) if name == "curl" else ("-P", "--directory-prefix"))
+    letter = "o" if name == "curl" else "O"
+    told = valued(rest, ("--output",) if name == "curl" else ("--output-document",))
+    for at, word in enumerate(rest):
+        if found := re.match(rf"-[a-zA-Z#]*?{letter}(.*)", word):
+            told += [found[1]] if found[1] else rest[at + 1 : at + 2]
+    beside = valued(rest, _FETCHED[name].split())
+    if name == "curl" and any(re.match(r"-[a-zA-Z#]*T|--upload-file", one) for one in rest):
+        beside += [one for one in named if one.startswith(("file:", "sftp:", "scp:"))]
     is_named = name == "wget" or any(re.match(r"-[a-zA-Z]*O|--remote-name", one) for one in rest)
     if not told and is_named:
         told = [posixpath.basename(one.rstrip("/")) or "index.html" for one in named if "/" in one]
-    return [posixpath.join(*into[:1], one) for one in told]
+    return [*beside, *(posixpath.join(*into[:1], one) for one in told)]
+
+
+def _split(name: str, rest: list[str]) -> list[str]:
+    """Return what the pieces of a file are called, up to their numbers."""
+    prefixes = valued(rest, ("-f", "--prefix")) if name == "csplit" else []
+    named = [
+        word
+        for before, word in zip(["", *rest], rest, strict=False)
+        if not word.startswith("-") and before not in _VALUED[name]
+    ]
+    given = prefixes or (named[1:2] if name == "split" else [])
+    return [*given, *(f"{one}aa" for one in given or ["x"])]
+
+
+def _changed_by_rclone(named: list[str]) -> list[str]:
+    if named[:1] and named[0] in _RCLONE_CHANGES:
+        return named[1:]
+    return named[-1:] if named[:1] and named[0] in _RCLONE_BRINGS else []
 
 
 def _searched(name: str, rest: list[str]) -> list[str]:
@@ -132,7 +213,17 @@ def _searched(name: str, rest: list[str]) -> list[str]:
     return [word for word in rest[:ends] if not word.startswith("-")][1:] or ["."]
 
 
-def _mark_of(rest: list[str]) -> str:
+def _started(rest: list[str]) -> list[str]:
+    """Return the program that find or fd starts for each file; a NUL stands for the file."""
+    at = next(
+        (at for at, one in enumerate(rest) if re.match(r"-(?:exec|ok)|-[a-zA-Z]*[xX]$|--exec", one)), None
+    )
+    return (
+        [] if at is None else [word.replace("{}", "\0") for word in rest[at + 1 :] if word not in (";", "+")]
+    )
+
+
+def mark_of_xargs(rest: list[str]) -> str:
     """Return what stands for each input in what xargs starts; it is put behind where nothing does."""
     for at, word in enumerate(rest):
         if not word.startswith("-"):
@@ -148,10 +239,10 @@ def _unfilled(program: list[str], mark: str) -> list[str] | None:
 
 def _changed_by_git(rest: list[str], named: list[str]) -> list[str]:
     call = git_call(rest)
-    places = [one.removesuffix("/.git") for one in _valued(rest, _GIT_PLACES)]
+    places = [one.removesuffix("/.git") for one in valued(rest, _GIT_PLACES)]
     if call is None or call[0] in _GIT_CHANGES:
         return [*places, *(call[1] if call else named), "."]
-    return _valued(call[1], ("-o", "--output", "--output-directory"))
+    return valued(call[1], ("-o", "--output", "--output-directory"))
 
 
 def takes_folders(words: Sequence[str]) -> bool:
@@ -165,14 +256,18 @@ def takes_folders(words: Sequence[str]) -> bool:
         return not reads_only(words)
     if name == "rsync":
         return any(word.startswith("--del") for word in rest)
+    if name == "rclone":
+        return bool(_RCLONE_CHANGES.intersection(rest))
     return name in _DEEP_OPTIONAL and any(re.match(_DEEP, word) for word in rest)
 
 
-def _valued(words: Sequence[str], options: Sequence[str]) -> list[str]:
+def valued(words: Sequence[str], options: Sequence[str]) -> list[str]:
+    """Return the values of options: words of their own, behind `=`, behind the last letter of a cluster."""
     found: list[str] = []
     for at, word in enumerate(words):
         for option in options:
-            if word == option:
+            is_letter = len(option) == 2 and re.fullmatch(rf"-[a-zA-Z]*{option[1]}", word)
+            if word == option or is_letter:
                 found += words[at + 1 : at + 2]
             elif word.startswith(option + "=") or (len(option) == 2 and word.startswith(option)):
                 found.append(word[len(option) :].removeprefix("="))

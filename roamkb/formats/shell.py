@@ -2,7 +2,8 @@
 
 Reads what bash and zsh agree on: quotes, escapes, operators, redirections, heredocs, subshells and
 substitutions, by bash's manual and, where that is silent, by what bash 5.2 does. Nothing is expanded:
-`$NAME`, `$(…)`, globs and braces stay as written, but for `$(cat <<EOF …)`, whose value is known.
+`$NAME`, `$(…)`, globs and braces stay as written, but for `$(cat <<EOF …)` and `$(echo …)`, whose values
+are known.
 Every character is read once, whatever the text is; there is no error.
 """
 
@@ -10,6 +11,7 @@ import re
 
 from roamkb.core.programs import Command
 from roamkb.core.programs import Script
+from roamkb.core.programs import printed
 
 _BLANKS = re.compile(r"(?:[ \t]|\\\n)+")
 _COMMENT = r"#[^\n]*+"
@@ -34,6 +36,8 @@ _ANSI_ESCAPE = (
 _ANSI_BYTE = r"\\x([0-9a-fA-F]+)|\\([0-7]+)"
 _ANSI_LETTERS = dict(zip("abeEfnrtv\\'\"?", "\a\b\x1b\x1b\f\n\r\t\v\\'\"?", strict=True))
 _FUNCTION = r"\([ \t]*+\)"
+#: `"$a"b` isn't `$ab`.
+_NAME_THAT_ENDS = re.compile(r"\$([A-Za-z_]\w*+|\d)(?=['\"\\]++\w)")
 #: What stands before a command and is none.
 _RESERVED = frozenset("if then elif else fi while until do done case esac ! { }".split())
 #: A `(` right behind one of these belongs to the word: an array, a pattern.
@@ -271,6 +275,9 @@ class _Reader:
             return self._read_braces(is_quoted=is_quoted)
         if follows == "'" and not is_quoted:
             return _ansi(self._take(_IN_ANSI)[1])
+        if named := _NAME_THAT_ENDS.match(self._text, self._at):
+            self._at = named.end()
+            return f"${{{named[1]}}}"
         self._at += 1
         return "" if follows == '"' and not is_quoted else "$"
 
@@ -364,9 +371,8 @@ def _closing_parentheses(text: str) -> dict[int, int]:
 def _value(commands: list[Command], written: str) -> str:
     """Return what a substitution gives where that is known, else what is written."""
     only = commands[0] if len(commands) == 1 else None
-    if only is None or only.copied is None or only.output is not None or not written.startswith(("$(", "`")):
-        return written
-    return only.copied.rstrip("\n")
+    value = printed(only) if only is not None and only.output is None else None
+    return written if value is None or not written.startswith(("$(", "`")) else value.rstrip("\n")
 
 
 def _unescaped(found: re.Match[str]) -> str:

@@ -89,6 +89,7 @@ def is_free(payload: "Payload") -> bool:
             is_agent_note=lambda _: False,
             resolve=os.path.realpath,
             variables=os.environ,
+            hosts=(os.uname().nodename,),
         )
         if judge_tool(str(payload.get("tool_name", "")), given if isinstance(given, dict) else {}, ground):
             return False

@@ -39,7 +39,7 @@ def resolve(path: str) -> str:
 def ground(kind: Kind = Kind.WORK, cwd: str = WORK, **more: Any) -> Ground:
     return Ground(
         kb=(KB,), kind=kind, cwd=cwd, home=HOME, resolve=resolve,
-        is_agent_note=lambda path: path not in HUMANS | FOLDERS, **more,
+        is_agent_note=lambda path: path not in HUMANS | FOLDERS, hosts=("tower",), **more,
     )  # fmt: skip
 
 

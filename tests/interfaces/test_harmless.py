@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from roamkb.interfaces.harmless import edited
 from roamkb.interfaces.harmless import is_free
 from roamkb.interfaces.harmless import is_harmless
 from tests.conftest import World
-from tests.core.test_shell_guard import HOSTILE
+from tests.core.shell_lines import HOSTILE
 
 _WORDS = st.sampled_from(
     "echo x cat cp mv rm tee sed -i > >> | && ; cd .. . notes notes/x.org ./notes ../../roam ~/roam/a.org "
@@ -89,9 +90,13 @@ def test_nothing_hostile_is_let_through(tmp_path: Path, monkeypatch: pytest.Monk
     (home / ".claude" / "rules" / "knowledge-base.md").write_text(f"```roamkb:kb\n{kb}\n```\n")
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.delenv("XDG_STATE_HOME", raising=False)
-    lines = [line.replace("/home/ada", str(home)).replace("~ada", str(home)) for line in HOSTILE]
+    own = os.uname().nodename
+    lines = [
+        re.sub(r"\btower\b", own, line).replace("/home/ada", str(home)).replace("~ada", str(home))
+        for line in HOSTILE
+    ]
     # what spells the path of another home in pieces isn't about this one
-    lines = [line for line in lines if "home/ada" not in line]
+    lines = [line for line in lines if "home/ada" not in line.lower()]
     calls = [{"tool_name": "Bash", "cwd": str(project), "tool_input": {"command": line}} for line in lines]
     assert len(calls) > 190
     assert [] == [call["tool_input"] for call in calls if is_harmless(call, "") or is_free(call)]
