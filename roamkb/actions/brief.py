@@ -10,6 +10,7 @@ from roamkb.actions.offer import is_lasting
 from roamkb.actions.offer import worth_a_line
 from roamkb.core import brief as told
 from roamkb.core.confidence import DURABLE
+from roamkb.core.ledger import YES
 from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State
 from roamkb.core.query import parse_words
@@ -34,7 +35,7 @@ _OPEN = 14
 
 def at_hand(state: State | None, branch: Branch, *, task: str, now: float) -> Task:
     """Return what is worked on, as far as the branch and the open tasks tell."""
-    known = tasks_of(state.events) if state else {}
+    known = tasks_of(state.named("task")) if state else {}
     if task and task in known:
         return known[task]
     recent = [one for one in known.values() if one.outcome == STARTED and now - one.started < _OPEN * 86400]
@@ -61,13 +62,16 @@ def fitting(
     words = scores(finder, query, limit=_BY_WORDS) if query.terms else {}
     said = {id: held.learning.content for id in words if (held := state.standings.get(id)) and counts(held)}
     named = worth_a_line(finder, task.title, said)
-    seen = {other.id: how for other, how in similar(task, tasks_of(state.events))} | {task.id: 1.0}
+    seen = {other.id: how for other, how in similar(task, tasks_of(state.named("task")))} | {task.id: 1.0}
     seen.pop("", None)
-    current = [one for one in state.standings.values() if counts(one) and one.confidence >= least_confidence]
+    # nothing else speaks for a learning
+    told_of = (*state.having("names", YES), *(held for id in named if (held := state.standings.get(id))))
+    done = (one for of in ("task", "bead") for one in state.having(of, *seen))
     found = [
         fits
-        for one in current
-        if (
+        for one in {one.id: one for one in (*told_of, *done)}.values()
+        if (counts(one) and one.confidence >= least_confidence)
+        and (
             fits := relevance(
                 one,
                 task,
@@ -78,9 +82,10 @@ def fitting(
             )
         )
     ]
-    return (
-        ordered(found, now) if found or task.title else [_sure(one) for one in _surest(current, now, agent)]
-    )
+    if found or task.title:
+        return ordered(found, now)
+    current = [one for one in state.standings.values() if counts(one) and one.confidence >= least_confidence]
+    return [_sure(one) for one in _surest(current, now, agent)]
 
 
 def _surest(current: Sequence[Standing], now: float, agent: str) -> list[Standing]:

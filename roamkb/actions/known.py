@@ -72,9 +72,8 @@ def near(
 
     said = saying.content.strip()
     # before the words are asked for: of what is said often, the same may not be among the best answers
-    for standing in state.standings.values():
-        if standing.learning.content.strip() == said and counts(standing):
-            return standing, ()
+    for standing in filter(counts, state.having("said", said)):
+        return standing, ()
     new = shape(saying.content)
     twin, rivals = None, []
     for standing in filter(counts, _sharing_words(state, finder, saying.content, type)):

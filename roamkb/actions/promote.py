@@ -91,19 +91,18 @@ class Desk:
 
 def candidates(state: State) -> list[Standing]:
     """Return what may be promoted, the surest first."""
-    found = [one for one in state.standings.values() if not why_not(one)]
+    found = [one for one in state.having("verdict", VERIFIED) if not why_not(one)]
     return sorted(found, key=lambda one: (-one.confidence, -one.occurrences, -one.learning.ts, one.id))
 
 
 def passing(state: State) -> int:
     """Return how many verified learnings are left for nothing but that they aren't durable."""
     return sum(
-        one.verdict == VERIFIED
-        and not one.node
+        not one.node
         and one.status not in (SUPERSEDED, NEEDS_REVIEW)
         and one.learning.kind is Kind.PERSONAL
         and not is_durable(one)
-        for one in state.standings.values()
+        for one in state.having("verdict", VERIFIED)
     )
 
 

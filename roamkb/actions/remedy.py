@@ -131,7 +131,7 @@ def record(log: Log, told: Told, cure: Cure, hand: Hand) -> Suggested:
             remedies.ATTEMPTED, "", task=cure.task, **remedies.fields_of(attempt)
         )
         log.append(events=[event])
-    known = remedies.attempts(contents.plus(events=[event]).state().events)
+    known = remedies.attempts(contents.plus(events=[event]).state().named(remedies.ATTEMPTED))
     same = [one for one in known if one.error.digest == identity.digest]
     found = remedies.remedies(same, Trouble(error=identity))
     mine = [one for one in found if event.id in {made.id for made in one.attempts}]
@@ -152,7 +152,7 @@ def suggest(state: State, told: Told, *, agent: str, limit: int | None = None) -
     identity = told.fingerprint()
     expressions = _Expressions(told.error)
     found = remedies.remedies(
-        remedies.attempts(state.events),
+        remedies.attempts(state.named(remedies.ATTEMPTED)),
         Trouble(
             error=identity,
             lines=expressions.lines,
@@ -172,7 +172,10 @@ def suggest(state: State, told: Told, *, agent: str, limit: int | None = None) -
 
 def list_known(state: State, *, limit: int | None = None) -> Known:
     """Return every error that something was done about."""
-    found = [_all_of(error, known) for error, known in remedies.for_errors(remedies.attempts(state.events))]
+    found = [
+        _all_of(error, known)
+        for error, known in remedies.for_errors(remedies.attempts(state.named(remedies.ATTEMPTED)))
+    ]
     limit = len(found) if limit is None else limit
     return Known(errors=tuple(found[:limit]), more=max(len(found) - limit, 0))
 
@@ -183,7 +186,7 @@ def show_known(state: State, name: str) -> Known:
     Raises:
         NotFound: neither is called so.
     """
-    known = remedies.for_errors(remedies.attempts(state.events))
+    known = remedies.for_errors(remedies.attempts(state.named(remedies.ATTEMPTED)))
     digest = name.strip().casefold()
     errors = [
         _all_of(error, found)

@@ -47,7 +47,7 @@ def begin(log: Log, task: Task, hand: Hand) -> TaskReport:
         raise UsageError("a task needs a title", hint='roamkb task start ID --title "…"')
     with log.locked():
         contents = log.read()
-        known = tasks_of(contents.state().events)
+        known = tasks_of(contents.state().named("task"))
         stamps = Stamps(hand, after=contents.last_event, by="task")
         event = stamps.event(
             "task",
@@ -72,7 +72,7 @@ def end(log: Log, id: str, hand: Hand, *, failed: bool, receipts: Sequence[Recei
         stamps = Stamps(hand, after=contents.last_event, by="task")
         event = stamps.event("task", "", task=id, outcome=FAILED if failed else DONE)
         log.append(events=[event])
-    task = tasks_of((*state.events, event))[id]
+    task = tasks_of((*state.named("task"), event))[id]
     return TaskReport(
         action=FAILED if failed else DONE,
         task=task,
@@ -94,7 +94,7 @@ def _unanswered(state: State, task: str, receipts: Sequence[Receipt]) -> list[St
 
 def find_similar(state: State, id: str) -> TaskReport:
     """Return the tasks that are like the one called `id`; none where nobody knows it."""
-    tasks = tasks_of(state.events)
+    tasks = tasks_of(state.named("task"))
     task = tasks.get(id)
     return TaskReport(
         action="similar", task=task, similar=tuple(similar(task, tasks)) if task else (), tasks=()

@@ -66,7 +66,7 @@ def list_templates(state: State, *, task_types: Sequence[str] = (), deprecated: 
     wanted = {_folded(type) for type in task_types}
     found = (
         one
-        for one in templates.templates(state.events).values()
+        for one in templates.templates(state.named(*templates.NAMES)).values()
         if (deprecated or not one.is_deprecated)
         and (not wanted or wanted & set(map(_folded, one.current.task_types)))
     )
@@ -90,7 +90,7 @@ def create_template(log: Log, wish: Wish, hand: Hand) -> TemplateShown:
         raise UsageError("a template of what for?", hint="say the kind of task with --task-type T")
 
     def plan(state: State) -> dict[str, object]:
-        known = templates.templates(state.events).get(wish.name)
+        known = templates.templates(state.named(*templates.NAMES)).get(wish.name)
         if known and not known.is_deprecated:
             raise UsageError(
                 f"there is a template {shown(wish.name)} already",
@@ -225,7 +225,7 @@ def _wanted(log: Log, state: State, wish: Wish) -> list[str]:
 
 
 def _proven(state: State, task: str) -> list[Standing]:
-    if templates.went_well(state.events, task) is False:
+    if templates.went_well(state.named(templates.TASK), task) is False:
         raise UsageError(f"task {shown(task)} failed", hint="make a template of a task that went well")
     found = templates.proven(state, task)
     if not found:
@@ -238,7 +238,7 @@ def _proven(state: State, task: str) -> list[Standing]:
 
 
 def _get(state: State, name: str, *, deprecated: bool = False) -> Template:
-    found = templates.templates(state.events).get(name)
+    found = templates.templates(state.named(*templates.NAMES)).get(name)
     if found is None or (found.is_deprecated and not deprecated):
         raise NotFound(name, what="template in use", hint="`roamkb template list` shows what there is")
     return found

@@ -120,7 +120,7 @@ class ProjectBrief(ProjectTasks):
         if log := self.log_or_none():
             state = log.read().state()
             finder = self._finder(log, state)
-            besides |= {id for id, one in state.standings.items() if one.node in besides}
+            besides |= {one.id for one in state.having("node", *besides)}
             learnings = offered_learnings(finder, state, text, limit=_AT_A_PROMPT, besides=besides)
             told = (*learnings, *(state.standings[id] for id in besides if id in state.standings))
             promoted = {one.node for one in told if one.node}
@@ -146,11 +146,8 @@ class ProjectBrief(ProjectTasks):
         name = file.relative_to(log.root).as_posix()
         found = [
             one
-            for one in log.read().state().standings.values()
-            if one.learning.canonical_type in ("gotcha", "must-check")
-            and one.id not in besides
-            and counts(one)
-            and met(one.learning.files, (name,))
+            for one in log.read().state().having("type", "gotcha", "must-check")
+            if one.id not in besides and counts(one) and met(one.learning.files, (name,))
         ]
         return tuple(
             sorted(found, key=lambda one: (-one.confidence, -one.learning.ts, one.id))[:_AT_A_PROMPT]

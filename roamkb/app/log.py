@@ -240,11 +240,10 @@ class ProjectLog:
         ids = [one.standing.id for one in found.learnings]
         self._keep_receipt(log, hand, ids, by="recall", task=task)
         wanted = canonical_type(type) if type else ""
-        is_known = any(one.learning.canonical_type == wanted for one in state.standings.values())
         return replace(
             found,
             form="raw" if raw else "framed" if framed else "plain",
-            unknown_type=(type or "") if wanted and not is_known else "",
+            unknown_type=(type or "") if wanted and not state.having("type", wanted) else "",
         )
 
     def ingest(

@@ -48,7 +48,7 @@ class ProjectTasks(ProjectLog):
         if action in ("similar", "list") or id is None:
             state = self._log_to_read().read().state()
             if id is None:
-                return tasks.TaskReport(action=action, tasks=tuple(tasks_of(state.events).values()))
+                return tasks.TaskReport(action=action, tasks=tuple(tasks_of(state.named("task")).values()))
             return tasks.find_similar(state, id)
         log, hand = self._log(title or id), self._hand(agent=agent, session=session)
         if action == "start":
@@ -86,7 +86,7 @@ class ProjectTasks(ProjectLog):
         at, contents = self._moment("--as-of", as_of), log.read()
         state = contents.state(as_of=at)
         told = self._new_task(task or "", title, category, files, ())
-        tasks = tasks_of(state.events)
+        tasks = tasks_of(state.named("task"))
         known = tasks.get(task or "")
         if known is None and task is None and not (title or files or category or actions):
             raise UsageError("relevant to what?", hint='roamkb relevant --task ID, or --title "…" --file F')

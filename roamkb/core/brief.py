@@ -15,6 +15,7 @@ from roamkb.core.framing import framed
 from roamkb.core.ledger import CANONICAL
 from roamkb.core.ledger import NEEDS_REVIEW
 from roamkb.core.ledger import SUPERSEDED
+from roamkb.core.ledger import YES
 from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State
 from roamkb.core.model import Hit
@@ -83,22 +84,15 @@ def is_approved(standing: Standing) -> bool:
 
 def checklist(state: State) -> tuple[Standing, ...]:
     """Return the must-checks that a human approved, the latest first."""
-    found = [
-        one
-        for one in state.standings.values()
-        if one.learning.canonical_type == MUST_CHECK and one.status != SUPERSEDED and is_approved(one)
-    ]
+    found = [one for one in state.having("type", MUST_CHECK) if one.status != SUPERSEDED and is_approved(one)]
     return tuple(sorted(found, key=lambda one: (-one.learning.ts, one.id)))
 
 
 def wants(state: State) -> tuple[int, int]:
     """Return how many learnings want a review for other reasons, and how many may contradict another."""
-    current = [one for one in state.standings.values() if one.status != SUPERSEDED and not one.is_archived]
-    contradicting = sum("may_contradict" in one.flags for one in current)
-    return (
-        sum(one.status == NEEDS_REVIEW and "may_contradict" not in one.flags for one in current),
-        contradicting,
-    )
+    doubted = [one for one in state.having("contradicts", YES) if one.status != SUPERSEDED]
+    waiting = [one for one in state.having("status", NEEDS_REVIEW) if "may_contradict" not in one.flags]
+    return sum(not one.is_archived for one in waiting), sum(not one.is_archived for one in doubted)
 
 
 def told(brief: Brief, *, nonce: str) -> tuple[str, Brief]:

@@ -127,13 +127,19 @@ class Standing:
         return confidence.decayed(self.confidence, idle_days=(now - self.last_used) / 86400)
 
 
+#: What `contradicts` says of a learning that may contradict another, and `names` of one that names files.
+YES: Final = "yes"
 #: What learnings are asked for by, beside their ids.
 TRAITS: Final[Mapping[str, Callable[[Standing], str]]] = {
     "key": lambda one: one.learning.key,
     "type": lambda one: one.learning.canonical_type,
     "said": lambda one: one.learning.content.strip(),
+    "task": lambda one: one.learning.task,
+    "bead": lambda one: one.learning.bead,
+    "names": lambda one: YES if one.learning.files else "",
     "status": lambda one: one.status,
     "verdict": lambda one: one.verdict,
+    "contradicts": lambda one: YES if "may_contradict" in one.flags else "",
     "node": lambda one: one.node,
 }
 
@@ -144,8 +150,8 @@ class Shelf(Protocol):
     def having(self, trait: str, values: Collection[str]) -> list[Standing]:
         """Return the learnings of which one of `TRAITS` has one of those values, in order."""
 
-    def named(self, name: str) -> list[Event]:
-        """Return the events of that name, in order."""
+    def named(self, names: Collection[str]) -> list[Event]:
+        """Return the events of those names, in order."""
 
     def since(self, digest: str) -> Sequence[str] | None:
         """Return the ids of the learnings that came after those that `digest` stands for; None if unknown."""
@@ -186,11 +192,11 @@ class State:
         told = TRAITS[trait]
         return [standing for standing in self.standings.values() if told(standing) in values]
 
-    def named(self, name: str) -> Sequence[Event]:
-        """Return the events of that name that count, in order."""
+    def named(self, *names: str) -> Sequence[Event]:
+        """Return the events of those names that count, in order."""
         if self.shelf is not None:
-            return self.shelf.named(name)
-        return [event for event in self.events if event.event == name]
+            return self.shelf.named(names)
+        return [event for event in self.events if event.event in names]
 
     def since(self, digest: str) -> Sequence[str] | None:
         """Return the ids of the learnings that came after those that `digest` stands for; None if unknown."""
@@ -304,9 +310,9 @@ class _Grown(Mapping[str, Standing]):
         found += [one for one in self._changed.values() if told(one) in values]
         return list(_ordered(found).values())
 
-    def named(self, name: str) -> list[Event]:
-        """Return the events of that name, in order."""
-        return [*self._before.named(name), *(event for event in self._events if event.event == name)]
+    def named(self, names: Collection[str]) -> list[Event]:
+        """Return the events of those names, in order."""
+        return [*self._before.named(*names), *(event for event in self._events if event.event in names)]
 
     def since(self, digest: str) -> None:
         """Return nothing: the state says what came since the one before."""

@@ -24,6 +24,8 @@ from roamkb.core.wilson import lower_bound
 
 TEMPLATED: Final = "templated"
 TASK: Final = "task"
+#: What `templates` goes by.
+NAMES: Final = (TEMPLATED, TASK)
 CREATE: Final = "create"
 UPDATE: Final = "update"
 DEPRECATE: Final = "deprecate"

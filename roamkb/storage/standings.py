@@ -63,7 +63,7 @@ CREATE TABLE standing(
 CREATE TABLE event(n INTEGER PRIMARY KEY, name INTEGER, row BLOB);
 """
 _INDEXES = f"""
-{"".join(f"CREATE INDEX standing_{name} ON standing({name});" for name in _TRAITS)}
+{"".join(f"CREATE INDEX standing_{name} ON standing({name}) WHERE {name} IS NOT NULL;" for name in _TRAITS)}
 CREATE INDEX event_name ON event(name);
 """
 
@@ -244,9 +244,9 @@ def _tell(
     db.executemany("INSERT OR REPLACE INTO about VALUES(?, ?)", told.items())
 
 
-def _mark(text: str) -> int:
-    """Return that by which a trait is found; who finds it looks whether it is the one."""
-    return zlib.crc32(text.encode("utf-8", "surrogatepass"))
+def _mark(text: str) -> int | None:
+    """Return that by which a trait is found, but for none; who finds it looks whether it is the one."""
+    return zlib.crc32(text.encode("utf-8", "surrogatepass")) if text else None
 
 
 class _Shelf(Mapping[str, Standing]):
@@ -331,16 +331,19 @@ class _Shelf(Mapping[str, Standing]):
         """Return the learnings of which one of `TRAITS` has one of those values, in order."""
         told = TRAITS[trait]
         found: Iterable[Standing] | None = None
-        if self._all is None and len(values) <= _MOST_VALUES:
+        if self._all is None and len(values) <= _MOST_VALUES and "" not in values:
             # what is found has the mark of one of them
             marks = [_mark(value) for value in values]
             found = self._standings(f"{trait} IN ({', '.join('?' * len(marks))})", *marks)
         return [one for one in (self._whole().values() if found is None else found) if told(one) in values]
 
-    def named(self, name: str) -> list[Event]:
-        """Return the events of that name, in order."""
-        found = None if self._events is not None else self._told_by("name = ?", _mark(name))
-        return [one for one in (self.events() if found is None else found) if one.event == name]
+    def named(self, names: Collection[str]) -> list[Event]:
+        """Return the events of those names, in order."""
+        found = None
+        if self._events is None:
+            marks = [_mark(name) for name in names]
+            found = self._told_by(f"name IN ({', '.join('?' * len(marks))})", *marks)
+        return [one for one in (self.events() if found is None else found) if one.event in names]
 
     def _standings(self, which: str, *given: object) -> list[Standing] | None:
         """Return the standings of some rows; None where the file doesn't tell any more."""
