@@ -20,6 +20,7 @@ from roamkb.core.installation import Held
 from roamkb.core.model import Rule
 from roamkb.formats.codex_config import BadToml
 from roamkb.formats.codex_config import has_hooks_off
+from roamkb.formats.codex_config import untrusted
 from roamkb.formats.json_text import BadJson
 from roamkb.formats.settings_json import is_disabled
 from roamkb.formats.settings_json import missing_rules
@@ -36,6 +37,11 @@ from roamkb.storage.installed import real_path
 #: Tools that the hook before a tool must hear of.
 _WRITERS = ("Bash", "Edit", "Write", "NotebookEdit", "mcp__files__write_file")
 _LIST = re.compile(r"[\w\-, |]*")
+#: A human's act, in Codex itself.
+_TRUST = (
+    'start `codex` in a terminal: it asks, and "Trust all and continue" is enough, or type /hooks there and '
+    "then t; `codex exec` never asks"
+)
 
 
 def checks_of_harnesses(patient: Patient) -> Iterator[Check]:
@@ -69,9 +75,14 @@ def _codex(patient: Patient) -> Check:
         return _unreadable("Codex", path, error)
     try:
         off = ["config.toml turns hooks off under [features]"] if mine and has_hooks_off(config) else []
+        skipped = untrusted(data, config, {str(path), str(real_path(path))}) if mine and not off else ()
     except BadToml as error:
         return _unreadable("Codex", patient.home / CODEX_CONFIG, error)
-    return _judged(patient, "Codex", mine, WANTED_OF_CODEX, off, "--codex")
+    found = _judged(patient, "Codex", mine, WANTED_OF_CODEX, off, "--codex")
+    if not skipped or not found.ok:
+        return found
+    said = f"skipped without a word, since nobody has trusted them as they are now: {', '.join(skipped)}"
+    return Check(name="Codex", ok=False, detail=said, fix=_TRUST)
 
 
 def _content(path: Path) -> bytes:
@@ -103,10 +114,7 @@ def _judged(
         return Check(name=name, ok=True, detail=said, fix=fix)
     found = (*faults, *_misplaced(mine, wanted), *_missing(mine, wanted), *_mute(patient, mine))
     fine = f"{len(mine)} hooks, each answered"
-    result = check(name, found, fine=fine, fix=f"`roamkb install {option}`, or put it right in the settings")
-    if result.ok and name == "Codex":
-        return Check(name=name, ok=True, detail=fine, fix="Codex runs them once you trust them: /hooks there")
-    return result
+    return check(name, found, fine=fine, fix=f"`roamkb install {option}`, or put it right in the settings")
 
 
 def _misplaced(mine: Sequence[Handler], wanted: Sequence[Hook]) -> Iterator[str]:

@@ -148,7 +148,7 @@ def _step(what: str, path: Path, found: Found, new: bytes | None, *, removing: b
     if removing:
         why = "the file held nothing else" if new is None else "only roamkb's own; every other byte stays"
     elif what == _CODEX:
-        why = "Codex skips them without a word until you trust them: say /hooks there"
+        why = "Codex skips them until you trust them: start `codex` in a terminal, and it asks"
     else:
         done = "their command is another one now" if is_replacing else "added"
         why = "a new file" if old is None else f"{done}; every other byte stays"

@@ -55,9 +55,11 @@ CLAUDE_HOOKS = (
     # without a timeout of its own it shares 1.5 s with all others of its kind
     Hook(event="SessionEnd"),
 )
+#: Seconds that Codex gives a session's end; of more it warns at each start.
+CODEX_LAST = 3
 #: Codex tells of no failure by itself, and its regular expressions know no lookahead.
 CODEX_HOOKS = tuple(
-    Hook(event=hook.event, timeout=hook.timeout)
+    Hook(event=hook.event, timeout=CODEX_LAST if hook.event == "SessionEnd" else hook.timeout)
     for hook in CLAUDE_HOOKS
     if hook.event != "PostToolUseFailure"
 )

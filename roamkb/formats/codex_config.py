@@ -5,11 +5,16 @@ Codex itself writes new tables at the end of the file, and that may be within th
 ours there is kept.
 """
 
+import hashlib
 import json
 import re
 import tomllib
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
+
+from roamkb.core.harness import CODEX_LAST
+from roamkb.formats.settings_json import own_groups
 
 _SERVERS = "mcp_servers"
 _NAME = "roamkb"
@@ -19,6 +24,9 @@ _OURS = re.compile(r"""mcp_servers\s*\.\s*(["']?)roamkb\1\s*(?:\.|$)""")
 _COMMAND = re.compile(r"^command[ \t]*=[^\r\n]*", re.MULTILINE)
 _BEGIN = "# roamkb:begin kept by roamkb install, edit outside of it{made}"
 _END = "# roamkb:end"
+#: Of a hook, what Codex knows it by; and its seconds where nobody says.
+_TOLD = ("type", "command", "commandWindows", "timeout", "async", "statusMessage")
+_SECONDS = 600
 #: In the opening mark of a file that we made.
 _MADE = ", which made this file"
 
@@ -102,6 +110,44 @@ def has_hooks_off(data: bytes) -> bool:
     features = _parsed(_text(data)).get("features")
     found = features if isinstance(features, dict) else {}
     return found.get("hooks", found.get("codex_hooks")) is False
+
+
+def untrusted(hooks: bytes, config: bytes, places: Collection[str]) -> tuple[str, ...]:
+    """Return the events at which Codex skips a hook of ours, since nobody has trusted it as it is now.
+
+    `hooks` is what `hooks.json` holds and `places` are its names. For each hook that its human trusted Codex
+    keeps a digest, `[hooks.state."PLACE:event:group:handler"]` (0.169); roamkb only ever reads it.
+    """
+    told = _parsed(_text(config)).get("hooks")
+    state = told.get("state") if isinstance(told, dict) else None
+    known = state if isinstance(state, dict) else {}
+    skipped = []
+    for event, number, at, group in own_groups(hooks):
+        name = re.sub(r"(?<!^)(?=[A-Z])", "_", event).lower()
+        held = (known.get(f"{place}:{name}:{number}:{at}") for place in places)
+        digest = _digest(name, group)
+        if not any(isinstance(one, dict) and _is_on(one, digest) for one in held):
+            skipped.append(event)
+    return tuple(dict.fromkeys(skipped))
+
+
+def _is_on(held: dict[str, Any], digest: str) -> bool:
+    return held.get("trusted_hash") == digest and held.get("enabled") is not False
+
+
+def _digest(event: str, group: dict[str, object]) -> str:
+    """Return what Codex remembers a hook by: its JSON, with nothing implied and no word of others."""
+    (handler,) = group["hooks"] if isinstance(group["hooks"], list) else ({},)
+    told = {name: handler[name] for name in _TOLD if handler.get(name) is not None}
+    seconds = told.get("timeout", _SECONDS)
+    is_last = event == "session_end" and isinstance(seconds, int)
+    told["timeout"] = min(seconds, CODEX_LAST) if is_last else seconds
+    told["async"] = told.get("async", False)
+    whole: dict[str, object] = {"event_name": event, "hooks": [told]}
+    if isinstance(group.get("matcher"), str):
+        whole["matcher"] = group["matcher"]
+    text = json.dumps(whole, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
 def has_block(data: bytes) -> bool:

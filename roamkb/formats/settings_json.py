@@ -68,6 +68,17 @@ def own_handlers(data: bytes) -> tuple[Handler, ...]:
     return tuple(handler for _, handler in _own(_text(data)[1]))
 
 
+def own_groups(data: bytes) -> tuple[tuple[str, int, int, dict[str, object]], ...]:
+    """Return for each handler of ours its event, its group's place, its own, and the group with no other."""
+    text = _text(data)[1]
+    found = []
+    for way, known in _own(text):
+        group, handler = _find(text, way[:3]), _find(text, way)
+        if isinstance(group, dict) and isinstance(handler, dict):
+            found.append((known.event, int(way[2]), int(way[4]), {**group, "hooks": [handler]}))
+    return tuple(found)
+
+
 def missing_rules(data: bytes, deny: Sequence[str]) -> tuple[str, ...]:
     """Return which of the rules `deny` the settings don't have."""
     return _missing(_text(data)[1], deny)

@@ -234,7 +234,7 @@ def _may_comment(payload: "Payload") -> bool:
 
 
 def _completed(payload: "Payload") -> "Payload":
-    """Return the payload with the status that Codex keeps to itself: it tells what a command printed alone."""
+    """Return the payload with the status that Codex keeps to itself: it tells only what a command printed."""
     printed = payload.get("tool_response")
     if "turn_id" not in payload or payload.get("tool_name") != "Bash" or not isinstance(printed, str):
         return payload

@@ -52,7 +52,10 @@ _WHY = {
     errno.ENOSPC: ("the disk is full", "free some space and try again"),
     errno.EDQUOT: ("the disk quota is used up", "free some space and try again"),
     errno.EFBIG: ("the file would be larger than is allowed here", "look at `ulimit -f`"),
-    errno.EROFS: ("the file system is read-only", "mount it for writing, or go on without"),
+    errno.EROFS: (
+        "the file system is read-only",
+        "by an agent's sandbox, perhaps: roamkb's MCP tools run outside of it; else mount it for writing",
+    ),
     errno.EACCES: ("permission denied", "see who owns it and what its mode is"),
     errno.EPERM: ("the system doesn't permit it", "see who owns it and what its mode is"),
     errno.EIO: ("the disk reports an input/output error", "check the disk before writing again"),

@@ -1,6 +1,8 @@
 """The doctor proves hooks by running them, and names what would keep one from running."""
 
+import hashlib
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -41,6 +43,7 @@ def patient(world: World) -> Patient:
     (world.home / ".claude" / "settings.json").write_bytes(claude)
     codex = with_hooks(None, CODEX_HOOKS, program, made=CODEX_MADE)
     (world.home / ".codex" / "hooks.json").write_bytes(codex)
+    (world.home / ".codex" / "config.toml").write_text(trusting(world.home / ".codex" / "hooks.json"))
     rule = find_rule(world.home, account_home=world.home)
     assert isinstance(rule, Rule)
     return Patient(
@@ -53,6 +56,18 @@ def patient(world: World) -> Patient:
         state=State(state=world.state, cache=world.home / "cache"),
         now=NOON,
     )
+
+
+def trusting(hooks: Path) -> str:
+    """Return the tables in which Codex 0.169 keeps what its human trusted, all of `hooks`."""
+    tables = []
+    for event, groups in json.loads(hooks.read_text())["hooks"].items():
+        name = re.sub(r"(?<!^)(?=[A-Z])", "_", event).lower()
+        kept = {"event_name": name, "hooks": [{**groups[0]["hooks"][0], "async": False}]}
+        text = json.dumps(kept, sort_keys=True, separators=(",", ":"))
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        tables.append(f'[hooks.state."{hooks}:{name}:0:0"]\ntrusted_hash = "sha256:{digest}"\n')
+    return "\n".join(tables)
 
 
 def of(patient: Patient, name: str = "Claude Code") -> Check:
@@ -76,10 +91,32 @@ def handler(told: dict[str, Any], event: str) -> dict[str, Any]:
 
 
 def test_hooks_that_answer_are_well(patient: Patient) -> None:
-    """Codex's need a human's trust, which no file shows."""
+    """In both harnesses."""
     assert (True, "11 hooks, each answered") == (of(patient).ok, of(patient).detail)
-    assert of(patient, "Codex").ok
-    assert "/hooks" in of(patient, "Codex").fix
+    assert (True, "10 hooks, each answered") == (of(patient, "Codex").ok, of(patient, "Codex").detail)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "events"),
+    [
+        ("", "", ("SessionStart", "PreToolUse", "SessionEnd")),
+        ('"timeout": 30', '"timeout": 31', ("SessionStart", "Stop")),
+        ("hook stop", "hook  stop", ("Stop",)),
+    ],
+)
+def test_hooks_that_nobody_trusted_are_named(
+    patient: Patient, old: str, new: str, events: tuple[str, ...]
+) -> None:
+    """Nor those that are others now; Codex says nothing of them."""
+    path = patient.home / ".codex" / "hooks.json"
+    if old:
+        path.write_text(path.read_text().replace(old, new))
+    else:
+        (patient.home / ".codex" / "config.toml").unlink()
+    found = of(patient, "Codex")
+    assert (False, True) == (found.ok, "/hooks" in found.fix)
+    assert all(event in found.detail for event in events)
+    assert old == "" or found.detail.endswith(", ".join(events))
 
 
 def test_our_own_hooks_answer_and_change_nothing(patient: Patient, world: World) -> None:

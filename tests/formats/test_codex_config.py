@@ -1,5 +1,6 @@
 """Our MCP server in Codex's config.toml, as one block of text."""
 
+import json
 import tomllib
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from roamkb.formats.codex_config import BadToml
 from roamkb.formats.codex_config import has_hooks_off
+from roamkb.formats.codex_config import untrusted
 from roamkb.formats.codex_config import with_server
 from roamkb.formats.codex_config import without_server
 
@@ -95,3 +97,31 @@ def test_hooks_can_be_turned_off() -> None:
     assert has_hooks_off(b"[features]\ncodex_hooks = false\n")
     assert not has_hooks_off(b"[features]\nhooks = true\n")
     assert not has_hooks_off(b"")
+
+
+#: Written by Codex 0.169 when its human trusted these two.
+_TRUSTED = """
+[hooks.state."/home/ann/.codex/hooks.json:pre_tool_use:0:0"]
+trusted_hash = "sha256:927ca8b1428a2670743233a1332e823b1186eef1c0e16767008138c5bfe6a6a2"
+
+[hooks.state."/home/ann/.codex/hooks.json:session_end:0:0"]
+trusted_hash = "sha256:461023c0f936c1e2a526d33c60fbaa5fd83c3a5b8ecbaeeb5a2a1a218e016134"
+"""
+_PROGRAM = "/var/tmp/harness-codex/m1/home/.local/bin/roamkb"
+_HOOKS = {
+    event: [{"hooks": [{"type": "command", "command": f"{_PROGRAM} hook {word}", "timeout": 10}]}]
+    for event, word in (("PreToolUse", "pre-tool-use"), ("SessionEnd", "session-end"))
+}
+
+
+def test_what_codex_was_told_to_trust_is_trusted() -> None:
+    """By the digests that it wrote itself; a hook that is another now, or was turned off, isn't."""
+    places = ("/elsewhere", "/home/ann/.codex/hooks.json")
+    hooks = json.dumps({"hooks": _HOOKS}).encode()
+    assert () == untrusted(hooks, _TRUSTED.encode(), places)
+    assert ("PreToolUse", "SessionEnd") == untrusted(hooks, b"", places)
+    assert ("PreToolUse", "SessionEnd") == untrusted(hooks, _TRUSTED.encode(), places[:1])
+    changed = hooks.replace(b"hook pre", b"hook  pre")
+    assert ("PreToolUse",) == untrusted(changed, _TRUSTED.encode(), places)
+    assert ("SessionEnd",) == untrusted(hooks, f"{_TRUSTED}enabled = false\n".encode(), places)
+    assert () == untrusted(b'{"hooks": {"Stop": [{"hooks": [{"command": "other"}]}]}}', b"", places)

@@ -312,8 +312,9 @@ def test_a_read_only_file_system_is_named(tmp_path: Path) -> None:
     with tmpfs(tmp_path / "kb", "64k") as kb:
         disk.create(kb, "a.org", OLD)
         subprocess.run(["mount", "-o", "remount,ro", kb], check=True)
-        with pytest.raises(DiskError, match="the file system is read-only"):
+        with pytest.raises(DiskError, match="the file system is read-only") as found:
             disk.create(kb, "b.org", NEW)
+        assert "sandbox" in found.value.hint
         with pytest.raises(DiskError, match="the file system is read-only"):
             disk.swap(kb / "a.org", NEW, was=disk.digest(OLD), lock=FREE)
         assert disk.read_file(kb / "a.org") == OLD
