@@ -1,6 +1,7 @@
 """What is worth showing to who didn't ask: the search's ranking, and a floor under it (`core/floor`)."""
 
 from collections.abc import Collection
+from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from typing import Protocol
@@ -9,7 +10,6 @@ from roamkb.actions import known
 from roamkb.actions.search import Finder as NoteFinder
 from roamkb.actions.search import hit_of
 from roamkb.core.answers import Answer
-from roamkb.core.attention import neglected
 from roamkb.core.brief import is_approved
 from roamkb.core.floor import AT_THE_START
 from roamkb.core.floor import INTERRUPTING
@@ -19,8 +19,6 @@ from roamkb.core.ledger import SUPERSEDED
 from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State
 from roamkb.core.model import Hit
-from roamkb.core.moments import passing
-from roamkb.core.moments import undated
 from roamkb.core.query import Query
 from roamkb.core.query import parse_words
 from roamkb.core.tokens import terms
@@ -75,7 +73,21 @@ def offered_learnings(
     current = [one for one in answers if (held := state.standings.get(one.file)) and counts(held)]
     worthy = _worth(text, current, finder.weigh(query), least=INTERRUPTING)
     found = (state.standings[one.file] for one in worthy if one.file not in besides)
-    return tuple(one for one in found if is_lasting(one))[:limit]
+    lasting = [one for one in found if is_lasting(one)]
+    return tuple(_each_once(lasting, state, besides))[:limit] if lasting else ()
+
+
+def _each_once(found: Sequence[Standing], state: State, besides: Collection[str]) -> Iterator[Standing]:
+    """Yield what neither one before it says, nor one of `besides`, in whatever words."""
+    # for most prompts nothing is found
+    from roamkb.core.consolidation import Told
+    from roamkb.core.similarity import shape
+
+    said = [held.learning.content for id in besides if (held := state.standings.get(id))]
+    for one in found:
+        if not Told(said).say(shape(one.learning.content)):
+            yield one
+            said.append(one.learning.content)
 
 
 def counts(standing: Standing) -> bool:
@@ -88,6 +100,10 @@ def is_lasting(standing: Standing) -> bool:
 
     Whoever asks finds the others: other tools' logs have them, and it's no sin to note what was done.
     """
+    from roamkb.core.attention import neglected
+    from roamkb.core.moments import passing
+    from roamkb.core.moments import undated
+
     said = standing.learning
     if is_approved(standing):
         return True

@@ -8,6 +8,7 @@ from roamkb.app.brief import ProjectBrief
 from roamkb.app.sharing import ProjectSharing
 from roamkb.core.errors import Refused
 from roamkb.core.errors import UsageError
+from roamkb.core.ledger import VERIFIED
 from roamkb.core.names import require_name
 from roamkb.core.text import shown
 from roamkb.core.text import texts_of
@@ -90,10 +91,13 @@ class ProjectPipeline(ProjectApproval, ProjectSharing, ProjectBrief):
         log = self.log_or_none()
         if log is None:
             return Told()
-        shown = {id for one in receipts(log.local) if one.session == session for id in one.shown}
-        known = log.read().state().standings.values() if session and shown else ()
-        said = [one.learning.content for one in known if one.id in shown or one.node in shown]
-        return Told([*boot_lines(log.root, self._around.home), *said])
+        lines = boot_lines(log.root, self._around.home)
+        shown = {id for one in receipts(log.local) if session and one.session == session for id in one.shown}
+        if not shown:
+            return Told(lines)
+        state = log.read().state()
+        known = (held for id in shown if (held := state.standings.get(id)))
+        return Told([*lines, *(one.learning.content for one in (*known, *state.having("node", *shown)))])
 
     def consolidate(
         self, stage: str, name: str | None = None, *, agent: str | None = None
@@ -273,6 +277,11 @@ class ProjectPipeline(ProjectApproval, ProjectSharing, ProjectBrief):
         if ask:
             raise UsageError("--ask is about the knowledge base", hint="leave --to out")
         return self.propose(keys, to, section, all=all, dry_run=dry_run, session=session, as_of=as_of)
+
+    @property
+    def has_verified(self) -> bool:
+        """Whether anything could be promoted at all; asked before the rest is imported."""
+        return bool(self._log_to_read().read().state().having("verdict", VERIFIED))
 
     def promote_nodes(
         self,

@@ -32,3 +32,14 @@ def test_what_contradicts_another_is_not_among_the_surest(world: World) -> None:
         log.learn("The payment gateway gives up after 300 seconds", agent=agent)
         log.learn("Redis evicts sessions before carts", agent=agent)
     assert ["Redis evicts sessions before carts"] == [one.learning.content for one in log.brief().learnings]
+
+
+def test_nothing_is_told_twice_in_other_words(world: World) -> None:
+    """Neither beside the other, nor where one was shown before."""
+    log = world.open().log
+    log.init()
+    known = log.learn("Celery tasks need acks_late, otherwise a killed worker loses them").learning
+    log.learn("Celery tasks need acks_late, else a killed worker loses them", type="fact")
+    prompt = "Celery loses tasks when a worker is killed, is it acks_late?"
+    assert 1 == len(offered(world, prompt))
+    assert ((), ()) == world.open().log.offered(prompt, besides=frozenset([known.id]))

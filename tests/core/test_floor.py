@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Iterable
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 
@@ -24,6 +25,8 @@ from tests.interfaces.prompts import LOG
 from tests.interfaces.prompts import PROMPTS
 from tests.week import material
 from tests.week import needs
+from tests.week import stranger
+from tests.week import stranger_needs
 
 
 def test_what_is_shown_at_a_prompt_is_nearly_always_to_the_point(tmp_path: Path) -> None:
@@ -56,25 +59,52 @@ def _shown(learnings: Sequence[Learning], prompts: Iterable[str], folder: Path) 
     return [[one.id for one in offered_learnings(log, state, prompt, limit=3)] for prompt in prompts]
 
 
-def test_the_limits_hold_for_what_nobody_chose_them_by(tmp_path: Path) -> None:
-    """Every second need of the made-up week, and every second prompt that nothing helps with."""
-    facts = [(label, text) for label, _, _, text in material.FACTS]
-    facts += [(label, text) for label, _, text in material.RULES]
-    said = [*material.ONCE, *(text for _, text in material.ECHOES), *material.CHATTER[8:]]
-    said += [text for _, *both in material.DISPUTES for text in both]
+class Said(Protocol):
+    """What is said in a made-up week."""
+
+    FACTS: tuple[tuple[str, str, str, str], ...]
+    RULES: tuple[tuple[str, str, str], ...]
+    ONCE: tuple[str, ...]
+    ECHOES: tuple[tuple[str, str], ...]
+    DISPUTES: tuple[tuple[str, str, str], ...]
+    CHATTER: tuple[str, ...]
+
+
+def _figures(said: Said, asked: Iterable[tuple[str, str]], folder: Path) -> tuple[float, float, list[object]]:
+    """Return how much of what is shown was wanted, how much of what was wanted is shown, and what was wrong."""
+    facts = [(label, text) for label, _, _, text in said.FACTS]
+    facts += [(label, text) for label, _, text in said.RULES]
+    others = [*said.ONCE, *(text for _, text in said.ECHOES), *said.CHATTER[8:]]
+    others += [text for _, *both in said.DISPUTES for text in both]
     learnings = [
         Learning(id=label, key=label, type="learned", content=usual(text))
-        for label, text in [*facts, *((f"other {n}", text) for n, text in enumerate(said))]
+        for label, text in [*facts, *((f"other {n}", text) for n, text in enumerate(others))]
     ]
-    asked = [(prompt, label) for label, _, prompt in needs.NEEDS][1::2]
-    asked += [(prompt, "") for prompt in needs.NOTHING][1::2]
-    shown = _shown(learnings, [prompt for prompt, _ in asked], tmp_path)
-    wrong = [
+    asked = list(asked)
+    shown = _shown(learnings, [prompt for prompt, _ in asked], folder)
+    wrong: list[object] = [
         (prompt, id) for (prompt, label), ids in zip(asked, shown, strict=True) for id in ids if id != label
     ]
     right = sum(label in ids for (_, label), ids in zip(asked, shown, strict=True))
-    assert right / (right + len(wrong)) >= 0.85, wrong
-    assert right / sum(bool(label) for _, label in asked) >= 0.9
+    return right / (right + len(wrong)), right / sum(bool(label) for _, label in asked), wrong
+
+
+def test_the_needs_of_the_week_are_met(tmp_path: Path) -> None:
+    """The limits were chosen on these, among others."""
+    asked = [(prompt, label) for label, _, prompt in needs.NEEDS]
+    asked += [(prompt, "") for prompt in needs.NOTHING]
+    precision, recall, wrong = _figures(material, asked, tmp_path)
+    assert precision >= 0.95, wrong
+    assert recall >= 0.95
+
+
+def test_the_limits_hold_for_what_nobody_chose_them_by(tmp_path: Path) -> None:
+    """Another project, whose prompts were written before anybody saw what is shown there."""
+    asked = [(prompt, label) for label, _, prompt in stranger_needs.NEEDS]
+    asked += [(prompt, "") for prompt in stranger_needs.NOTHING]
+    precision, recall, wrong = _figures(stranger, asked, tmp_path)
+    assert precision >= 0.8, wrong
+    assert recall >= 0.85
 
 
 def usual(text: str) -> str:
@@ -111,6 +141,19 @@ def test_what_is_much_less_than_the_best_is_no_second_answer() -> None:
 def test_words_that_are_said_of_any_work_count_half() -> None:
     """Two of them are one word."""
     assert [1] == kept("test branch pgbouncer", ("test branch", ""), ("test pgbouncer", ""))
+
+
+def test_what_sentences_are_built_with_counts_nothing() -> None:
+    """However rare it is; a German sentence is built with other words."""
+    assert [] == kept("two each without pgbouncer", ("two each without", ""))
+    assert [1] == kept("warum wird pgbouncer nginx", ("warum wird", ""), ("pgbouncer nginx", ""))
+    assert [0] == kept("the process will die in nginx", ("nginx may die", ""))
+
+
+def test_what_is_waved_away_is_not_asked_for() -> None:
+    """Up to the end of the clause."""
+    text = "Never mind about pgbouncer and asyncpg, restart celery and redis."
+    assert [1] == kept(text, ("pgbouncer asyncpg", ""), ("celery redis", ""))
 
 
 def test_an_identifier_is_one_word() -> None:
