@@ -10,7 +10,9 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from posixpath import basename
 from posixpath import dirname
+from posixpath import isdir
 from posixpath import islink
 from posixpath import join
 from posixpath import lexists
@@ -45,8 +47,12 @@ class _Broken(Exception):
 
 
 def is_marked(folder: str) -> bool:
-    """Say whether a project begins at `folder`; raises `OSError` where it can't be looked at."""
-    return any(_is_there(join(folder, mark)) for mark in MARKS)
+    """Say whether a project begins at `folder`; raises `OSError` where it can't be looked at.
+
+    A `.git` with nothing in it is none, and git looks further up, too: Codex's sandbox puts one into each
+    folder that may be written to, and a command that is killed leaves it there.
+    """
+    return any(_is_there(join(folder, mark)) and not _is_hollow(join(folder, mark)) for mark in MARKS)
 
 
 def ties_of(folder: str) -> Ties:
@@ -156,6 +162,17 @@ def _line(path: str) -> str:
 def _joined(folder: str, path: str) -> str:
     """Return where `path`, written down in `folder`, leads; its links stay for the judge."""
     return join(realpath(folder), path)
+
+
+def _is_hollow(path: str) -> bool:
+    """Say whether a mark is a `.git` folder of its own with nothing in it."""
+    if basename(path) != ".git" or islink(path) or not isdir(path):
+        return False
+    try:
+        with os.scandir(path) as inside:
+            return next(inside, None) is None
+    except PermissionError:
+        return False
 
 
 def _is_there(path: str) -> bool:

@@ -486,7 +486,7 @@ def test_a_part_of_a_work_project_takes_in_what_the_whole_says(world: World) -> 
     log.init()
     with pytest.raises(Refused):
         log.ingest(file=str(source))
-    (world.work.parent / ".git").mkdir()
+    (world.work.parent / ".git" / "objects").mkdir(parents=True)
     assert 1 == log.ingest(file=str(source)).new
 
 

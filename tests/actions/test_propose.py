@@ -159,7 +159,7 @@ def test_only_files_of_the_project(world: World) -> None:
     outside.write_text(RULES)
     (world.personal / "link.md").symlink_to(outside)
     (world.personal / "folder").symlink_to(world.home)
-    (world.personal / "within" / ".git").mkdir(parents=True)
+    (world.personal / "within" / ".git" / "objects").mkdir(parents=True)
     rules(world, name="within/CLAUDE.md")
     rules(world, name="x.py")
     rules(world, name=".git/CLAUDE.md")

@@ -47,10 +47,20 @@ def rule(home: Path) -> Rule:
 @pytest.mark.parametrize("mark", [".roamkb", ".git", ".jj", ".hg"])
 def test_a_root_is_the_nearest_marked_folder(mark: str, home: Path, rule: Rule) -> None:
     """Whatever marks it, a project begins at the nearest one upwards."""
-    (home / "code/a/b" / mark).mkdir(parents=True)
-    (home / "code/a" / mark).mkdir()
+    for folder in (home / "code/a/b", home / "code/a"):
+        (folder / mark).mkdir(parents=True)
+        (folder / mark / "HEAD").touch()
     (home / "code/a/b/c/d").mkdir(parents=True)
     assert home / "code/a/b" == classify_folder(home / "code/a/b/c/d", rule).root
+
+
+def test_a_hollow_repository_marks_nothing(home: Path, rule: Rule) -> None:
+    """Codex's sandbox puts an empty `.git` into the folder that it was started in, and git looks further up."""
+    (home / "code/a/.git/objects").mkdir(parents=True)
+    (home / "code/a/src/.git").mkdir(parents=True)
+    assert home / "code/a" == classify_folder(home / "code/a/src", rule).root
+    (home / "code/a/src/.git/HEAD").touch()
+    assert home / "code/a/src" == classify_folder(home / "code/a/src", rule).root
 
 
 def test_without_a_mark_the_folder_is_the_root(home: Path, rule: Rule) -> None:
@@ -62,7 +72,7 @@ def test_without_a_mark_the_folder_is_the_root(home: Path, rule: Rule) -> None:
 
 def test_the_climb_may_end_at_the_entry_itself(home: Path, rule: Rule) -> None:
     """A version-controlled `~/code` is the project of all that has no mark of its own."""
-    (home / "code/.git").mkdir()
+    (home / "code/.git/objects").mkdir(parents=True)
     (home / "code/plain").mkdir()
     assert home / "code" == classify_folder(home / "code/plain", rule).root
 
