@@ -72,6 +72,15 @@ def test_the_marketplace_lists_the_plugin() -> None:
     assert (_PLUGINS / plugin["source"] / ".claude-plugin" / "plugin.json").is_file()
 
 
+def test_codex_finds_its_own_plugin_first() -> None:
+    """Where there is no marketplace of its own, Codex 0.169 takes Claude Code's, and installs that plugin."""
+    told = read(_PLUGINS / ".agents" / "plugins" / "marketplace.json")
+    (plugin,) = told["plugins"]
+    assert manifest("codex")["name"] == plugin["name"]
+    assert "local" == plugin["source"]["source"]
+    assert (_PLUGINS / plugin["source"]["path"] / ".codex-plugin" / "plugin.json").is_file()
+
+
 @pytest.mark.parametrize(("harness", "hooks"), [("claude", CLAUDE_HOOKS), ("codex", CODEX_HOOKS)])
 def test_a_plugins_hooks_are_those_of_the_installer(harness: str, hooks: tuple[Hook, ...]) -> None:
     """But for the program, which a plugin finds on the PATH."""
