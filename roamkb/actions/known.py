@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
 from typing import Protocol
 
 from roamkb.core.answers import Answer
@@ -18,14 +19,13 @@ from roamkb.core.model import Candidate
 from roamkb.core.query import Query
 from roamkb.core.query import narrowed
 from roamkb.core.query import parse_words
-from roamkb.core.saying import Saying
-from roamkb.core.similarity import Likeness
-from roamkb.core.similarity import likeness
-from roamkb.core.similarity import shape
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
 from roamkb.core.tokens import words
 from roamkb.storage.log import Log
+
+if TYPE_CHECKING:
+    from roamkb.core.saying import Saying
 
 #: What is alike stands high among the answers to its own words.
 _CANDIDATES = 25
@@ -58,7 +58,7 @@ def scores(finder: Finder, query: Query, *, limit: int) -> Mapping[str, float]:
 
 
 def near(
-    state: State, finder: Finder, saying: Saying, *, limit: float, besides: Standing | None = None
+    state: State, finder: Finder, saying: "Saying", *, limit: float, besides: Standing | None = None
 ) -> tuple[Standing | None, tuple[Standing, ...]]:
     """Return the learning that says the same as `saying`, and those that may claim otherwise.
 
@@ -74,6 +74,10 @@ def near(
     # before the words are asked for: of what is said often, the same may not be among the best answers
     for standing in filter(counts, state.having("said", said)):
         return standing, ()
+    from roamkb.core.similarity import Likeness
+    from roamkb.core.similarity import likeness
+    from roamkb.core.similarity import shape
+
     new = shape(saying.content)
     twin, rivals = None, []
     for standing in filter(counts, _sharing_words(state, finder, saying.content, type)):

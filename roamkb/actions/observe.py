@@ -1,4 +1,7 @@
-"""`observe`: what happened is recorded; what an agent said in passing is learned at once."""
+"""`observe`: what happened is recorded; what an agent said in passing is learned at once.
+
+Hooks record at every step: what only the other half needs is imported there.
+"""
 
 import json
 from collections.abc import Callable
@@ -9,17 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from roamkb.actions.learn import Learned
-from roamkb.core.attention import Observation
-from roamkb.core.attention import neglected
 from roamkb.core.errors import SecretFound
 from roamkb.core.errors import UsageError
-from roamkb.core.saying import Hand
-from roamkb.core.saying import Saying
-from roamkb.core.secrets import redacted
-from roamkb.core.similarity import shape
+from roamkb.core.observation import Observation
 from roamkb.core.text import shown
-from roamkb.formats.commands import Captured
 from roamkb.formats.payloads import Happening
 from roamkb.formats.payloads import happenings_of_payload
 from roamkb.formats.payloads import happenings_of_transcript
@@ -27,7 +23,11 @@ from roamkb.storage.log import Log
 from roamkb.storage.observations import keep_observation
 
 if TYPE_CHECKING:
+    from roamkb.actions.learn import Learned
     from roamkb.core.consolidation import Told
+    from roamkb.core.saying import Hand
+    from roamkb.core.saying import Saying
+    from roamkb.formats.commands import Captured
 
 OUTCOMES = ("", "success", "failure")
 
@@ -45,7 +45,7 @@ class Declined:
 class Observed:
     """What became of what happened, in its order."""
 
-    learned: tuple[Learned, ...] = ()
+    learned: "tuple[Learned, ...]" = ()
     declined: tuple[Declined, ...] = ()
     #: Raw observations that were recorded, and where.
     recorded: int = 0
@@ -53,7 +53,7 @@ class Observed:
 
 
 def learn_said(
-    said: Iterable[Captured], take: Callable[[Saying], Learned], *, told: "Told", task: str = ""
+    said: "Iterable[Captured]", take: "Callable[[Saying], Learned]", *, told: "Told", task: str = ""
 ) -> Observed:
     """Have `take` add each learning; one that can't be kept stops none of the others.
 
@@ -63,6 +63,10 @@ def learn_said(
     Raises:
         NoLog, Refused, DiskError, NotDurable: as `take` does.
     """
+    from roamkb.core.attention import neglected
+    from roamkb.core.saying import Saying
+    from roamkb.core.secrets import redacted
+
     learned: list[Learned] = []
     declined: list[Declined] = []
     for one in said:
@@ -80,6 +84,8 @@ def learn_said(
 
 
 def _told(text: str, told: "Told") -> str:
+    from roamkb.core.similarity import shape
+
     return "the session was told so" if told.say(shape(text)) else ""
 
 
@@ -92,7 +98,7 @@ def stated(text: str, *, type: str, tool: str, outcome: str) -> Iterable[Happeni
     return (Happening(type=type, text=text, tool=tool, outcome=outcome),)
 
 
-def from_payload(text: str, hand: Hand) -> tuple[Iterable[Happening], Hand]:
+def from_payload(text: str, hand: "Hand") -> "tuple[Iterable[Happening], Hand]":
     """Return what a hook's payload tells, and the hand of the session that it names."""
     try:
         payload = json.loads(text)
@@ -111,7 +117,7 @@ def from_transcript(text: str) -> Iterable[Happening]:
     return happenings_of_transcript(line.encode("utf-8", "replace") for line in text.split("\n"))
 
 
-def record(log: Log, happened: Iterable[Happening], hand: Hand, *, task: str = "") -> Observed:
+def record(log: Log, happened: Iterable[Happening], hand: "Hand", *, task: str = "") -> Observed:
     """Add what happened to the session's file of observations."""
     path, count = None, 0
     for one in _observations(happened, hand, task):
@@ -120,7 +126,7 @@ def record(log: Log, happened: Iterable[Happening], hand: Hand, *, task: str = "
     return Observed(recorded=count, path=path)
 
 
-def _observations(happened: Iterable[Happening], hand: Hand, task: str) -> Iterator[Observation]:
+def _observations(happened: Iterable[Happening], hand: "Hand", task: str) -> Iterator[Observation]:
     for one in happened:
         yield Observation(
             id=hand.new_id(),

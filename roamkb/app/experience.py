@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from roamkb.app.pipeline import ProjectPipeline
 from roamkb.core.errors import UsageError
+from roamkb.core.ledger import ATTEMPTED
 from roamkb.core.names import require_name
 from roamkb.core.text import shown
 from roamkb.core.text import texts_of
@@ -16,6 +17,11 @@ if TYPE_CHECKING:
 
 class ProjectExperience(ProjectPipeline):
     """The project's log, and what it knows against errors."""
+
+    @property
+    def knows_remedies(self) -> bool:
+        """Whether anybody recorded what was done about any error; asked before the rest is imported."""
+        return bool(self._log_to_read().read().state().named(ATTEMPTED))
 
     def remedy(
         self,

@@ -16,7 +16,8 @@ from roamkb.core.model import Project
 from roamkb.core.model import Rule
 from roamkb.core.names import require_name
 from roamkb.core.text import shown
-from roamkb.storage.nodes import Notes
+from roamkb.storage.belonging import usual_cache
+from roamkb.storage.belonging import usual_state
 
 if TYPE_CHECKING:
     from roamkb.actions.write import Fact
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from roamkb.core.boundary import WritePermit
     from roamkb.core.consent import Human
     from roamkb.storage.index import Index
+    from roamkb.storage.nodes import Notes
     from roamkb.storage.places import Session
     from roamkb.storage.state import State
     from roamkb.storage.trash import Trash
@@ -97,11 +99,11 @@ class Foundation(ABC):
             raise rule
         return permit(project, fact, kb=rule.kb, written_to=kept, undone=undone), _notes_of(rule)
 
-    def _notes(self) -> Notes:
+    def _notes(self) -> "Notes":
         """Return the notes as they are now; what one call read is not kept for the next."""
         return _notes_of(self._rule)
 
-    def _index(self, notes: Notes, *, semantic: bool = False) -> "Index":
+    def _index(self, notes: "Notes", *, semantic: bool = False) -> "Index":
         from roamkb import __version__
         from roamkb.storage.index import Index
 
@@ -115,14 +117,11 @@ class Foundation(ABC):
 
     @cached_property
     def _state(self) -> "State":
-        from platformdirs import user_cache_path
-        from platformdirs import user_state_path
-
         from roamkb.storage.state import State
 
         return State(
-            state=self._around.state or user_state_path("roamkb"),
-            cache=self._around.cache or user_cache_path("roamkb"),
+            state=self._around.state or Path(usual_state()),
+            cache=self._around.cache or Path(usual_cache()),
         )
 
     def _trash(self, kb: Path) -> "Trash":
@@ -187,5 +186,7 @@ class Foundation(ABC):
         )
 
 
-def _notes_of(rule: Rule) -> Notes:
+def _notes_of(rule: Rule) -> "Notes":
+    from roamkb.storage.nodes import Notes
+
     return Notes(rule.kb, todo_lines=rule.todo_lines)

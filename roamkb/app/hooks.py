@@ -22,7 +22,6 @@ from roamkb.app import Surroundings
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import RoamkbError
 from roamkb.core.model import Kind
-from roamkb.core.secrets import withheld
 from roamkb.storage.injections import drop_offer
 from roamkb.storage.injections import find_offer
 from roamkb.storage.injections import keep_offer
@@ -184,12 +183,12 @@ class HookedSession:
 
     def record(self) -> None:
         """Record what the payload tells; what was said to be kept in so many words is learned at once."""
-        from roamkb.actions.observe import record
         from roamkb.formats.payloads import happenings_of_payload
 
-        if self.log is None:
+        if self.log is None or not (happened := list(happenings_of_payload(self._payload))):
             return
-        happened = list(happenings_of_payload(self._payload))
+        from roamkb.actions.observe import record
+
         if self.text("tool_name") and any(one.type not in ("tool_use", "error") for one in happened):
             # a comment on a task that begins with a type: said by the agent, on purpose, and not twice
             happened = self._without_comments(happened)
@@ -206,7 +205,6 @@ class HookedSession:
 
         None as well where nobody is there to answer.
         """
-        from roamkb.actions.promote import Promoted
         from roamkb.storage.injections import shown_to
 
         if self._payload.get("stop_hook_active") is True or self.log is None or not self.may_inject:
@@ -215,8 +213,10 @@ class HookedSession:
             return None
         if self._around.environment.get("CLAUDE_CODE_ENTRYPOINT", "").startswith(_UNATTENDED):
             return None
-        if self._kb.classify().kind is not Kind.PERSONAL:
+        if self._kb.classify().kind is not Kind.PERSONAL or not self._door.has_verified:
             return None
+        from roamkb.actions.promote import Promoted
+
         found = self._door.promote_nodes(ask=True, session=self.session)
         if not isinstance(found, Promoted) or not found.candidates:
             return None
@@ -233,16 +233,17 @@ class HookedSession:
 
     def failed(self) -> "Remedy | None":
         """Record a failure, and return what fixed it before, best first; None where nothing is known."""
-        from roamkb.actions.remedy import Suggested
-        from roamkb.core.floor import carries_over
-
         self.record()
         if self.log is None:
             return None
         self._settle(failed=True)
         command, error = self._command, self._error
-        if not command or not error or not self.may_inject:
+        if not command or not error or not self.may_inject or not self._door.knows_remedies:
             return None
+        from roamkb.actions.remedy import Suggested
+        from roamkb.core.floor import carries_over
+        from roamkb.core.secrets import withheld
+
         found = self._door.remedy("suggest", error=error, limit=1, session=self.session)
         known = next(iter(found.remedies if isinstance(found, Suggested) else ()), None)
         if known is None or (known.is_tried and not known.successes):
@@ -264,10 +265,11 @@ class HookedSession:
 
     def _settle(self, *, failed: bool) -> None:
         """Count the remedy that was offered for this command: it works now, or fails as before."""
-        from roamkb.core.fingerprint import fingerprint
-
         if self.log is None or not (offer := find_offer(self.log.local, self.session)):
             return
+        from roamkb.core.fingerprint import fingerprint
+        from roamkb.core.secrets import withheld
+
         if offer["command"] != withheld(self._command):
             return
         drop_offer(self.log.local, self.session)

@@ -1,5 +1,6 @@
 """The log of one project: wires storage and actions together, as `app` does for the knowledge base."""
 
+import os
 from collections.abc import Callable
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -452,15 +453,14 @@ class ProjectLog:
         )
 
     def _hand(self, *, agent: str | None = None, session: str | None = None) -> "Hand":
-        import platform
-
         from roamkb.core.saying import Hand
 
         now = self._around.now()
         return Hand(
             agent=require_name(agent or self._around.agent, "the agent"),
             session=require_name(session or "", "the session"),
-            machine=platform.node(),
+            # what `platform.node` gives, without the time that importing it takes
+            machine=os.uname().nodename,
             kind=self._session().kind,
             now=now,
             new_id=lambda: self._around.new_id(now),

@@ -13,6 +13,7 @@ from typing import Final
 from roamkb.core.learning import canonical_type
 from roamkb.core.moments import is_vague
 from roamkb.core.moments import of_the_moment
+from roamkb.core.observation import Observation as Observation
 from roamkb.core.secrets import SECRET_MARK
 from roamkb.core.secrets import names_a_secret
 from roamkb.core.stem import stem
@@ -27,26 +28,6 @@ DISCOVERY: Final = "discovery"
 DURABLE_CATEGORIES: Final = frozenset(
     ("bug_fix", "architecture", "pattern", "decision", "security", "performance")
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observation:
-    """One raw thing that happened in a session."""
-
-    id: str
-    #: Seconds since 1970, UTC.
-    ts: float
-    #: tool_use, error, message, prompt; or a type that says what the text is.
-    type: str
-    #: Free of credentials: they are masked before anything is stored.
-    text: str
-    tool: str = ""
-    #: success, failure, or empty.
-    outcome: str = ""
-    session: str = ""
-    agent: str = ""
-    task: str = ""
-    provenance: str = "observed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,6 +30,9 @@ NEEDS_REVIEW: Final = "needs_review"
 #: How far a learning was raised, the narrowest first.
 SCOPES: Final = ("session", "agent", "task", "project")
 UNVERIFIED: Final = "unverified"
+VERIFIED: Final = "verified"
+#: Something was done about an error (`core/remedies`).
+ATTEMPTED: Final = "attempted"
 #: Takes back the event that it is about.
 UNDONE: Final = "undone"
 #: What an agent's `preferred` event says.
@@ -566,7 +569,7 @@ def _validated(standing: Standing, event: Event) -> None:
 
 def _judged(standing: Standing, event: Event) -> None:
     verdict = event.text("verdict")
-    if verdict in ("verified", "invalidated", UNVERIFIED):
+    if verdict in (VERIFIED, "invalidated", UNVERIFIED):
         standing.verdict = verdict
 
 

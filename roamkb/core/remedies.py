@@ -23,6 +23,7 @@ from typing import Final
 from roamkb.core.fingerprint import Fingerprint
 from roamkb.core.fingerprint import nearness
 from roamkb.core.joins import Near
+from roamkb.core.ledger import ATTEMPTED as ATTEMPTED
 from roamkb.core.ledger import Event
 from roamkb.core.similarity import Likeness
 from roamkb.core.similarity import Shape
@@ -30,7 +31,6 @@ from roamkb.core.similarity import likeness
 from roamkb.core.similarity import shape
 from roamkb.core.wilson import lower_bound
 
-ATTEMPTED: Final = "attempted"
 SUCCESS: Final = "success"
 FAILURE: Final = "failure"
 PARTIAL: Final = "partial"

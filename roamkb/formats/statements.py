@@ -9,9 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from roamkb.core.moments import of_the_moment
-from roamkb.core.moments import passing
-from roamkb.formats.commands import captured_from_message
+from roamkb.core.expressions import lazily
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,14 +57,14 @@ _CUES: Final = (
     ("pattern", rf"(?:the )?(?:convention|pattern|rule)(?: here| in this (?:project|repo|codebase))?{_IS}"),
     ("pattern", r"(?:rule of thumb|for future (?:reference|sessions|work))[,:]"),
 )
-_CUE = re.compile("|".join(f"(?P<c{n}>(?:{cue})(?!\\w))" for n, (_, cue) in enumerate(_CUES)), re.IGNORECASE)
+_CUE = lazily("|".join(f"(?P<c{n}>(?:{cue})(?!\\w))" for n, (_, cue) in enumerate(_CUES)), re.IGNORECASE)
 #: What an agent decides on for the next minutes.
-_NEXT_STEP: Final = re.compile(
+_NEXT_STEP: Final = lazily(
     r"(?i)(?:start|begin|wait|continue|go on|proceed|carry on|hold off|try|stop here|the approach|ask"
     r"|leave it)\b|.*\b(?:first|now|next|again|instead)[.!]?\Z|.*\bI(?:'ll| will|'m)\b"
 )
 #: How a human's sentence begins that is meant for more than this task.
-_ASKED: Final = re.compile(
+_ASKED: Final = lazily(
     r"(?:please )?(?:(?:do )?(?:remember|note|keep in mind|bear in mind)(?: that|:)|from now on,?"
     r"|for the record[,:]|(?:in (?:the )?future|(?:going|moving) forward|from here on(?: out)?|henceforth),)"
     r"|(?=(?:please )?(?:remember to )?(?:always|never) \w+)"
@@ -77,16 +75,16 @@ _ASKED: Final = re.compile(
     r"|(?=our [\w-]+(?: [\w-]+)? (?:must|always|never|should (?:always|never))\b)",
     re.IGNORECASE,
 )
-_PLEASE: Final = re.compile(r"(?:please )?(?:remember to (?=always|never))?", re.IGNORECASE)
+_PLEASE: Final = lazily(r"(?:please )?(?:remember to (?=always|never))?", re.IGNORECASE)
 #: "Never mind", "always happy to help": no rule.
-_PHRASES: Final = re.compile(
+_PHRASES: Final = lazily(
     r"(?:always|never) (?:mind|ever|happy|glad|nice|good|great|fun|again|thought|knew|seen|heard|said|asked"
     r"|wanted|liked|been|was|had|worked|a|an|the|my|your|worry|fear|know|sure|funny|wondered)\b"
     r"|\bever (?:give up|mind|worry|change|leave me)\b",
     re.IGNORECASE,
 )
 #: What was, what one does once, and what is still in the air.
-_ONCE: Final = re.compile(
+_ONCE: Final = lazily(
     r"\b(?:yet|ago|happened|forget to|got|went|did|today|currently|now|there (?:was|were)"
     r"|you (?:can|may|should|could)|I)\b|\b(?:failed|broke|crashed)\b(?! (?:tests?|builds?|jobs?))"
     r"|\b(?:this|that) (?:ticket|issue|pr|pull request|branch|bug|one|commit|change|file|function|test)\b"
@@ -99,33 +97,33 @@ _SOURCE = (
     r"|documentation|e-?mails?|tickets?|prompts?|authors?|reporters?|posts?|reports?|reviews?|answers?"
     r"|snippets?|errors?|traces?|tracebacks?|websites?|repl(?:y|ies)|threads?|chats?|customers?|bots?)"
 )
-_AGENT_HANDS_ON = re.compile(
+_AGENT_HANDS_ON = lazily(
     rf"(?im)^[^\n]*\b{_SOURCE}\b[^\n:]{{0,60}}\b(?:says?|said|was|were|reads?|contain(?:s|ed)?|stat(?:es|ed)"
     r"|wrote|writes|tells?|told|asks?|asked|claim(?:s|ed)|includ(?:es|ed)|show(?:s|ed)|suggest(?:s|ed)"
     r"|recommend(?:s|ed)|instructs?)[^\n:]{0,20}:[ \t]*\n\s*(?:[^\n]+(?:\n|\Z))*"
 )
-_HUMAN_HANDS_ON = re.compile(
+_HUMAN_HANDS_ON = lazily(
     rf"(?ims)^[^\n]*\b(?:{_SOURCE}|got|get|says?|said|wrote|found|below|following)\b[^\n:]{{0,80}}:"
     r"[ \t]*(?:\n|\Z).*"
 )
 #: A block that a harness or a program wrote.
-_TAGGED = re.compile(r"^[ \t]*<(?P<tag>[A-Za-z][\w-]*)\b[^<>]*>.*?</(?P=tag)\s*>", re.MULTILINE | re.DOTALL)
+_TAGGED = lazily(r"^[ \t]*<(?P<tag>[A-Za-z][\w-]*)\b[^<>]*>.*?</(?P=tag)\s*>", re.MULTILINE | re.DOTALL)
 #: A closing message that goes on is a document.
 _LONGEST_MESSAGE = 40_000
 #: Nobody types so much: it was pasted.
 _LONGEST_PROMPT = 4000
 #: Where a sentence ends; an abbreviation or a file name doesn't end one.
-_END = re.compile(
+_END = lazily(
     r"(?<=[.!?])[\"')\]*_]*\s+(?=[\"'(\[*_`]*[A-Z0-9`])|\n\s*\n|\n(?=\s*(?:[-*+•]|\d{1,2}[.)]|#{1,6})\s)"
 )
-_BULLET = re.compile(r"\s*(?:(?:[-*+•>]|\d{1,2}[.)]|#{1,6})\s+)*")
-_FENCED = re.compile(r"^[ \t]*(?P<mark>```|~~~).*?(?:^[ \t]*(?P=mark)[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_BULLET = lazily(r"\s*(?:(?:[-*+•>]|\d{1,2}[.)]|#{1,6})\s+)*")
+_FENCED = lazily(r"^[ \t]*(?P<mark>```|~~~).*?(?:^[ \t]*(?P=mark)[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 #: To the last closing tag: one that stands within was said by what the frame holds.
-_FRAMED = re.compile(r"<untrusted-knowledge\b.*(?:</untrusted-knowledge[^>]*>|\Z)", re.DOTALL)
-_QUOTED = re.compile(r"^[ \t]*>.*$", re.MULTILINE)
-_BOLD = re.compile(r"(\*\*|__)(.+?)\1")
+_FRAMED = lazily(r"<untrusted-knowledge\b.*(?:</untrusted-knowledge[^>]*>|\Z)", re.DOTALL)
+_QUOTED = lazily(r"^[ \t]*>.*$", re.MULTILINE)
+_BOLD = lazily(r"(\*\*|__)(.+?)\1")
 #: What an agent says that it will do, or did, isn't knowledge.
-_OF_THE_MOMENT = re.compile(
+_OF_THE_MOMENT = lazily(
     r"(?i)(?:i(?:'ll| will|'m going to| am going to)|let me|let's|next[,:]|now i|the tests? (?:now )?pass"
     r"|(?:all|both) (?:tests?|checks?))\b"
 )
@@ -135,6 +133,8 @@ _LONGEST = 600
 
 def statements_of_agent(message: str) -> Iterator[Statement]:
     """Yield what an agent's message states: `TYPE:` lines, and sentences that announce a finding."""
+    from roamkb.formats.commands import captured_from_message
+
     message = _AGENT_HANDS_ON.sub("\n\n", _own(message[:_LONGEST_MESSAGE]))
     marked = captured_from_message(message)
     for one in marked:
@@ -162,6 +162,10 @@ def statements_of_human(prompt: str) -> Iterator[Statement]:
         cue = _ASKED.match(sentence)
         if not cue or sentence.endswith("?") or _PHRASES.search(sentence):
             continue
+        # few say anything for good, and hooks read every prompt
+        from roamkb.core.moments import of_the_moment
+        from roamkb.core.moments import passing
+
         said = sentence[cue.end() :].lstrip(" ,:–—-")
         text = _capitalised(_PLEASE.sub("", said, count=1))
         if of_the_moment(text) or passing(text) or _ONCE.search(text):

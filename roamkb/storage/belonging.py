@@ -81,9 +81,17 @@ def make_key(state: "Path") -> None:
 
 def usual_state() -> str:
     """Return the user's state folder for roamkb as platformdirs names it: importing that takes too long."""
+    return _usual("XDG_STATE_HOME", "~/.local/state", on_mac="~/Library/Application Support")
+
+
+def usual_cache() -> str:
+    """Return the user's cache folder for roamkb, likewise."""
+    return _usual("XDG_CACHE_HOME", "~/.cache", on_mac="~/Library/Caches")
+
+
+def _usual(variable: str, elsewhere: str, *, on_mac: str) -> str:
     import sys
 
-    if os.path.isabs(told := os.environ.get("XDG_STATE_HOME", "")):
+    if os.path.isabs(told := os.environ.get(variable, "")):
         return os.path.join(told, "roamkb")
-    usual = "~/Library/Application Support" if sys.platform == "darwin" else "~/.local/state"
-    return os.path.join(os.path.expanduser(usual), "roamkb")
+    return os.path.join(os.path.expanduser(on_mac if sys.platform == "darwin" else elsewhere), "roamkb")

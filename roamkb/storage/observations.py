@@ -16,11 +16,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
-from roamkb.core.attention import Observation
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NameTaken
 from roamkb.core.errors import RoamkbError
+from roamkb.core.observation import Observation
 from roamkb.core.secrets import withheld
 from roamkb.core.text import clipped
 from roamkb.storage.disk import disk_error

@@ -4,11 +4,14 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 from typing import Any
 
-from roamkb.core.saying import Hand
 from roamkb.storage.lines import append_lines
 from roamkb.storage.lines import read_lines
+
+if TYPE_CHECKING:
+    from roamkb.core.saying import Hand
 
 _FILE = "receipts.jsonl"
 
@@ -28,7 +31,7 @@ class Receipt:
     by: str
 
 
-def keep_receipt(local: Path, hand: Hand, shown: Sequence[str], *, by: str, task: str = "") -> Receipt:
+def keep_receipt(local: Path, hand: "Hand", shown: Sequence[str], *, by: str, task: str = "") -> Receipt:
     """Record in the log's local folder that `shown` was shown; return the record."""
     receipt = Receipt(
         id=hand.new_id(),

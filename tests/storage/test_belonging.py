@@ -10,6 +10,7 @@ from roamkb.core.errors import DiskError
 from roamkb.storage.belonging import KEY
 from roamkb.storage.belonging import make_key
 from roamkb.storage.belonging import own_name
+from roamkb.storage.belonging import usual_cache
 from roamkb.storage.belonging import usual_state
 
 
@@ -62,12 +63,14 @@ def test_what_is_no_secret_names_nothing(kind: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("told", [None, "", "/somewhere", "relative"])
-def test_the_state_folder_is_the_one_that_platformdirs_names(
+def test_the_folders_are_those_that_platformdirs_names(
     told: str | None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Importing that takes a hook too long."""
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.delenv("XDG_STATE_HOME", raising=False)
-    if told is not None:
-        monkeypatch.setenv("XDG_STATE_HOME", told)
+    for variable in ("XDG_STATE_HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+        if told is not None:
+            monkeypatch.setenv(variable, told)
     assert str(platformdirs.user_state_path("roamkb")) == usual_state()
+    assert str(platformdirs.user_cache_path("roamkb")) == usual_cache()

@@ -1,0 +1,22 @@
+"""Regular expressions that are compiled when they are first asked: most processes need few of them."""
+
+import re
+from typing import Any
+from typing import cast
+
+
+class _Waiting:
+    """Stands for an expression until one of its methods is wanted; then it has them all."""
+
+    def __init__(self, pattern: str, flags: int) -> None:
+        self._told = pattern, flags
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(re.compile(*self._told), name)
+        vars(self)[name] = found
+        return found
+
+
+def lazily(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """Return what `re.compile` does, for who calls its methods; a fault in it shows only then."""
+    return cast("re.Pattern[str]", _Waiting(pattern, flags))

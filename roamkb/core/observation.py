@@ -1,0 +1,23 @@
+"""One thing that happened in a session, as it was recorded: hooks write one at every step."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observation:
+    """One raw thing that happened in a session."""
+
+    id: str
+    #: Seconds since 1970, UTC.
+    ts: float
+    #: tool_use, error, message, prompt; or a type that says what the text is.
+    type: str
+    #: Free of credentials: they are masked before anything is stored.
+    text: str
+    tool: str = ""
+    #: success, failure, or empty.
+    outcome: str = ""
+    session: str = ""
+    agent: str = ""
+    task: str = ""
+    provenance: str = "observed"
