@@ -9,6 +9,7 @@ import pytest
 
 from tests.conftest import World
 
+#: Claude Code's are as 2.1.197 told them to `tests.harness.claude --record`.
 _PAYLOADS = Path(__file__).parent / "payloads"
 _SESSION = "0e5b2d3c-1111-4222-8333-444455556666"
 #: A word that stands for all that is said at work.
@@ -226,6 +227,7 @@ def test_a_remedy_is_offered_and_its_outcome_counted(lived_in: World, harness: s
         payload
         for payload in told(harness, folder)
         if payload.get("tool_input") == {"command": "python app.py"}
+        and payload["hook_event_name"] != "PreToolUse"
     )
     assert "pip install pyyaml" in context(answer(lived_in, failure))
     worked = event(folder, "PostToolUse", tool_name="Bash", tool_input={"command": "python app.py"})
@@ -441,3 +443,29 @@ def test_a_subagents_stop_has_its_agents_learnings_made_fewer_at_a_later_start(w
     assert {"agent"} == {one.scope for one in standings}
     assert 1 == sum(one.learning.canonical_type == "summary" for one in standings)
     assert [] == list(local.iterdir())
+
+
+# What only Codex does
+
+
+def codex(folder: Path, **more: object) -> Json:
+    """One payload of Codex's before a tool."""
+    return event(folder, "PreToolUse", turn_id="t1", tool_use_id="c1", permission_mode="default", **more)
+
+
+def test_a_gotcha_is_told_before_a_patch_of_its_file_once(lived_in: World) -> None:
+    """Codex changes files by patches alone, several in one."""
+    patch = "*** Begin Patch\n*** Add File: b\n+x\n*** Update File: migrations/0001.sql\n@@\n-a\n+b\n*** End Patch"
+    call = codex(lived_in.personal, tool_name="apply_patch", tool_input={"command": patch})
+    assert "skips names with a digit" in context(answer(lived_in, call))
+    assert {} == answer(lived_in, call)
+
+
+def test_nobody_types_into_a_shell_unheard(lived_in: World) -> None:
+    """Where the project may not write: no hook of Codex's hears of `write_stdin`."""
+    for command, is_denied in (("bash", True), ("cd /srv; python3 -i", True), ("bash -c true", False)):
+        call = {"tool_name": "Bash", "tool_input": {"command": command}}
+        for folder in (lived_in.work, lived_in.unknown):
+            assert is_denied == ("hookSpecificOutput" in answer(lived_in, codex(folder, **call))), command
+        assert {} == answer(lived_in, codex(lived_in.personal, **call))
+        assert {} == answer(lived_in, event(lived_in.work, "PreToolUse", **call)), "Claude Code types into none"
