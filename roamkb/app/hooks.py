@@ -326,6 +326,11 @@ class HookedSession:
         keep_names(state, names)
         return names
 
+    @property
+    def kind(self) -> str:
+        """What the project is, by all that says where the session works."""
+        return self._kb.classify().kind
+
     def denial(self) -> "Denial | None":
         """Return why the tool isn't to be called; None where it may be."""
         from roamkb.core.guard import Ground

@@ -6,12 +6,13 @@ denied. A hook runs at every step, so that this door imports next to nothing, an
 """
 
 # pathlib alone takes as long to import as Python to start
-# ruff: noqa: PTH109, PTH117, PTH119, PTH120
+# ruff: noqa: PTH109, PTH117, PTH118, PTH119, PTH120
 
 import json
 import os
 import sys
 
+from roamkb.interfaces.harmless import cwd
 from roamkb.interfaces.harmless import edited
 from roamkb.interfaces.harmless import is_free
 from roamkb.interfaces.harmless import is_harmless
@@ -46,6 +47,12 @@ _READERS = frozenset(
     "read_file list_dir grep_files update_plan".split()
 )
 _EDITORS = frozenset("Write Edit MultiEdit NotebookEdit".split())
+#: Files of one patch that are asked about.
+_MOST_FILES = 20
+_UNHEARD = (
+    "what is typed into `{program}` once it runs no hook hears of, and it might write to the knowledge base; "
+    "run each command by itself, or give the program its script"
+)
 
 
 def run(words: list[str]) -> int:
@@ -288,6 +295,10 @@ def _before_tool(payload: "Payload") -> "Answer":
     tool = str(payload.get("tool_name", ""))
     if tool in _READERS or not payload:
         return {}
+    if program := _awaited(payload):
+        kind = _session(payload).kind
+        if kind != "personal":
+            return _denied(f"roamkb: {kind} project: {_UNHEARD.format(program=program)}")
     file = edited(payload) if tool in _EDITORS else ""
     if not is_harmless(payload, file) and not is_free(payload):
         session = _session(payload)
@@ -295,10 +306,33 @@ def _before_tool(payload: "Payload") -> "Answer":
         if denial := session.denial():
             return _denied(f"roamkb: {denial.reason}; {denial.hint}")
         _remember(payload, session)
-    local = find_local(_folder(payload)) if file else None
-    if local and may_warn(local, str(payload.get("session_id")), file):
-        return _warned(payload, file)
+    files = [file] if file else _patched(payload)
+    local = find_local(_folder(payload)) if files else None
+    for one in files if local else ():
+        if may_warn(str(local), str(payload.get("session_id")), one) and (said := _warned(payload, one)):
+            return said
     return {}
+
+
+def _awaited(payload: "Payload") -> str:
+    """Return the program that Codex would type into afterwards, by a tool that no hook hears of."""
+    if "turn_id" not in payload or payload.get("tool_name") != "Bash":
+        return ""
+    from roamkb.core.consoles import awaited
+    from roamkb.formats.payloads import command_of
+
+    return awaited(command_of(payload.get("tool_input")))
+
+
+def _patched(payload: "Payload") -> list[str]:
+    """Return the real paths of the files that a patch in Codex's form is about."""
+    if payload.get("tool_name") != "apply_patch":
+        return []
+    from roamkb.core.guard import paths_of_patch
+    from roamkb.formats.payloads import command_of
+
+    told = paths_of_patch(command_of(payload.get("tool_input")))[:_MOST_FILES]
+    return [os.path.realpath(os.path.join(cwd(payload), one)) for one in told if "\0" not in one]
 
 
 def _denied(reason: str) -> "Answer":
