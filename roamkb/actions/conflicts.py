@@ -13,6 +13,7 @@ from datetime import datetime
 from pathlib import Path
 
 from roamkb.core.boundary import WritePermit
+from roamkb.core.difference import differing_lines
 from roamkb.core.difference import line_changes
 from roamkb.core.errors import NotFound
 from roamkb.core.model import Node
@@ -52,6 +53,8 @@ class ConflictCopy:
     obstacle: str
     #: The name that `adopt` gave it.
     adopted: Path | None = None
+    #: The lines that differ, as `diff -U0 ORIGINAL COPY` prints them; none where the two can't be compared.
+    diff: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,6 +140,7 @@ def _judge(copy: CopyOnDisk, places: dict[str, Path], shared: Counter[str]) -> C
         lines_added=added,
         lines_removed=removed,
         obstacle=_obstacle(copy, ids, same_id, places, shared),
+        diff=_diff(copy),
     )
 
 
@@ -164,6 +168,12 @@ def _changes(copy: CopyOnDisk) -> tuple[int | None, int | None]:
     if isinstance(copy.held, Held) and isinstance(copy.original_held, Held):
         return line_changes(copy.original_held.note.text, copy.held.note.text)
     return None, None
+
+
+def _diff(copy: CopyOnDisk) -> tuple[str, ...]:
+    if isinstance(copy.held, Held) and isinstance(copy.original_held, Held):
+        return differing_lines(copy.original_held.note.text, copy.held.note.text)
+    return ()
 
 
 def _nodes(held: Held | Unreadable | None) -> Sequence[Node]:

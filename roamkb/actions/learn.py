@@ -12,7 +12,7 @@ from roamkb.actions.known import near
 from roamkb.core.confidence import AT_FIRST
 from roamkb.core.confidence import started
 from roamkb.core.learning import Learning
-from roamkb.core.learning import key_of
+from roamkb.core.learning import label_of
 from roamkb.core.ledger import Event
 from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State
@@ -118,5 +118,5 @@ def _warnings(saying: Saying, learning: Learning) -> Iterator[str]:
         yield "a word in it looks random; if it is a secret, change it there: the log keeps every line"
     if saying.confidence is not None and (learning.confidence or 0) < min(saying.confidence, 100):
         yield f"it begins at {AT_FIRST / 100:.2f}: for more a human says `roamkb override`"
-    if learning.key != key_of(learning.type, learning.content):
+    if learning.key != label_of(learning.type, learning.content):
         yield f"another learning has that key; this one is {learning.key}"

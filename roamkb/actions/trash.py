@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
 from collections.abc import Set
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ from roamkb.actions.agent_nodes import SUPERSEDED_BY
 from roamkb.actions.agent_nodes import get_agent_node
 from roamkb.actions.agent_nodes import read_again
 from roamkb.core.boundary import WritePermit
+from roamkb.core.errors import DiskError
+from roamkb.core.errors import NotFound
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Candidate
 from roamkb.core.model import Node
@@ -24,6 +27,7 @@ from roamkb.storage.disk import digest
 from roamkb.storage.lookup import candidate
 from roamkb.storage.nodes import Notes
 from roamkb.storage.trash import Trash
+from roamkb.storage.trash import TrashEntry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +48,8 @@ class Restored:
 
     nodes: tuple[Candidate, ...]
     done: bool
+    #: What stays in the trash of all that was to come back, each with the reason.
+    left: tuple[tuple[Candidate, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,13 +137,14 @@ def _swept(
     notes: Notes, bin: Trash, names: Set[str], passes: Callable[[Note, Node], bool]
 ) -> Iterator[tuple[Note, Node]]:
     """Move what still `passes`: a human may have made one of them their own since it was listed."""
+    run = bin.new_run()
     for file in notes.walk.files:
         if file.file not in names:
             continue
         note, data = read_again(notes, file)
         for node in note.nodes:
             if passes(note, node):
-                bin.put(file.path, was=digest(data), id=node.id, title=node.title)
+                bin.put(file.path, was=digest(data), id=node.id, title=node.title, run=run)
                 yield note, node
 
 
@@ -148,15 +155,43 @@ def restore(notes: Notes, _permit: WritePermit, bin: Trash, id: str) -> Restored
         NotFound: it isn't in the trash.
         NameTaken: another file has its name by now.
     """
-    entry = bin.get(id)
-    for note, node in notes.read_all().nodes():
-        if node.id == entry.id:
-            raise UsageError(
-                f"{shown(node.title)} ({shown(node.id)}) is in the knowledge base already: "
-                f"{shown(str(notes.path(note)))}",
-                hint="two nodes with one id would fight in Emacs",
-            )
-    return Restored(nodes=(Candidate(id=entry.id, title=entry.title, path=bin.restore(entry)),), done=True)
+    return Restored(nodes=(_put_back(bin, bin.get(id), _places(notes)),), done=True)
+
+
+def restore_last(notes: Notes, _permit: WritePermit, bin: Trash) -> Restored:
+    """Put back all that the last call of `trash` moved; what can't come back stays, with the reason.
+
+    Raises:
+        NotFound: the trash is empty.
+    """
+    entries = bin.last()
+    if not entries:
+        raise NotFound("the last one", what="trashed node", hint="the trash of this machine is empty")
+    places = _places(notes)
+    back: list[Candidate] = []
+    left: list[tuple[Candidate, str]] = []
+    for entry in entries:
+        try:
+            back.append(_put_back(bin, entry, places))
+        except (DiskError, UsageError) as error:
+            stays = Candidate(id=entry.id, title=entry.title, path=notes.kb / entry.file)
+            left.append((stays, error.message))
+    return Restored(nodes=tuple(back), done=True, left=tuple(left))
+
+
+def _places(notes: Notes) -> dict[str, Path]:
+    """Return where each node is."""
+    return {node.id: notes.path(note) for note, node in notes.read_all().nodes()}
+
+
+def _put_back(bin: Trash, entry: TrashEntry, places: Mapping[str, Path]) -> Candidate:
+    if entry.id in places:
+        raise UsageError(
+            f"{shown(entry.title)} ({shown(entry.id)}) is in the knowledge base already: "
+            f"{shown(str(places[entry.id]))}",
+            hint="two nodes with one id would fight in Emacs",
+        )
+    return Candidate(id=entry.id, title=entry.title, path=bin.restore(entry))
 
 
 def trashed(bin: Trash, kb: Path) -> Restored:

@@ -108,7 +108,7 @@ class ProjectApproval(CuratedLog):
         log = self._log("a review")
         return review_rules(log, self._place.kind, signature, human=self._human, editor=self._editor())
 
-    def approve(self, id: str | None = None, *, all: bool = False, digest: str) -> "Decided":
+    def approve(self, id: str | None = None, *, all: bool = False, digest: str | None = None) -> "Decided":
         """Put one proposed line, or all, into their files: just the change that `digest` names.
 
         Raises:
@@ -119,6 +119,11 @@ class ProjectApproval(CuratedLog):
 
         if all == (id is not None):
             raise UsageError("approve what?", hint="roamkb approve ID, or --all; `roamkb review` lists them")
+        if digest is None:
+            raise UsageError(
+                "approve which change? --digest is missing",
+                hint="`roamkb review` shows each change with its digest, and the command that approves it",
+            )
         log = self._log("an approval")
         return approve(
             log,

@@ -354,11 +354,17 @@ class KnowledgeBase(Upkeep):
             yes=yes,
         )
 
-    def restore(self, name: str | None = None) -> "Restored":
-        """Put a trashed node back; without `name`, return what is in the trash."""
+    def restore(self, name: str | None = None, *, last: bool = False) -> "Restored":
+        """Put a trashed node back, or all that was trashed last; without either, list the trash."""
         from roamkb.actions.trash import restore
+        from roamkb.actions.trash import restore_last
         from roamkb.actions.trash import trashed
 
+        if last:
+            if name is not None:
+                raise UsageError("restore what?", hint="roamkb restore ID, or roamkb restore --last")
+            permit, notes = self._leave("agent nodes", undone="nothing was taken out of the trash")
+            return restore_last(notes, permit, self._trash(permit.kb))
         if name is None:
             kb = self._rule.kb
             return trashed(self._trash(kb), kb)

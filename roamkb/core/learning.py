@@ -6,6 +6,7 @@ the ledger, and `core/ledger` folds the two into what counts today.
 
 import hashlib
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
@@ -112,9 +113,19 @@ def key_of(type: str, content: str) -> str:
 
     Where nothing is left of the content, a hash of it follows instead.
     """
+    return f"{type}-{_slug(content) or identity(type, content)[:_HASH_LENGTH]}"
+
+
+def label_of(type: str, content: str) -> str:
+    """Return the label of a learning that is said here: as `key_of`, accents taken off before."""
+    letters = unicodedata.normalize("NFD", content)
+    plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
+    return f"{type}-{_slug(plain) or identity(type, content)[:_HASH_LENGTH]}"
+
+
+def _slug(content: str) -> str:
     first = content.encode("utf-8", "surrogatepass")[:_SLUG_LENGTH].decode("ascii", "replace")
-    slug = _NOT_SLUG.sub("-", first.lower()).strip("-")
-    return f"{type}-{slug or identity(type, content)[:_HASH_LENGTH]}"
+    return _NOT_SLUG.sub("-", first.lower()).strip("-")
 
 
 def own_key(key: str, type: str, content: str) -> str:

@@ -17,7 +17,7 @@ from roamkb.core.ids import next_id
 from roamkb.core.learning import PROVENANCES
 from roamkb.core.learning import Learning
 from roamkb.core.learning import canonical_type
-from roamkb.core.learning import key_of
+from roamkb.core.learning import label_of
 from roamkb.core.learning import own_key
 from roamkb.core.ledger import Event
 from roamkb.core.ledger import State
@@ -137,7 +137,7 @@ def drafted(saying: Saying, hand: Hand, state: State, *, taken: Container[str] |
     """
     type = canonical_type(saying.type)
     said = saying.type.strip().strip(":").casefold()
-    key = key_of(type, saying.content)
+    key = label_of(type, saying.content)
     if key in taken if taken is not None else state.called(key):
         key = own_key(key, type, saying.content)
     extra = dict(saying.extra)

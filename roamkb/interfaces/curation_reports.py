@@ -243,9 +243,10 @@ def _life(result: "Explanation") -> Iterator[str]:
         + ", ".join(map(shown, marks))
     )
     yield from (f"  {shown(name)}: {shown(why)}" for name, why in result.doubts.items())
-    yield "constants: " + ", ".join(
-        f"{name} {as_fraction(value):.2f}" for name, value in result.constants.items()
-    )
+    yield "constants:"
+    widest = max(map(len, result.constants), default=0)
+    for name, value in result.constants.items():
+        yield f"  {name.replace('_', ' '):{widest}} {as_fraction(value):.2f}"
 
 
 def _field(value: object) -> str:

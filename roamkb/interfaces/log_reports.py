@@ -306,9 +306,12 @@ def _title(content: str) -> str:
     return clipped(shown(content), _TITLE)
 
 
+_COUNTED = "Counted: every learning in the log, superseded ones too (`roamkb stats` counts those that stand)"
+
+
 def _figures(result: "LogFigures") -> Printed:
     def text(_: bool) -> str:
-        lines = [f"Active entries: {result.active}", f"Archived: {result.archived}", "By type:"]
+        lines = [f"Active entries: {result.active}", f"Archived: {result.archived}", _COUNTED, "By type:"]
         lines += [f"{count:6} {shown(name)}" for name, count in result.by_type]
         lines += ["Top tags:", *(f"{count:6} {shown(name)}" for name, count in result.top_tags)]
         return "\n".join(lines)

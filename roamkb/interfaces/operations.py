@@ -191,7 +191,10 @@ OPERATIONS: tuple[Operation, ...] = (
         name="restore",
         summary="Put a node back from the trash; without ID, list the trash.",
         example="roamkb restore ID",
-        parameters=(_argument("name", "The trashed node's id.", required=False, metavar="ID"),),
+        parameters=(
+            _argument("name", "The trashed node's id.", required=False, metavar="ID"),
+            _switch("--last", "All that the last `trash` moved, one node or many."),
+        ),
     ),
     Operation(
         name="inventory",
@@ -441,8 +444,8 @@ OPERATIONS: tuple[Operation, ...] = (
         parameters=(
             _argument("id", "The proposal, as `review` shows it.", required=False, metavar="ID"),
             _switch("--all", "All that wait and can land."),
-            Parameter(name="digest", help="The change that was shown; by now it may be another.",
-                      flags=("--digest",), required=True, metavar="DIGEST"),
+            _option("--digest", "The change that `review` showed; by now it may be another.",
+                    metavar="DIGEST"),
         ),
         panel=_LOG,
         is_of_log=True,
@@ -713,8 +716,8 @@ OPERATIONS: tuple[Operation, ...] = (
         parameters=(
             _option("--agents-md", "Take the block out of this file.", metavar="FILE"),
             _option("--snippets", "Take the Emacs setting and .stignore lines out of here.", metavar="DIR"),
-            _switch("--claude", "Take the hooks and rules out of Claude Code's settings."),
-            _switch("--codex", "Take the hooks and the MCP server out of Codex's settings."),
+            _switch("--claude", "Take the hooks and rules out of Claude Code's settings as well."),
+            _switch("--codex", "Take the hooks and the MCP server out of Codex's settings as well."),
             _switch("--dry-run", "Say what would be done; do nothing."),
         ),
         panel="Boundary and rule",

@@ -416,7 +416,8 @@ def _trash(result: "Trashed") -> Printed:
 
     def text(_terminal: bool) -> str:
         lines = list(map(_candidate_line, result.nodes))
-        return "\n".join([*lines, f"{counted(len(lines), 'node')} {verb}"])
+        back = "; `roamkb restore --last` brings them back" if result.done and len(lines) > 1 else ""
+        return "\n".join([*lines, f"{counted(len(lines), 'node')} {verb}{back}"])
 
     return Printed(
         json={
@@ -442,17 +443,26 @@ def _left_dangling(result: "Trashed") -> Iterator[str]:
 
 
 def _restore(result: "Restored") -> Printed:
-    key = "restored" if result.done else "trash"
-    verb = "put back" if result.done else "in the trash; `roamkb restore ID` puts one back"
-
     def text(_terminal: bool) -> str:
         lines = list(map(_candidate_line, result.nodes))
-        return "\n".join([*lines, f"{counted(len(lines), 'node')} {verb}"]) if lines else ""
+        count = counted(len(lines), "node")
+        if not lines:
+            return ""
+        if result.done:
+            return "\n".join([*lines, f"{count} put back"])
+        # who has seen only the first line must not think that it is done
+        head = f"{count} in the trash, none put back: `roamkb restore ID` does one, `--last` the last trashed"
+        return "\n".join([head, *lines])
 
+    nodes = [_candidate(node) for node in result.nodes]
+    left: list[Json] = [{**_candidate(node), "reason": reason} for node, reason in result.left]
     return Printed(
-        json={"schema": SCHEMA, key: [_candidate(node) for node in result.nodes]},
+        json={"schema": SCHEMA, **({"restored": nodes, "left": left} if result.done else {"trash": nodes})},
         text=text,
         status=0 if result.nodes else 1,
+        warnings=tuple(
+            f"{_candidate_line(node)} stays in the trash: {shown(reason)}" for node, reason in result.left
+        ),
     )
 
 

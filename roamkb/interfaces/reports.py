@@ -16,6 +16,8 @@ from roamkb.core.checkup import Checkup
 from roamkb.core.installation import InstallReport
 from roamkb.core.installation import Step
 from roamkb.core.model import Rule
+from roamkb.core.text import clipped
+from roamkb.core.text import counted
 from roamkb.core.text import shown
 from roamkb.formats.org.report import file_link
 from roamkb.formats.org.report import node_link
@@ -23,6 +25,10 @@ from roamkb.formats.org.report import quoted
 from roamkb.interfaces.render import SCHEMA
 from roamkb.interfaces.render import Json
 from roamkb.interfaces.render import Printed
+
+#: Of a conflict copy, that are shown; and letters of each.
+_MOST_LINES = 40
+_LINE_WIDTH = 240
 
 
 def hygiene(result: Hygiene) -> Printed:
@@ -48,13 +54,15 @@ def conflicts(result: Conflicts) -> Printed:
     wanted = [copy for copy in result.copies if copy.adopted or not result.adopting]
     return Printed(
         json={"schema": SCHEMA, "copies": [_copy(copy) for copy in result.copies]},
-        text=lambda _: "\n".join(_copy_line(copy, adopting=result.adopting) for copy in result.copies),
+        text=lambda terminal: "\n".join(
+            line for copy in result.copies for line in _copy_lines(copy, terminal, adopting=result.adopting)
+        ),
         status=0 if wanted else 1,
     )
 
 
 def doctor(result: Checkup) -> Printed:
-    """Return the checkup; status 0, since looking worked, whatever was found."""
+    """Return the checkup; status 1 where a check failed, so that a script may ask."""
 
     def text(terminal: bool) -> str:
         return "\n".join(line for check in result.checks for line in _check_lines(check, terminal))
@@ -68,6 +76,7 @@ def doctor(result: Checkup) -> Printed:
             ],
         },
         text=text,
+        status=1 if result.faults else 0,
     )
 
 
@@ -129,6 +138,7 @@ def _copy(copy: ConflictCopy) -> Json:
         "lines_removed": copy.lines_removed,
         "obstacle": copy.obstacle,
         "adopted": str(copy.adopted) if copy.adopted else None,
+        "diff": list(copy.diff),
     }
 
 
@@ -192,6 +202,19 @@ def _copy_line(copy: ConflictCopy, *, adopting: bool) -> str:
     to_do = f"; {shown(copy.obstacle)}" if copy.obstacle else "; `roamkb conflicts --adopt` gives it a name"
     left = "left as it is: " if adopting else ""
     return f"{shown(str(copy.path))}: {left}{_compared(copy)}{to_do}"
+
+
+def _copy_lines(copy: ConflictCopy, terminal: bool, *, adopting: bool) -> Iterator[str]:
+    """Yield how a copy stands to its original, and the lines that differ, indented."""
+    yield _copy_line(copy, adopting=adopting)
+    if copy.adopted:
+        return
+    for line in copy.diff[:_MOST_LINES]:
+        said = clipped(shown(line), _LINE_WIDTH)
+        colour = {"-": 31, "+": 32, "@": 36}[line[0]]
+        yield f"  \x1b[{colour}m{said}\x1b[0m" if terminal else f"  {said}"
+    if len(copy.diff) > _MOST_LINES:
+        yield f"  and {counted(len(copy.diff) - _MOST_LINES, 'line')} more: --json has all"
 
 
 def _check_lines(check: Check, terminal: bool) -> Iterator[str]:

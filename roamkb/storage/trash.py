@@ -40,6 +40,8 @@ class TrashEntry:
     sha256: str
     #: Its permission bits.
     mode: int
+    #: What was trashed in one go has the same; empty where it was trashed alone.
+    run: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,11 +54,15 @@ class Trash:
     now: Callable[[], datetime]
     token: Callable[[], str] = disk.random_token
 
-    def put(self, path: Path, *, was: str, id: str, title: str) -> TrashEntry:
+    def new_run(self) -> str:
+        """Return a name for what is trashed in one go."""
+        return f"{self.now():%Y%m%d%H%M%S}-{self.token()}"
+
+    def put(self, path: Path, *, was: str, id: str, title: str, run: str = "") -> TrashEntry:
         """Move the note `path`, whose SHA-256 is still `was`, into the trash."""
         self._require_outside()
         private_folder(self.folder)
-        entry = self._entry(path, was=was, id=id, title=title)
+        entry = self._entry(path, was=was, id=id, title=title, run=run)
         record = disk.create(self.folder, f"{entry.key}.json", _render(entry), mode=0o600)
         try:
             disk.move(path, self._note(entry), was=was, lock=lock(self.lock_file))
@@ -74,6 +80,11 @@ class Trash:
             raise disk.disk_error(self.folder, error) from error
         found = (_parse(record) for record in records)
         return tuple(entry for entry in found if entry and not disk.is_missing(self._note(entry)))
+
+    def last(self) -> tuple[TrashEntry, ...]:
+        """Return what was trashed last: one entry, or all that went with it."""
+        entries = self.entries()
+        return tuple(e for e in entries if e is entries[0] or (e.run and e.run == entries[0].run))
 
     def get(self, id: str) -> TrashEntry:
         """Return the latest entry of the node with that id, or else that title; or raise `NotFound`."""
@@ -100,7 +111,7 @@ class Trash:
         disk.discard(self._record(entry))
         return path
 
-    def _entry(self, path: Path, *, was: str, id: str, title: str) -> TrashEntry:
+    def _entry(self, path: Path, *, was: str, id: str, title: str, run: str) -> TrashEntry:
         now = self.now()
         file = _place(path, self.kb)
         if file is None or not is_note(file):
@@ -117,6 +128,7 @@ class Trash:
             when=now.isoformat(timespec="seconds"),
             sha256=was,
             mode=mode,
+            run=run,
         )
 
     def _old_folder(self, entry: TrashEntry) -> Path:
@@ -158,6 +170,7 @@ def _parse(record: Path) -> TrashEntry | None:
     try:
         values = json.loads(data)
         words = {name: str(values[name]) for name in ("id", "title", "file", "when", "sha256")}
-        return TrashEntry(key=record.stem, mode=int(values["mode"]) & 0o777, **words)
-    except (ValueError, KeyError, TypeError, RecursionError):
+        run = str(values.get("run", ""))
+        return TrashEntry(key=record.stem, mode=int(values["mode"]) & 0o777, run=run, **words)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None

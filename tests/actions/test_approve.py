@@ -124,6 +124,13 @@ def typed_by(world: World, harness: str, *words: str) -> Ran:
     return Ran(status=done.returncode, out=done.stdout, err=done.stderr)
 
 
+def test_without_a_digest_it_says_where_that_is_shown(world: World) -> None:
+    """Nothing is approved that nobody has seen."""
+    (one,) = proposed(world, CENTS)["proposals"]
+    ran = world.run("approve", one["id"])
+    assert (2, True, True) == (ran.status, "--digest is missing" in ran.err, "`roamkb review`" in ran.err)
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the process table is Linux's")
 def test_a_harness_that_makes_a_terminal_is_no_human(world: World) -> None:
     """Another program can type as well: that one may be somebody's own."""

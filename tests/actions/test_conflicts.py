@@ -64,6 +64,7 @@ def test_a_version_of_its_original_is_compared_with_it(world: World) -> None:
     assert (2, 1) == (found.lines_added, found.lines_removed)
     assert ("a", "A") == (found.id, found.title)
     assert "merge" in found.obstacle
+    assert ("@@ -7 +7,2 @@", "-two", "+three", "+four") == found.diff
 
 
 def test_another_note_of_the_same_name_has_an_id_of_its_own(world: World) -> None:

@@ -30,6 +30,10 @@ def test_every_step_tells_what_it_did_to_the_number(world: World) -> None:
     assert "0.50, since it is inferred" in text
     assert "repeated by learn codex b: +0.05 to 0.55" in text
     assert "no effect on it" in text
+    listed = text.partition("constants:\n")[2].splitlines()
+    assert [f"  {name.replace('_', ' ')}" for name in list(constants)[:-1]] == [
+        line.rpartition(" ")[0].rstrip() for line in listed
+    ]
 
 
 def test_the_start_says_where_it_comes_from(world: World) -> None:

@@ -12,6 +12,7 @@ from roamkb.app.log import ProjectLog
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import UsageError
+from roamkb.interfaces.render import render
 from roamkb.storage.receipts import receipts
 from tests.conftest import World
 
@@ -264,6 +265,8 @@ def test_the_figures_count_what_there_is(world: World, log: ProjectLog) -> None:
         LogFigures(active=2, archived=1, by_type=(("fact", 2), ("learned", 1)), top_tags=(("x", 2), ("y", 1)))
         == found
     )
+    said = render("recall", found)
+    assert "superseded ones too (`roamkb stats` counts those that stand)" in said.text(False)
 
 
 HOSTILE = (

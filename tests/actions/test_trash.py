@@ -34,9 +34,40 @@ def test_what_is_in_the_trash_is_no_node_put_back(world: World) -> None:
     """Both list nodes, and say which of the two it is."""
     written = world.open().write("A fact")
     world.open().trash(written.id)
-    assert "1 node in the trash; `roamkb restore ID` puts one back" in world.run("restore").out
+    assert world.run("restore").out.startswith("1 node in the trash, none put back: `roamkb restore ID`")
     assert "1 node put back" in world.run("restore", written.id).out
     assert (1, "") == (world.run("restore").status, world.run("restore").out)
+
+
+def test_a_whole_sweep_comes_back_at_once(world: World) -> None:
+    """And what was trashed before it only after it; what can't come back says why, and keeps nothing else."""
+    alone = world.open().write("Trashed long before")
+    world.open(now=datetime(2026, 6, 1)).trash(alone.id)
+    swept = [world.open().write(title) for title in ("One thing", "Another matter", "Third story")]
+    before = world.files()
+    said = world.run("trash", "--all-agent", "--yes").out
+    assert "3 nodes moved to the trash; `roamkb restore --last` brings them back" in said
+    swept[0].path.write_text("#+title: In the way\n")
+    back = world.open().restore(last=True)
+    assert {one.id for one in swept[1:]} == {node.id for node in back.nodes}
+    assert [(swept[0].id, True)] == [(node.id, "already" in why) for node, why in back.left]
+    swept[0].path.unlink()
+    again = world.run("restore", "--last", "--json").json
+    assert ([swept[0].id], []) == ([one["id"] for one in again["restored"]], again["left"])
+    assert before == world.files()
+    assert [alone.id] == [node.id for node in world.open().restore(last=True).nodes]
+    assert 2 == world.run("restore", "--last").status
+
+
+def test_what_stays_in_the_trash_is_said(world: World) -> None:
+    """Beside what came back, on standard error."""
+    written = world.open().write("A fact")
+    world.open().trash(written.id)
+    written.path.write_text("#+title: In the way\n")
+    ran = world.run("restore", "--last")
+    assert (1, True) == (ran.status, "stays in the trash" in ran.err)
+    with pytest.raises(UsageError):
+        world.open().restore(written.id, last=True)
 
 
 def test_a_title_brings_a_node_back(world: World) -> None:

@@ -9,6 +9,7 @@ from roamkb.core.learning import Learning
 from roamkb.core.learning import canonical_type
 from roamkb.core.learning import identity
 from roamkb.core.learning import key_of
+from roamkb.core.learning import label_of
 from roamkb.core.learning import own_key
 
 ANY = st.text(st.characters())
@@ -62,6 +63,21 @@ def test_the_types_that_come_with_it_are_their_own_names() -> None:
 def test_a_key_is_what_ascii_says_of_the_first_sixty_bytes(content: str, key: str) -> None:
     """As the field's capture hook makes it."""
     assert key == key_of("learned", content)
+
+
+@pytest.mark.parametrize(
+    ("content", "label"),
+    [
+        ("Käse über Nacht kühlen", "learned-kase-uber-nacht-kuhlen"),
+        ("cafe\u0301 na\u00efve", "learned-cafe-naive"),
+        ("OAuth redirect", "learned-oauth-redirect"),
+        ("é" * 59 + "ab", "learned-" + "e" * 59 + "a"),
+    ],
+)
+def test_what_is_said_here_keeps_the_letters_below_its_accents(content: str, label: str) -> None:
+    """As a note's file name does."""
+    assert label == label_of("learned", content)
+    assert label_of("fact", "日本語") == key_of("fact", "日本語")
 
 
 def test_where_ascii_says_nothing_a_hash_does() -> None:

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from roamkb.interfaces import hooks
 from tests.conftest import World
 
+_HOOKS = Path(hooks.__file__).read_text()
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
@@ -347,6 +349,18 @@ def test_every_help_has_an_example(world: World) -> None:
         assert f"  {operation.name} " in overview
         ran = world.run(operation.name, "--help")
         assert (0, True) == (ran.status, f"Example: roamkb {operation.name}" in ran.out)
+
+
+@pytest.mark.parametrize("words", [("--help",), ("stop", "-h")])
+def test_the_hooks_help_names_each_event(world: World, words: tuple[str, ...]) -> None:
+    """It answers JSON to harnesses, and words to people."""
+    ran = world.run("hook", *words)
+    assert 0 == ran.status
+    answered = re.findall(
+        r'"([a-z]+(?:-[a-z]+)*)"', "".join(re.findall(r"^        case (.*):$", _HOOKS, re.M))
+    )
+    assert len(answered) == 11
+    assert [] == [event for event in answered if event not in ran.out]
 
 
 def test_the_version_is_shown(world: World) -> None:

@@ -216,6 +216,25 @@ def test_conflicts_say_how_each_copy_stands_and_what_to_do() -> None:
     assert 0 == printed.status
 
 
+@pytest.mark.parametrize("title", HOSTILE)
+def test_conflicts_show_the_lines_that_differ(title: str) -> None:
+    """Indented, so that none can be taken for a finding; what acts on a terminal is hidden."""
+    one = copy(diff=("@@ -1 +1 @@", "-a", f"+{title}"))
+    printed = reports.conflicts(Conflicts(copies=(one,)))
+    _, place, old, new = lines(printed)
+    assert ("  @@ -1 +1 @@", "  -a", "  +") == (place, old, new[:3])
+    assert not HIDDEN.search(new)
+    assert "\x1b[32m" in printed.text(True)
+    assert ["@@ -1 +1 @@", "-a", f"+{title}"] == printed.json["copies"][0]["diff"]  # type: ignore[index]
+
+
+def test_of_many_lines_that_differ_some_are_shown() -> None:
+    """And how many there are beside."""
+    printed = reports.conflicts(Conflicts(copies=(copy(diff=("@@ -0,0 +1,99 @@", *["+x"] * 99)),)))
+    assert 42 == len(lines(printed))
+    assert lines(printed)[-1].startswith("  and 60 lines more")
+
+
 def test_conflicts_as_json_keep_the_contract() -> None:
     """What can't be compared is null, and so is an original that is gone."""
     gone = copy(original=None, lines_added=None, lines_removed=None)
@@ -241,7 +260,7 @@ def test_adopting_shows_old_and_new_name() -> None:
 
 
 def test_doctor_marks_what_is_wrong_and_says_what_to_do() -> None:
-    """Looking worked, so the status is 0; colours are for terminals."""
+    """The status asks a script's question; colours are for terminals."""
     checks = (
         Check(name="rule", ok=True, detail="fine"),
         Check(name="clocks", ok=False, detail="ahead", fix="set it"),
@@ -249,7 +268,7 @@ def test_doctor_marks_what_is_wrong_and_says_what_to_do() -> None:
     printed = reports.doctor(Checkup(checks=checks))
     assert ["ok rule: fine", "!! clocks: ahead", "   set it"] == lines(printed)
     assert "\x1b[31m!!\x1b[0m clocks: ahead" == lines(printed, terminal=True)[1]
-    assert 0 == printed.status
+    assert (1, 0) == (printed.status, reports.doctor(Checkup(checks=checks[:1])).status)
     assert {
         "schema": 1,
         "checks": [
