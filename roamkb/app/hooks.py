@@ -205,6 +205,7 @@ class HookedSession:
 
         None as well where nobody is there to answer.
         """
+        from roamkb.storage.codex_sessions import is_unattended
         from roamkb.storage.injections import shown_to
 
         if self._payload.get("stop_hook_active") is True or self.log is None or not self.may_inject:
@@ -212,6 +213,8 @@ class HookedSession:
         if not self.session or _WRAP_UP in shown_to(self.log.local, self.session):
             return None
         if self._around.environment.get("CLAUDE_CODE_ENTRYPOINT", "").startswith(_UNATTENDED):
+            return None
+        if is_unattended(self.text("transcript_path")):
             return None
         if self._kb.classify().kind is not Kind.PERSONAL or not self._door.has_verified:
             return None

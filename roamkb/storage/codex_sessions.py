@@ -59,6 +59,13 @@ def exit_code_of(transcript: str, call: str) -> int | None:
     return None
 
 
+def is_unattended(transcript: str) -> bool:
+    """Say whether a program waits for what the session says, by its own file: nobody can be asked there."""
+    heads = _records(_head(transcript)) if os.path.isabs(transcript) and os.path.isfile(transcript) else ()
+    told = (record.get("payload") for record in heads if record.get("type") == "session_meta")
+    return any(isinstance(one, dict) and one.get("source") == "exec" for one in told)
+
+
 def _is_id(text: str) -> bool:
     return len(text) == 36 and all(letter in "0123456789abcdef-" for letter in text)
 

@@ -302,11 +302,12 @@ def test_the_wrap_up_asks_once_a_session_and_only_where_there_is_something(lived
 
 
 def test_nobody_is_asked_where_a_program_waits_for_the_answer(lived_in: World) -> None:
-    """What `claude -p` prints is the last thing said, which must be the answer to its prompt."""
+    """What `claude -p` and `codex exec` print is the last thing said, which must be the answer to its prompt."""
     verified(lived_in)
     stop = event(lived_in.personal, "Stop", stop_hook_active=False, last_assistant_message="Done.")
     for name in ("sdk-cli", "sdk-py", "claude-code-github-action"):
         assert {} == answer(lived_in, stop, extra={"CLAUDE_CODE_ENTRYPOINT": name})
+    assert {} == answer(lived_in, {**stop, "transcript_path": str(_PAYLOADS / "codex-0.169-session.jsonl")})
     assert "block" == answer(lived_in, stop, extra={"CLAUDE_CODE_ENTRYPOINT": "cli"})["decision"]
 
 

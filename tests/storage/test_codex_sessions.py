@@ -4,11 +4,13 @@ import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from roamkb.storage.codex_sessions import exit_code_of
 from roamkb.storage.codex_sessions import folders_of_session
+from roamkb.storage.codex_sessions import is_unattended
 from tests.conftest import World
 
 #: Made on 2026-11-22 at 08:39:09 UTC.
@@ -63,6 +65,16 @@ def test_a_command_has_the_status_that_it_ended_with(tmp_path: Path) -> None:
     assert 0 == exit_code_of(str(path), "other")
     for transcript, call in ((str(path), "none"), (str(path), ""), ("", _CALL), (str(tmp_path), _CALL)):
         assert exit_code_of(transcript, call) is None
+
+
+@pytest.mark.parametrize(("source", "alone"), [("exec", True), ("vscode", False), ({"subagent": 1}, False)])
+def test_nobody_can_be_asked_where_a_program_waits(tmp_path: Path, source: object, alone: bool) -> None:
+    """`codex exec` says so in the first line; elsewhere somebody may be there."""
+    path = tmp_path / "rollout.jsonl"
+    path.write_text(json.dumps({"type": "session_meta", "payload": {"source": source}}) + "\n")
+    assert alone == is_unattended(str(path))
+    assert not is_unattended("")
+    assert not is_unattended(str(tmp_path))
 
 
 @given(st.binary(max_size=300))
