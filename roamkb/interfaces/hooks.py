@@ -204,6 +204,9 @@ def _stopped(event: str, payload: "Payload") -> "Answer":
         return {}
     from roamkb.interfaces.brief_reports import question_text
 
+    if os.environ.get("AI_AGENT", "").startswith("claude-code"):
+        # it shows a block to the human as an error
+        return _context("Stop", question_text(found))
     return {"decision": "block", "reason": question_text(found)}
 
 

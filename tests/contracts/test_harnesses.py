@@ -48,7 +48,7 @@ _OUTPUTS: dict[str, tuple[set[str], ...]] = {
     "PostCompact": (),
     "SubagentStop": (),
     "SessionEnd": (),
-    "Stop": (),
+    "Stop": (_CONTEXT,),
 }
 #: What a payload holds in every event, and what an event adds that we read.
 _COMMON = {

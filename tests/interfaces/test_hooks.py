@@ -311,6 +311,15 @@ def test_nobody_is_asked_where_a_program_waits_for_the_answer(lived_in: World) -
     assert "block" == answer(lived_in, stop, extra={"CLAUDE_CODE_ENTRYPOINT": "cli"})["decision"]
 
 
+def test_claude_code_is_told_of_the_wrap_up_without_a_block(lived_in: World) -> None:
+    """Which it would show to the human as an error."""
+    verified(lived_in)
+    stop = event(lived_in.personal, "Stop", stop_hook_active=False, last_assistant_message="Done.")
+    said = answer(lived_in, stop, extra={"AI_AGENT": "claude-code_2-1-197_harness"})
+    assert {"hookSpecificOutput"} == said.keys()
+    assert "could be promoted" in context(said)
+
+
 def test_a_compaction_says_nothing_of_its_own(world: World) -> None:
     """Claude Code has it done by an agent without a type, whose last message is the summary."""
     world.run("init")
