@@ -49,7 +49,7 @@ def judge_tool(tool: str, given: "Given", ground: Ground) -> Denial | None:
     The one door for hooks: takes any tool's name and any JSON object, and never writes or runs anything.
     """
     name = tool.lower()
-    if name in _READERS or name.startswith(("mcp__roamkb__", "mcp__plugin_roamkb")):
+    if name in _READERS or name.startswith(("mcp__roamkb__", "mcp__plugin_roamkb_roamkb__")):
         return None
     if name in _SHELLS:
         return _judge_shell(given, ground)

@@ -382,7 +382,7 @@ def test_settings_without_hooks_may_be_edited() -> None:
 FILE_CALLS = [
     ("Write", {"file_path": "{}", "content": "x"}), ("Edit", {"file_path": "{}", "old_string": "a", "new_string": "b"}), ("MultiEdit", {"file_path": "{}", "edits": []}), ("NotebookEdit", {"notebook_path": "{}", "new_source": ""}),
     ("apply_patch", {"input": "*** Begin Patch\n*** Add File: {}\n+x\n*** End Patch"}), ("apply_patch", {"patch": "*** Begin Patch\n*** Update File: a\n*** Move to: {}\n*** End Patch"}), ("apply_patch", {"command": ["apply_patch", "*** Begin Patch\n*** Delete File: {}\n*** End Patch"]}),
-    ("mcp__filesystem__write_file", {"path": "{}", "content": "x"}), ("mcp__filesystem__move_file", {"source": "a", "destination": "{}"}), ("mcp__fs__edit_files", {"files": [{"path": "{}"}]}),
+    ("mcp__filesystem__write_file", {"path": "{}", "content": "x"}), ("mcp__filesystem__move_file", {"source": "a", "destination": "{}"}), ("mcp__fs__edit_files", {"files": [{"path": "{}"}]}), ("mcp__plugin_roamkb-files_fs__write", {"path": "{}"}),
     ("shell", {"command": ["bash", "-lc", "echo x > {}"]}), ("shell", {"command": ["rm", "{}"]}), ("exec_command", {"cmd": "rm {}"}), ("local_shell", {"action": {"type": "exec", "command": ["tee", "{}"]}}), ("shell", {"command": "rm human.org", "workdir": "{}/.."}),
     ("shell", {"command": ["apply_patch", "*** Begin Patch\n*** Update File: {}\n*** End Patch"]}), ("write_stdin", {"session_id": 1, "chars": "rm {}\n"}), ("Bash", {"command": "rm {}", "description": "x", "run_in_background": True}),
 ]  # fmt: skip
@@ -442,6 +442,7 @@ def test_reading_tools_are_free() -> None:
         ("mcp__fs__read_file", {"path": f"{KB}/human.org"}),
         ("Write", {"file_path": "a.md", "content": KB}),
         ("mcp__roamkb__write", {"title": KB}),
+        ("mcp__plugin_roamkb_roamkb__write", {"title": KB}),
     ]:
         assert judge_tool(tool, asked, ground()) is None
 
