@@ -27,6 +27,8 @@ from roamkb.core.model import Kind
 #: Ours is the first form of the lines.
 VERSION: Final = 1
 
+#: Bytes of a line, twice what is taken in from elsewhere; a longer one would keep every reader waiting.
+MOST_LINE: Final = 16 * 1024 * 1024
 #: How often a line may be wrapped in a JSON string; one recipe does it once.
 _WRAPPINGS = 3
 #: Torn objects in a line, after which nothing more is looked for.
@@ -152,6 +154,9 @@ def _dumped(told: object, *, ascii: bool) -> str:
 
 def _objects(lines: Iterable[bytes], first: int) -> Iterator[tuple[int, dict[str, Any] | BadLine]]:
     for number, raw in enumerate(lines, start=first):
+        if len(raw) > MOST_LINE:
+            yield number, BadLine(line=number, reason=f"it has more than {MOST_LINE:,} bytes")
+            continue
         line = raw.strip(b" \t\r\n\xef\xbb\xbf\0")
         if not line:
             continue

@@ -14,6 +14,7 @@ from roamkb.core.learning import identity
 from roamkb.core.ledger import Event
 from roamkb.core.ledger import replay
 from roamkb.core.model import Kind
+from roamkb.formats.events import MOST_LINE
 from roamkb.formats.events import BadLine
 from roamkb.formats.events import Said
 from roamkb.formats.events import event_line
@@ -104,6 +105,16 @@ def test_an_event_comes_back_as_it_was_written(event: Event) -> None:
     line = event_line(event)
     assert b"\n" not in line
     assert [event] == list(read_events([line]))
+
+
+def test_a_line_that_nobody_wrote_keeps_nobody_waiting() -> None:
+    """It is told with its number, and the others are read."""
+    (said,) = learnings(b'{"content":"a"}', b'{"content":"' + b"x" * MOST_LINE + b'"}')
+    assert "a" == said.content
+    (bad,) = faults(b"{}", b" " * (MOST_LINE + 1))[1:]
+    assert (2, "it has more than 16,777,216 bytes") == (bad.line, bad.reason)
+    (long,) = learnings(b'{"content":"' + b"x" * (MOST_LINE - 14) + b'"}')
+    assert MOST_LINE - 14 == len(long.content)
 
 
 #: What stands between good lines in a torn world.
