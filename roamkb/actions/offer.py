@@ -13,6 +13,7 @@ from roamkb.core.answers import Answer
 from roamkb.core.brief import is_approved
 from roamkb.core.floor import AT_THE_START
 from roamkb.core.floor import INTERRUPTING
+from roamkb.core.floor import Floor
 from roamkb.core.floor import Weights
 from roamkb.core.floor import fitting
 from roamkb.core.ledger import SUPERSEDED
@@ -119,7 +120,7 @@ def worth_a_line(finder: _Weighing, text: str, contents: Mapping[str, str]) -> C
     return fitting(text, finder.weigh(query), found, least=AT_THE_START)
 
 
-def _worth(text: str, answers: Sequence[Answer], weights: Weights, *, least: float) -> Sequence[Answer]:
+def _worth(text: str, answers: Sequence[Answer], weights: Weights, *, least: Floor) -> Sequence[Answer]:
     found = (
         (one, frozenset(terms(one.title)), frozenset(term for _, line in one.lines for term in terms(line)))
         for one in answers

@@ -28,13 +28,7 @@ from roamkb.core.tokens import words
 
 _T = TypeVar("_T")
 
-#: Rarest words' worth that a name has to share, those of the text beside it counting a quarter.
-INTERRUPTING: Final = 1.3
-#: The same where nobody is interrupted.
-AT_THE_START: Final = 1.0
 _BESIDE: Final = 0.25
-#: The share of the words' whole weight, of the heaviest few in a long prompt.
-_SHARE: Final = 0.25
 _HEAVIEST: Final = 12
 #: The share of the best answer's worth.
 _NEAR_THE_BEST: Final = 0.85
@@ -92,6 +86,21 @@ _QUOTED: Final = r"['\"`‘“]([^'\"`’”\n]{2,80})['\"`’”]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Floor:
+    """What an answer has to share with what is asked."""
+
+    #: In rarest words' worth; words of the text beside the name count a quarter.
+    worth: float
+    #: Of the words' whole weight, of the heaviest few in a long prompt.
+    share: float
+
+
+INTERRUPTING: Final = Floor(worth=1.3, share=0.25)
+#: Where nobody is interrupted; a branch has few words, and one of four may mean anything.
+AT_THE_START: Final = Floor(worth=1.0, share=1 / 3)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
     """What the terms of a query tell in one collection of texts."""
 
@@ -105,7 +114,7 @@ def fitting(
     weights: Weights,
     answers: Iterable[tuple[_T, Set[str], Set[str]]],
     *,
-    least: float = INTERRUPTING,
+    least: Floor = INTERRUPTING,
 ) -> list[_T]:
     """Return which answers to `text` clear the floor, in their order.
 
@@ -113,9 +122,9 @@ def fitting(
     """
     told = _told(text, weights)
     whole = sum(sorted((max(one.values()) for one in told), reverse=True)[:_HEAVIEST])
-    worths = [(one, _worth(told, name, beside, whole)) for one, name, beside in answers]
+    worths = [(one, _worth(told, name, beside, least.share * whole)) for one, name, beside in answers]
     best = max((worth for _, worth in worths), default=0.0)
-    floor = max(least * weights.rarest - 1e-9, _NEAR_THE_BEST * best)
+    floor = max(least.worth * weights.rarest - 1e-9, _NEAR_THE_BEST * best)
     return [one for one, worth in worths if worth and worth >= floor]
 
 
@@ -138,7 +147,7 @@ def _told(text: str, weights: Weights) -> list[Mapping[str, float]]:
     return list(found.values())
 
 
-def _worth(told: Sequence[Mapping[str, float]], name: Set[str], beside: Set[str], whole: float) -> float:
+def _worth(told: Sequence[Mapping[str, float]], name: Set[str], beside: Set[str], least: float) -> float:
     shared = near = 0.0
     for word in told:
         in_name = max((weight for term, weight in word.items() if term in name), default=0.0)
@@ -146,7 +155,7 @@ def _worth(told: Sequence[Mapping[str, float]], name: Set[str], beside: Set[str]
         near += (
             0.0 if in_name else max((weight for term, weight in word.items() if term in beside), default=0.0)
         )
-    if not shared or shared + near < _SHARE * whole:
+    if not shared or shared + near < least:
         return 0.0
     return shared + _BESIDE * near
 

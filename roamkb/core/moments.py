@@ -39,7 +39,11 @@ _OF_THE_MOMENT: Final = (
     (
         "it is the result of a run",
         rf"\b{_RUNS}\b(?:\s+\w+){{0,2}}?\s+(?:(?:now|all|still|again)\s+)?{_PASS}(?!\w)"
-        r"(?!,?\s+(?:only|when|if|unless|with|without|because|locally|but|even|although|while|on|in|under)\b)"
+        r"(?!,?\s+(?:only|when|if|unless|with|without|because|locally|but|even|although|while|in|under"
+        r"|on(?!\s+(?:my|our|your)\b))\b)"
+        # what the work has come to
+        r"|\b(?:is|are)\s+(?:now\s+)?(?:up[ -]to[ -]date|merged|pushed|rebased|in place|done|ready|complete"
+        r"|finished|committed)\W*\Z|^there\s+(?:is|are)\b.*\bleft\W*\Z"
         r"|\b\d+\s+(?:failing|failed|passing|passed|skipped|broken)\s+(?:\w+\s+)?(?:tests?|checks?)\b"
         r"|\b(?:nothing|no\s+\w+)\s+found\s+(?:so\s+far|yet)\b"
         r"|\b(?:tests?|checks?|build|pipeline|suite|linter)\s+(?:laufen|läuft|sind|ist)\s+"

@@ -44,6 +44,7 @@ _CUES: Final = (
     ("gotcha", rf"(?:a |one |the )?(?:gotcha|pitfall|caveat|trap|footgun)(?: here)?{_IS}"),
     ("gotcha", r"(?:watch out|beware|heads[- ]?up)(?: that|:)"),
     ("discovery", r"(?:i |we )?(?:discovered|found out|found|noticed)(?: that|:)"),
+    ("discovery", r"(?:i |we )?(?:confirmed|verified|observed|measured|determined|established)(?: that|:)"),
     ("bug_fix", r"(?:the )?(?:actual |real )?(?:fix|solution|workaround) (?:is|was)(?: to)?"),
     ("discovery", r"(?:discovery|discovered|(?:key |main )?finding):"),
     ("decision", rf"(?:the )?decision{_IS}"),

@@ -11,6 +11,7 @@ import pytest
 
 from roamkb.actions.offer import offered_learnings
 from roamkb.actions.offer import offered_nodes
+from roamkb.core.floor import AT_THE_START
 from roamkb.core.floor import Weights
 from roamkb.core.floor import carries_over
 from roamkb.core.floor import fitting
@@ -129,6 +130,15 @@ def test_a_word_alone_is_worth_nothing_and_half_of_the_words_are() -> None:
     assert [] == kept(text, ("pgbouncer", ""))
     assert [0] == kept(text, ("pgbouncer asyncpg", ""))
     assert [] == kept(text, ("", text))
+
+
+def test_at_the_start_one_word_is_enough_but_not_of_many() -> None:
+    """A branch says little, and a third of it has to fit."""
+    text = "pgbouncer asyncpg celery"
+    weights = Weights(terms=dict.fromkeys(terms(f"{text} redis"), 3.0), rarest=3.0)
+    found = [(0, frozenset(terms("pgbouncer")), frozenset[str]())]
+    assert [0] == fitting(text, weights, found, least=AT_THE_START)
+    assert [] == fitting(f"{text} redis", weights, found, least=AT_THE_START)
 
 
 def test_what_is_much_less_than_the_best_is_no_second_answer() -> None:

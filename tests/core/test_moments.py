@@ -26,6 +26,11 @@ from roamkb.core.moments import undated
         "The linter is happy and the build is green",
         "8 failing tests in the suite",
         "Nothing found so far",
+        "All tests pass on my side",
+        "The branch is up to date",
+        "There are 10 warnings left",
+        "Die Tests laufen jetzt alle durch",
+        "Ich werde die Dokumentation anpassen",
     ],
 )
 def test_deeds_plans_and_results_are_of_the_moment(text: str) -> None:
@@ -42,6 +47,9 @@ def test_deeds_plans_and_results_are_of_the_moment(text: str) -> None:
         "I/O is buffered per line",
         "CI runs the tests in parallel",
         "Users see the table above the map",
+        "The tests pass on Linux and fail on macOS",
+        "The cache is ready once the event fires",
+        "Die Tests sind grün, solange der Cache voll ist",
     ],
 )
 def test_claims_that_resemble_them_are_not(text: str) -> None:

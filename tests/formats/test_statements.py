@@ -48,6 +48,9 @@ def human(prompt: str) -> list[str]:
         ("Turns out `acks_late` is off by default.", "insight", "`acks_late` is off by default."),
         ("Lesson learned: freeze the clock in tests.", "insight", "Freeze the clock in tests."),
         ("I found that the index is not used there.", "discovery", "The index is not used there."),
+        ("I confirmed that redis evicts sessions.", "discovery", "Redis evicts sessions."),
+        ("Verified: redis evicts sessions first.", "discovery", "Redis evicts sessions first."),
+        ("We measured that redis evicts sessions.", "discovery", "Redis evicts sessions."),
         ("One gotcha: Helm drops keys that are null.", "gotcha", "Helm drops keys that are null."),
         ("The workaround was to pin the driver's version.", "bug_fix", "Pin the driver's version."),
         ("We decided to keep one deployable for now on.", "decision", "Keep one deployable for now on."),
@@ -65,6 +68,8 @@ def test_an_agent_announces_what_it_found_out(message: str, type: str, text: str
     "message",
     [
         "I'll now run the tests.",
+        "I verified the fix with the failing test.",
+        "Confirmed, thanks for the quick answer!",
         "I decided to run the linter first.",
         "We settled on the approach from above, so I'll continue.",
         "I've decided to start with the smaller file.",
