@@ -22,8 +22,8 @@ from roamkb.interfaces.mcp_tools import Tool
 from roamkb.interfaces.mcp_tools import arguments_of
 from roamkb.interfaces.render import Json
 
-#: Characters of a result's JSON: Claude Code cuts at 25,000 tokens, of three characters and more.
-_MOST = 60_000
+#: Characters of a result's JSON: of more than 50,000 Claude Code shows its model the first 2,000.
+_MOST = 48_000
 #: Characters of one text in it, and of one in a list.
 _LONG, _SHORT = 40_000, 4_000
 #: Characters of text in a frame, which has room for 10,000 with what it says of itself.

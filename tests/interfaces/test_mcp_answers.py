@@ -30,8 +30,10 @@ def test_a_long_list_loses_its_end() -> None:
     assert isinstance(hits, list)
     assert hits[0]["text"].startswith("0 ")
     assert [1, 2] == told["n"]
-    assert ["hits: the last 100 of 200", "hits: the last 50 of 100"] == told["left_out"]
-    assert len(json.dumps(told)) < 60_000
+    halved = ["hits: the last 100 of 200", "hits: the last 50 of 100", "hits: the last 25 of 50"]
+    assert halved == told["left_out"]
+    # more is put into a file, of which Claude Code shows its model the beginning
+    assert len(json.dumps(told)) < 50_000
 
 
 def test_half_a_character_is_replaced() -> None:
