@@ -12,6 +12,8 @@ from pathlib import Path
 
 #: More parents than any session has; who has more hides something, and is told so.
 _MOST = 512
+#: What Codex's background server is called by, behind the program.
+_SERVER = "app-server"
 #: Bytes of a command that are looked at; its beginning says what it is.
 _LONGEST_COMMAND = 16 * 1024
 
@@ -45,7 +47,8 @@ def parents_of(pid: int, proc: Path) -> Iterator[Process | TooMany]:
     """Yield the parents of `pid`, the nearest first, without daemons; too long a line ends in `TooMany`.
 
     A parent of another user can't be looked into and is passed over, as is everything
-    where there is no process table: parents only ever add a denial.
+    where there is no process table: parents only ever add a denial. Codex's background server
+    runs for all sessions, and the one whose screen began it is none of the others' parent.
     """
     status = _status(pid, proc)
     for _ in range(_MOST):
@@ -53,7 +56,11 @@ def parents_of(pid: int, proc: Path) -> Iterator[Process | TooMany]:
             return
         pid = status.parent
         status = _status(pid, proc)
-        if status is None or _is_daemon(pid, status, proc):
+        if status is None:
+            continue
+        if _is_daemon(pid, status, proc):
+            if _SERVER in _words(pid, proc)[1:2]:
+                return
             continue
         try:
             folder = str((proc / str(pid) / "cwd").readlink())

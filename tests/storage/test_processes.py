@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from roamkb.storage.processes import Process
 from roamkb.storage.processes import commands_of_parents
+from roamkb.storage.processes import parents_of
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the process table is Linux's")
 
@@ -31,6 +33,22 @@ def test_each_parent_is_told_with_its_words(tmp_path: Path) -> None:
         ("7.22", ("other's",)),
         ("1.22", ("init", "init", "")),
     ] == list(commands_of_parents(9, tmp_path))
+
+
+@pytest.mark.parametrize(("words", "told"), [(b"codex\0app-server\0", [9]), (b"codex\0exec\0", [9, 6])])
+def test_codexs_background_server_is_nobodys_child(tmp_path: Path, words: bytes, told: list[int]) -> None:
+    """It serves all sessions, and was begun by the screen of any of them, which may be at work."""
+    line_of(tmp_path, 9, "bash", 8, b"bash\0")
+    line_of(tmp_path, 8, "codex", 6, words)
+    (tmp_path / "8" / "stat").write_text("8 (codex) S 6 8 8 0 " + " ".join(map(str, range(8, 40))))
+    (tmp_path / "8" / "fd").mkdir()
+    (tmp_path / "8" / "fd" / "0").symlink_to("/dev/null")
+    line_of(tmp_path, 6, "codex", 1, b"codex\0")
+    line_of(tmp_path, 10, "roamkb", 9, b"roamkb\0")
+    for pid in (9, 8, 6):
+        (tmp_path / str(pid) / "cwd").symlink_to(f"/somewhere/{pid}")
+    found = parents_of(10, tmp_path)
+    assert told == [one.pid for one in found if isinstance(one, Process)]
 
 
 def test_a_table_that_is_not_there_tells_nothing(tmp_path: Path) -> None:
