@@ -126,10 +126,9 @@ class ProjectBrief(ProjectTasks):
             promoted = {one.node for one in told if one.node}
         nodes: tuple[Hit, ...] = ()
         try:
-            if self._kb.glance()[0] <= _SOON:
-                nodes = self._kb.offered(
-                    text, limit=_AT_A_PROMPT - len(learnings), besides=besides | promoted
-                )
+            glance = self._kb.glance()
+            if glance.waiting <= _SOON:
+                nodes = glance.offered(text, limit=_AT_A_PROMPT - len(learnings), besides=besides | promoted)
         except RoamkbError:
             # the start of the session said what is wrong with it
             nodes = ()
@@ -211,9 +210,10 @@ class ProjectBrief(ProjectTasks):
     def _nodes_about(self, text: str, *, besides: "frozenset[str]") -> "tuple[tuple[Hit, ...], int, str]":
         """Return the nodes whose names share a rare word with `text`, the conflict copies, and trouble."""
         try:
-            waiting, copies = self._kb.glance()
-            if waiting > _SOON:
-                return (), copies, f"{waiting} notes aren't indexed yet; `roamkb index` reads them"
-            return self._kb.offered(text, limit=_NODES, besides=besides, loose=True), copies, ""
+            glance = self._kb.glance()
+            copies = glance.conflict_copies
+            if glance.waiting > _SOON:
+                return (), copies, f"{glance.waiting} notes aren't indexed yet; `roamkb index` reads them"
+            return glance.offered(text, limit=_NODES, besides=besides, loose=True), copies, ""
         except RoamkbError as error:
             return (), 0, error.message

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 from roamkb.app.pipeline import ProjectPipeline
 from roamkb.core.errors import UsageError
-from roamkb.core.ledger import ATTEMPTED
 from roamkb.core.names import require_name
 from roamkb.core.text import shown
 from roamkb.core.text import texts_of
@@ -21,6 +20,8 @@ class ProjectExperience(ProjectPipeline):
     @property
     def knows_remedies(self) -> bool:
         """Whether anybody recorded what was done about any error; asked before the rest is imported."""
+        from roamkb.core.ledger import ATTEMPTED
+
         return bool(self._log_to_read().read().state().named(ATTEMPTED))
 
     def remedy(

@@ -22,9 +22,7 @@ from roamkb.app import Surroundings
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import RoamkbError
 from roamkb.core.model import Kind
-from roamkb.storage.injections import drop_offer
-from roamkb.storage.injections import find_offer
-from roamkb.storage.injections import keep_offer
+from roamkb.core.model import Project
 
 if TYPE_CHECKING:
     from roamkb.actions.promote import Promoted
@@ -55,6 +53,11 @@ class _HookedBase(KnowledgeBase):
     def __init__(self, around: Surroundings, *, project: str | None, told_cwd: str | None) -> None:
         super().__init__(around, project=project)
         self._told_cwd = told_cwd
+
+    @cached_property
+    def _project(self) -> Project:
+        """What this session's project is, found out once: an event is one moment."""
+        return super()._project
 
     @property
     def _session(self) -> "Session":
@@ -99,7 +102,7 @@ class HookedSession:
         value = self._payload.get(name)
         return value if isinstance(value, str) else ""
 
-    @property
+    @cached_property
     def _door(self) -> "ProjectExperience":
         return self._kb.log
 
@@ -246,6 +249,7 @@ class HookedSession:
         from roamkb.actions.remedy import Suggested
         from roamkb.core.floor import carries_over
         from roamkb.core.secrets import withheld
+        from roamkb.storage.injections import keep_offer
 
         found = self._door.remedy("suggest", error=error, limit=1, session=self.session)
         known = next(iter(found.remedies if isinstance(found, Suggested) else ()), None)
@@ -268,6 +272,9 @@ class HookedSession:
 
     def _settle(self, *, failed: bool) -> None:
         """Count the remedy that was offered for this command: it works now, or fails as before."""
+        from roamkb.storage.injections import drop_offer
+        from roamkb.storage.injections import find_offer
+
         if self.log is None or not (offer := find_offer(self.log.local, self.session)):
             return
         from roamkb.core.fingerprint import fingerprint

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 from typing import Literal
+from typing import NamedTuple
 from typing import overload
 
 from roamkb.app.surroundings import Surroundings
@@ -36,6 +37,16 @@ if TYPE_CHECKING:
     from roamkb.app.experience import ProjectExperience
     from roamkb.core.consent import Human
     from roamkb.core.model import Hit
+
+
+class Glance(NamedTuple):
+    """A knowledge base as it was a moment ago."""
+
+    #: Notes that a search would have to read first.
+    waiting: int
+    conflict_copies: int
+    #: Does what `KnowledgeBase.offered` does.
+    offered: "Callable[..., tuple[Hit, ...]]"
 
 
 class KnowledgeBase(Upkeep):
@@ -128,10 +139,14 @@ class KnowledgeBase(Upkeep):
             budget=budget,
         )
 
-    def glance(self) -> tuple[int, int]:
-        """Return how many notes a search would have to read first, and how many conflict copies there are."""
+    def glance(self) -> Glance:
+        """Return what can be told of the notes without reading any."""
+        from roamkb.actions.offer import offered_nodes
+
         notes = self._notes()
-        return self._index(notes).waiting(), len(notes.walk.conflict_copies)
+        index = self._index(notes)
+        # who asks on has the files that were seen: to look for them takes most of the time
+        return Glance(index.waiting(), len(notes.walk.conflict_copies), partial(offered_nodes, index, notes))
 
     def offered(
         self, text: str, *, limit: int, besides: Collection[str] = (), loose: bool = False

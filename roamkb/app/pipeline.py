@@ -8,7 +8,6 @@ from roamkb.app.brief import ProjectBrief
 from roamkb.app.sharing import ProjectSharing
 from roamkb.core.errors import Refused
 from roamkb.core.errors import UsageError
-from roamkb.core.ledger import VERIFIED
 from roamkb.core.names import require_name
 from roamkb.core.text import shown
 from roamkb.core.text import texts_of
@@ -281,6 +280,8 @@ class ProjectPipeline(ProjectApproval, ProjectSharing, ProjectBrief):
     @property
     def has_verified(self) -> bool:
         """Whether anything could be promoted at all; asked before the rest is imported."""
+        from roamkb.core.ledger import VERIFIED
+
         return bool(self._log_to_read().read().state().having("verdict", VERIFIED))
 
     def promote_nodes(

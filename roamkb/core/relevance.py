@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from roamkb.core.consolidation import category
 from roamkb.core.ledger import NEEDS_REVIEW
 from roamkb.core.ledger import SUPERSEDED
 from roamkb.core.ledger import Standing
@@ -69,8 +68,11 @@ def relevance(
         if told:
             reasons.append((_ACTION, f"action {', '.join(sorted(told))}"))
     # alone it is no reason, and it may take a look at the whole text
-    if reasons and task.category and category(standing) == task.category.casefold().replace("-", "_"):
-        reasons.append((_CATEGORY, f"category {task.category}"))
+    if reasons and task.category:
+        from roamkb.core.consolidation import category
+
+        if category(standing) == task.category.casefold().replace("-", "_"):
+            reasons.append((_CATEGORY, f"category {task.category}"))
     total = sum(weight for weight, _ in reasons)
     if total < LEAST:
         return None
