@@ -1,7 +1,6 @@
 """Names that nobody else comes up with."""
 
 import hashlib
-import os
 import re
 from collections.abc import Callable
 from datetime import datetime
@@ -13,8 +12,10 @@ _RANDOM_BITS = 80
 
 def new_id(now: datetime) -> str:
     """Return a ULID in UUID form: sortable by time, valid for org-id and `[[id:…]]` (D2)."""
+    from secrets import token_hex
+
     # 48 bits of milliseconds and 80 of chance; a package for that takes as long to import as a hook may
-    value = f"{int(now.timestamp() * 1000):012x}{os.urandom(_RANDOM_BITS // 8).hex()}"
+    value = f"{int(now.timestamp() * 1000):012x}{token_hex(_RANDOM_BITS // 8)}"
     return f"{value[:8]}-{value[8:12]}-{value[12:16]}-{value[16:20]}-{value[20:]}"
 
 
