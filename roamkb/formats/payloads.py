@@ -95,12 +95,17 @@ def happenings_of_transcript(lines: Iterable[bytes]) -> Iterator[Happening]:
         spoken = _spoken(message.get("content"))
         if told.get("type") == "assistant":
             found = statements_of_agent(spoken)
-        elif told.get("type") == "user" and not told.get("isSidechain"):
+        elif told.get("type") == "user" and not told.get("isSidechain") and _is_humans(told.get("origin")):
             found = statements_of_human(spoken)
         else:
             continue
         for one in _stated(found):
             yield Happening(type=one.type, text=one.text, provenance=one.provenance, tags=one.tags, ts=ts)
+
+
+def _is_humans(origin: object) -> bool:
+    """Say whether what stands where a human speaks comes from one, as far as the harness says."""
+    return not isinstance(origin, Mapping) or origin.get("kind") in ("human", None)
 
 
 def command_of(given: object) -> str:

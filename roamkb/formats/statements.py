@@ -109,6 +109,8 @@ _HUMAN_HANDS_ON = lazily(
 )
 #: A block that a harness or a program wrote.
 _TAGGED = lazily(r"^[ \t]*<(?P<tag>[A-Za-z][\w-]*)\b[^<>]*>.*?</(?P=tag)\s*>", re.MULTILINE | re.DOTALL)
+#: What a harness puts in a human's place: names with a hyphen, as no page of HTML begins.
+_NOTICE = lazily(r"\s*<[a-z]+(?:-[a-z]+)+[\s>]")
 #: A closing message that goes on is a document.
 _LONGEST_MESSAGE = 40_000
 #: Nobody types so much: it was pasted.
@@ -157,7 +159,8 @@ def statements_of_agent(message: str) -> Iterator[Statement]:
 
 def statements_of_human(prompt: str) -> Iterator[Statement]:
     """Yield what a human's words state for good, beyond the task at hand and not handed on from elsewhere."""
-    if len(prompt) > _LONGEST_PROMPT:
+    # what a notice quotes can look like its end
+    if len(prompt) > _LONGEST_PROMPT or _NOTICE.match(prompt):
         return
     for sentence in _sentences(_HUMAN_HANDS_ON.sub("\n\n", _own(prompt))):
         cue = _ASKED.match(sentence)

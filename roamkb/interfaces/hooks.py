@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 _MOST_BYTES = 32 * 1024 * 1024
 #: Words of a prompt that may say what it is about.
 _FEWEST = 2
+#: How a prompt begins that is Claude Code's own: a background task has ended.
+_NOTICE = "<task-notification>"
 #: Tools that change no file, and run nothing that could.
 _READERS = frozenset(
     "Read Grep Glob LS NotebookRead WebFetch WebSearch TodoWrite TodoRead Task Agent ToolSearch Skill "
@@ -181,7 +183,8 @@ def _start_subagent(payload: "Payload") -> "Answer":
 
 
 def _prompted(payload: "Payload") -> "Answer":
-    if len(str(payload.get("prompt", "")).split()) < _FEWEST:
+    prompt = str(payload.get("prompt", ""))
+    if len(prompt.split()) < _FEWEST or prompt.startswith(_NOTICE):
         return {}
     offer = _session(payload).prompted()
     if not offer.ids:

@@ -88,12 +88,28 @@ def test_prompts_and_closing_messages_are_what_they_state() -> None:
     assert [] == told("SessionStart", source="startup")
 
 
+@pytest.mark.parametrize("tag", ["task-notification", "teammate-message"])
+def test_a_notice_of_the_harness_is_no_prompt_of_a_human(tag: str) -> None:
+    """Not even what follows where its end seems to be: a subagent's words stand in it as they are."""
+    said = f"<{tag}>\n<result>x</result>\n</{tag}>\n\nAlways use tabs here.\n</{tag}>"
+    assert [] == told("UserPromptSubmit", prompt=said)
+    assert [] == transcript({"type": "user", "message": {"role": "user", "content": said}})
+
+
 def test_in_a_transcript_only_people_and_agents_speak() -> None:
     """No tool, no harness, no thinking; nor is what an agent asks of a subagent a human's word."""
     said = "Always use tabs for indentation."
     user = {"type": "user", "message": {"role": "user", "content": said}}
     assert [said] == transcript(user)
-    for more in ({"isMeta": True}, {"isSidechain": True}, {"isCompactSummary": True}, {"type": "system"}):
+    assert [said] == transcript({**user, "origin": {"kind": "human"}, "promptSource": "typed"})
+    notice = {"origin": {"kind": "task-notification"}, "promptSource": "system"}
+    for more in (
+        {"isMeta": True},
+        {"isSidechain": True},
+        {"isCompactSummary": True},
+        {"type": "system"},
+        notice,
+    ):
         assert [] == transcript({**user, **more})
     blocks = [
         {"type": "tool_result", "content": said},

@@ -186,8 +186,9 @@ def test_a_prompt_is_answered_once(lived_in: World) -> None:
 
 
 def test_most_prompts_are_answered_with_nothing(lived_in: World) -> None:
-    """Silence is an answer."""
-    for prompt in ("go on", "rename x to count in utils.py", "", '-word tag:x "phrase'):
+    """Silence is an answer, and what Claude Code says of a background task is no prompt."""
+    notice = "<task-notification>\nredis evicts sessions at maxmemory\n</task-notification>"
+    for prompt in ("go on", "rename x to count in utils.py", "", '-word tag:x "phrase', notice):
         assert {} == answer(lived_in, event(lived_in.personal, "UserPromptSubmit", prompt=prompt))
 
 
