@@ -80,13 +80,22 @@ class Index:
         if self._file is None:
             return len(files)
         try:
+            seal = self._file.state()
             db = self._believed(self._file)
         except (OSError, sqlite3.Error):
             return len(files)
         if db is None:
             return len(files)
         with contextlib.closing(db):
-            return len(find_changes(db, self._notes, clock=self._clock, seal=self._file.state()).to_read)
+            return len(self._compared(db, self._file, seal).to_read)
+
+    def _compared(self, db: sqlite3.Connection, file: IndexFile, seal: str | None) -> Changes:
+        """Return how the notes differ from the index; that they don't is remembered by its `seal`."""
+        changes = find_changes(db, self._notes, clock=self._clock, seal=seal)
+        # of an index that another process changed meanwhile nothing is remembered
+        if changes.are_none and seal and not changes.were_none and seal == file.state():
+            remember(seal, changes)
+        return changes
 
     def view(self, look: Callable[[sqlite3.Connection], _T]) -> _T:
         """Return what `look` sees in the index, brought up to date."""
@@ -154,11 +163,8 @@ class Index:
         seal = file.state()
         db = self._believed(file) if seal else None
         if db is not None:
-            self._changes = find_changes(db, self._notes, clock=self._clock, seal=seal)
+            self._changes = self._compared(db, file, seal)
             if self._changes.are_none:
-                # of an index that another process changed meanwhile nothing is remembered
-                if seal and not self._changes.were_none and seal == file.state():
-                    remember(seal, self._changes)
                 return db
         try:
             return self._refreshed(file, db, wait)
