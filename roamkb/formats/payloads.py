@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 _SHELL_TOOLS = frozenset(
     "bash shell exec_command local_shell local_shell_call shell_command unified_exec container.exec".split()
 )
+#: Which of a tool's inputs tells what it was called for, the first that is there.
+_TELLING = ("file_path", "notebook_path", "pattern", "url", "query", "skill", "description")
 _SHELLS = frozenset("bash dash sh zsh".split())
 #: How the output of a command begins that is told as text.
 _TOLD_CODE = r"(?:Chunk ID: \S+\n|Wall time: [^\n]*\n)*(?:Exit code:|Process exited with code)[ \t]+(-?\d+)"
@@ -142,7 +144,7 @@ def _tool_use(payload: "Mapping[str, Any]", *, failed: bool) -> Iterator[Happeni
 
         for one in captured_from_command(command):
             yield Happening(type=one.said or one.type, text=one.text, tool=tool, task=one.bead, tags=one.tags)
-    said = command or _text(asked.get("file_path")) or _text(asked.get("pattern")) or _text(asked.get("url"))
+    said = command or next(filter(None, (_text(asked.get(name)) for name in _TELLING)), "")
     outcome = "failure" if failed or has_failed(payload.get("tool_response")) else "success"
     text = f"{tool} {said}".strip()[:_READ]
     error = ""

@@ -35,7 +35,11 @@ def transcript(*lines: dict[str, object]) -> list[str]:
         ("Read", {"file_path": "/x/a.py"}, "Read /x/a.py"),
         ("Grep", {"pattern": "def f", "path": "x"}, "Grep def f"),
         ("WebFetch", {"url": "https://x.example"}, "WebFetch https://x.example"),
-        ("Bash", {"command": "make check"}, "Bash make check"),
+        ("Bash", {"command": "make check", "description": "Check it"}, "Bash make check"),
+        ("NotebookEdit", {"notebook_path": "/x/a.ipynb", "new_source": "1"}, "NotebookEdit /x/a.ipynb"),
+        ("WebSearch", {"query": "how tall"}, "WebSearch how tall"),
+        ("Skill", {"skill": "roamkb:roamkb-learn", "args": "x"}, "Skill roamkb:roamkb-learn"),
+        ("Agent", {"description": "Look around", "prompt": "Look at all of it"}, "Agent Look around"),
     ],
 )
 def test_a_call_is_one_line(tool: str, given: dict[str, str], text: str) -> None:
