@@ -163,6 +163,7 @@ def is_spared(path: str, ground: Ground) -> bool:
     """Say whether a path in the knowledge base may be a human's note, or hold some."""
     if any(mark in path for mark in _LIVE):
         return True
+    path = path.rstrip("/")
     _, dot, ending = posixpath.basename(path).rpartition(".")
     if dot and ending not in _ENDINGS:
         return False

@@ -131,19 +131,25 @@ def behind_runners(words: list[str]) -> tuple[list[str], list[tuple[str, str]]]:
                     at, leading = 0, 0
                     break
                 told += _told(name, words[at], "".join(words[at + 1 : at + 2]))
-                at += 2 if words[at] in valued.split() else 1
+                at += 2 if _is_valued(words[at], valued) else 1
             at += leading
         else:
             break
     return words[at:], told
 
 
+def _is_valued(word: str, valued: str) -> bool:
+    """Say whether an option takes the next word: by itself, or as the last letter of a cluster."""
+    is_cluster = re.fullmatch(r"-[a-zA-Z]{2,}", word) is not None
+    return (f"-{word[-1]}" if is_cluster else word) in valued.split()
+
+
 def _told(runner: str, word: str, follows: str) -> list[tuple[str, str]]:
     """Return what one option tells a runner."""
-    if runner == "sudo" and word in ("-i", "--login"):
+    if runner == "sudo" and re.fullmatch(r"-[a-zA-Z]*i[a-zA-Z]*|--login", word):
         return [("folder", "~")]
     for option, meaning in _TELLING.get(runner, ()):
-        if word == option:
+        if word == option or (len(option) == 2 and re.fullmatch(rf"-[a-zA-Z]*{option[1]}", word)):
             return [(meaning, follows)]
         if word.startswith(f"{option}=" if option.startswith("--") else option):
             return [(meaning, word[len(option) :].removeprefix("="))]

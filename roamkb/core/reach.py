@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 from itertools import islice
 
-_VARIABLE = r"\$(?:(\w+|[@*])|\{([\w@*]+)(?:\[[^]}]*+\])?(?::?[-=]([^{}]*+))?\}|\{\w[^{}]*+\})"
+_VARIABLE = r"\$(?:(\w+|[@*])|\{(!?\w+|[@*])(?:\[[^]}]*+\])?(?::?[-=]([^{}]*+))?\}|\{\w[^{}]*+\})"
 _CHANGED = r"\$\{(\w+)(%%?|##?|//?|\^\^?|,,?|[:@])([^{}]*)\}"
 _SUBSTITUTION = r"\$\([^()$]*+\)|`[^`]*+`|\$\{[^{}$]*+\}|\$\w++"
 _BRACES = r"\{([^{},]*+,[^{}]*+)\}"
@@ -18,7 +18,7 @@ _EXTENDED_GLOB = r"[@!+*?]\([^()]*+\)"
 _PROC = r"/proc/(?:self|thread-self|\d+|\$\$)/(?:root|(cwd))(?![\w-])"
 #: What this machine calls itself, and what only the shell knows; `ADA@HOST:PATH` and its like.
 _HERE = r"localhost(?:\.\w+)*|127(?:\.\d+){1,3}|0(?:\.0\.0\.0)?|\[::1?\]|ip6-localhost|[^/@]*[$`\0][^/@]*"
-_ON_HOST = r"(?:(?:rsync|scp|sftp|ssh)://)?(?:[^\s/@:]*@)?(?P<host>\[[^]]*\]|[^\s/@:\[]+)(?P<rest>.*)"
+_ON_HOST = r"(?:(?:rsync|scp|sftp|ssh)://)?(?:[^\s/@:]*@)?(?P<host>\[[^]]*\]|(?:\$\([^()]*+\)|`[^`]*+`|[^\s/@:\[])++)(?P<rest>.*)"
 _PARTS = r"[=:@,]"
 _LIVE = frozenset("*?[\0")
 #: Stands for what only the running shell knows.
@@ -211,6 +211,8 @@ def expand(word: str, variables: dict[str, str]) -> str:
 
 def _variable_value(found: re.Match[str], variables: dict[str, str]) -> str:
     name = found[1] or found[2]
+    if name and name.startswith("!"):
+        name = variables.get(name[1:], "")
     if name in variables:
         return variables[name]
     if name is None and (changed := re.fullmatch(_CHANGED, found[0])) and changed[1] in variables:

@@ -28,12 +28,15 @@ _READS_NAMES = frozenset("read mapfile readarray".split())
 #: Programs that write what they are given to where their words say.
 _MAKERS = frozenset("cp dd install mv sponge tee".split())
 #: Programs that let a folder be reached by another name.
+#: Programs that print the files below a folder.
+_FINDERS = frozenset("fd fdfind find rg".split())
 _LINKERS = frozenset("bindfs ln mount sshfs".split())
 _SETTERS = frozenset("export declare local readonly typeset env sudo".split())
 #: Of a variable: `x=$x$x` doubles it.
 _LONGEST_VALUE = 1024
 #: Parts words where it isn't quoted; of what is, the value is only compared.
 _SEPARATOR = r"\$IFS\b|\$\{IFS(?!:\d+:0\})[^{}]*\}"
+_ARRAY = r"\w+\+?=\(.*(?:\$\(|`)"
 _OPERATORS = r"[;|&<>()\n]"
 _NOTHING = r"\$\{IFS:\d+:0\}"
 #: `~1`, `~+1`, `~-1`, `~-`: of the folders that `pushd` keeps, the first is the current one.
@@ -191,6 +194,9 @@ class Scene:
 
     def expand(self, word: str) -> str:
         """Return a word with what is known of it; a substitution may print any note."""
+        # commands in an array aren't read one by one
+        if re.match(_ARRAY, word) and self.named(word, self._start):
+            return word.partition("=")[0] + "=" + self.any_note()
         if self._given is SURE and ("$(" in word or "`" in word or word.startswith(("<(", ">("))):
             found = re.match(ASSIGNMENT, word)
             return (found[0] if found else "") + self.any_note()
@@ -237,6 +243,8 @@ class Scene:
         elif name == "printf" and rest[1:2] == ["-v"] and len(rest) > 4:
             value = formatted(rest[3], rest[4:])
             variables[rest[2]] = (rest[4] if value is None else value)[:_LONGEST_VALUE]
+        elif name == "hash" and rest[1:2] == ["-p"]:
+            self.renamed |= set(rest[3:])
         elif name == "hash" and rest[1:2] == ["-d"]:
             variables.update(
                 {f"~{one.partition('=')[0]}": self._at_home(one.partition("=")[2]) for one in rest[2:]}
@@ -297,6 +305,12 @@ class Scene:
             or any(self.find(word, cwd)[0] is Reach.INSIDE for word in words)
             or (bool(self.tainted) and any(self.path(word, cwd) in self.tainted for word in words[1:]))
         )
+        name = name_of(program[0]) if program else ""
+        if name in _FINDERS and not is_named:
+            # of a folder that the knowledge base lies in, but for home itself
+            near = self._ground.home.rstrip("/") + "/"
+            found = (self.find(word, cwd) for word in program[1:])
+            is_named = any(reach is Reach.ABOVE and path.startswith(near) for reach, path in found)
         self.has_named |= is_named
         level = SURE if is_named else fed
         if program[:1] and name_of(program[0]) == "roamkb":
@@ -305,7 +319,6 @@ class Scene:
         if command.scope:
             outer = command.scope[:-1]
             self._nested[outer] = max(level, self._nested.get(outer, 0))
-        name = name_of(program[0]) if program else ""
         if level is SURE:
             outputs = [target for sign, target in command.redirections if ">" in sign]
             outputs += [*(targets(program) or ()), program[-1]] if name in _MAKERS else []

@@ -50,7 +50,7 @@ _INTERPRETER = (
 _WRITEISH = (
     r"(?i:open\s*\([^()\n]{0,200},\s*(?:mode\s*=\s*)?['\"][^'\"\n]{0,3}[wax+]|\bwrite|unlink|remove|rename|rmtree"
     r"|truncate|copy|\bmove|touch|delete|[^-=<]>|system|subprocess|\bexec|spawn|popen|sed\s+-\w*i"
-    r"|(?<!-)\b(?:rm|mv|cp|tee|dd|put|e)\s|rmSync|\.output|\.once|file\s*\(|outfile|\bsave|append|os\.replace|\bw(?:q|rite)?!?\s|-i\b"
+    r"|(?<!-)\b(?:rm|mv|cp|tee|dd)\s|rmSync|\.output|\.once|file\s*\(|outfile|\bsave|append|os\.replace|\bw(?:q|rite)?!?\s|-i\b"
     r"|put_contents|\bfile\s*=\s*['\"]|\bsink\b|\.(?:backup|log|clone|excel)\s+\S|\binto\s+['\"]|\boutput\s*=|-m\s+(?:zip|tar)file)"
 )
 #: Whatever they are told, it may be saved.
@@ -152,6 +152,8 @@ class _Judge:
         for meaning, value in call.told:
             if meaning == "folder":
                 call.cwd = scene.path(value, call.cwd)
+            elif value.startswith(("|", "!")):
+                denial = denial or self._judge_inner(value[1:], [value], cwd, 0)
             else:
                 denial = denial or self._judge_write(value, cwd, "the report")
         denial = denial or self._judge_approval(call) or self._judge_program(call)
@@ -182,7 +184,8 @@ class _Judge:
     def _judge_program(self, call: "_Call") -> Denial | None:
         program, name = call.program, call.name
         for script in find_side_errands(program, call.words):
-            if denial := self._judge_inner(script, ["git", script], call.cwd, 0):
+            base = next(self._scene.folders_of(call.words, call.cwd), call.cwd)
+            if denial := self._judge_inner(script, ["git", script], base, 0):
                 return denial
         if not program:
             return None
@@ -309,13 +312,19 @@ class _Judge:
             for base in bases:
                 if denial := self._judge_write(word, base, f"`{_shown(name)}`"):
                     return denial
-        is_fed = call.fed or any(self._scene.find(one, call.cwd)[0] for one in lists_of_xargs(program))
+        is_fed = (
+            call.fed
+            or self._scene.is_inside(call.cwd)
+            or any(self._scene.find(one, call.cwd)[0] for one in lists_of_xargs(program))
+        )
         if is_fed and name == "xargs" and changed is not None:
             return refusal(self._ground, "`xargs` would hand over the knowledge base's files")
         is_later = name in _LATER and re.search(_WRITEISH, call.text)
-        if call.fed is SURE and (name in SHELLS or is_later):
+        runs_it = name in SHELLS or (name == "parallel" and not SHELLS.isdisjoint(program))
+        if call.fed is SURE and (runs_it or is_later):
             return refusal(self._ground, f"`{_shown(name)}` is fed from the knowledge base")
-        if changed is None or re.fullmatch(_INTERPRETER, name) or self._runs_tainted(call):
+        is_code = re.fullmatch(_INTERPRETER, name) is not None or name in self._scene.renamed
+        if changed is None or is_code or self._runs_tainted(call):
             return self._judge_code(call)
         return None
 
@@ -327,6 +336,8 @@ class _Judge:
         if name in TALKERS:
             return None
         where = self._scene.named(call.code, call.cwd)
+        if not where and re.fullmatch(_INTERPRETER, name) and self._scene.is_inside(call.cwd):
+            where = call.cwd
         is_writer = re.search(_WRITEISH, call.code) is not None or re.fullmatch(_EDITOR, name) is not None
         if where and is_writer and is_spared(where, self._ground):
             return refusal(self._ground, f"`{_shown(name)}` may write to {_shown(where)}")
@@ -338,8 +349,9 @@ class _Judge:
                 )
         if re.fullmatch(_INTERPRETER, name) and _has_code(program):
             return None
-        for word in program:
-            reach, path = self._scene.find(word, call.cwd)
+        bases = [call.cwd, *self._scene.folders_of(call.words, call.cwd)]
+        for word, base in ((word, base) for word in program for base in bases[:8]):
+            reach, path = self._scene.find(word, base)
             is_shared = (
                 name in _MOUNTERS and re.search(r"[:=]", word) and not re.search(r":ro\b|readonly", word)
             )

@@ -43,7 +43,7 @@ _UNPACKERS = {
     "bsdtar": ("-C", "--directory", "--cd"),
     "cpio": ("-D", "--directory"),
     "patch": ("-d", "--directory"),
-    "tar": ("-C", "--directory"),
+    "tar": ("-C", "--directory", "--one-top-level"),
     "unar": ("-o", "--output-directory"),
     "unzip": ("-d",),
 }
@@ -53,6 +53,12 @@ _GIT_CHANGES = frozenset(
 )
 _RCLONE_CHANGES = frozenset("bisync delete deletefile dedupe move moveto purge rmdirs sync".split())
 _RCLONE_BRINGS = frozenset("copy copyto copyurl rcat".split())
+#: Of programs like git, what takes files back to what they were.
+_OTHERS_CHANGE = {
+    "hg": frozenset("backout co checkout purge revert rollback strip up update".split()),
+    "jj": frozenset("abandon edit new restore undo".split()),
+    "svn": frozenset("cleanup revert switch up update".split()),
+}
 _GIT_PLACES = ("-C", "--work-tree", "--git-dir")
 #: Programs that take a whole folder with them.
 _DEEP = r"-[a-zA-Z]*[rR]|--recursive|--delete|--no-preserve-root"
@@ -116,14 +122,16 @@ def targets(words: Sequence[str]) -> list[str] | None:
         return [*_searched(name, rest), *(() if is_deep else targets(_started(rest)) or ())]
     if name == "git":
         return _changed_by_git(rest, named)
+    if name in _OTHERS_CHANGE and _OTHERS_CHANGE[name].intersection(named):
+        return [*valued(rest, ("-R", "--repository", "--cwd")), *named, "."]
     return None
 
 
 def _copied(name: str, rest: list[str], named: list[str]) -> list[str]:
     folder = valued(rest, ("-t", "--target-directory"))
     named = [word for word in named if word not in folder]
-    if name == "rsync" and "--remove-source-files" in rest:
-        return named
+    if name == "rsync" and any(one.startswith(("--remove-source-files", "--link-dest")) for one in rest):
+        return [*named, *valued(rest, ("--link-dest",))]
     # written to through the link, it is the note that changes
     if name == "cp" and any(re.match(r"-[a-zA-Z]*l|--link", one) for one in rest):
         return named
@@ -150,7 +158,8 @@ def _unpacked(name: str, rest: list[str], named: list[str]) -> list[str]:
         return named if "-sdel" in rest else named[1:2]
     folders = valued(rest, _UNPACKERS[name])
     members = [posixpath.join(folder, one) for folder in folders[-1:] for one in named[1:]]
-    return [*folders, *members] or (named[:1] if name == "patch" else []) or ["."]
+    renamed = [one for one in rest if re.match(r"--(?:transform|xform)|s(\W).*\1.*\1", one)]
+    return [*folders, *members, *renamed] or (named[:1] if name == "patch" else []) or ["."]
 
 
 def _archives(rest: list[str]) -> list[str]:
@@ -207,10 +216,13 @@ def _changed_by_rclone(named: list[str]) -> list[str]:
 def _searched(name: str, rest: list[str]) -> list[str]:
     """Return the folders that find or fd starts in."""
     if name == "find":
+        while rest and re.fullmatch(r"-[HLP]|-[OD]\w*", rest[0]):
+            rest = rest[1:]
         ends = next((at for at, one in enumerate(rest) if one.startswith(_FIND_ENDS)), len(rest))
         return rest[:ends] or ["."]
     ends = next((at for at, one in enumerate(rest) if re.match(r"-[a-zA-Z]*[xX]$|--exec", one)), len(rest))
-    return [word for word in rest[:ends] if not word.startswith("-")][1:] or ["."]
+    told = valued(rest[:ends], ("--base-directory", "--search-path"))
+    return [*told, *[word for word in rest[:ends] if not word.startswith("-")][1:]] or ["."]
 
 
 def _started(rest: list[str]) -> list[str]:
@@ -240,6 +252,10 @@ def _unfilled(program: list[str], mark: str) -> list[str] | None:
 def _changed_by_git(rest: list[str], named: list[str]) -> list[str]:
     call = git_call(rest)
     places = [one.removesuffix("/.git") for one in valued(rest, _GIT_PLACES)]
+    if call is not None and call[0] == "config" and any("worktree" in word for word in call[1]):
+        return call[1][-1:]
+    if call is not None and call[0] == "bundle":
+        return [word for word in call[1][1:] if not word.startswith("-")][:1]
     if call is None or call[0] in _GIT_CHANGES:
         return [*places, *(call[1] if call else named), "."]
     return valued(call[1], ("-o", "--output", "--output-directory"))
@@ -276,7 +292,7 @@ def valued(words: Sequence[str], options: Sequence[str]) -> list[str]:
 
 def _landed(named: list[str], folder: str) -> list[str]:
     """Return where copies end up: in the folder by their own names, or at the one name that is given."""
-    *sources, last = named if not folder else [*named, folder]
+    *sources, last = [*named, folder] if folder else named or [""]
     if not sources or (last.endswith((".org", ".gpg")) and not folder):
         return [last]
     return [posixpath.join(last, posixpath.basename(one.rstrip("/"))) for one in sources]

@@ -16,7 +16,9 @@ from roamkb.core.programs import printed
 _BLANKS = re.compile(r"(?:[ \t]|\\\n)+")
 _COMMENT = r"#[^\n]*+"
 _OPERATOR = re.compile(
-    r"(?P<redirect>&>>?|<<<|<<-?|[<>]&|<>|>>|>\||[<>](?!\())|(?P<other>&&|\|\||\|&|;;&|;;|;&|[;&|()\n])"
+    # `>!` is zsh's `>|`
+    r"(?P<redirect>&>>?|<<<|<<-?|[<>]&|<>|>>?!(?=[ \t])|>>|>\||[<>](?!\())"
+    r"|(?P<other>&&|\|\||\|&|;;&|;;|;&|[;&|()\n])"
 )
 _PLAIN = re.compile(r"[^ \t\n'\"\\$`;&|<>()]++")
 _PLAIN_IN_DOUBLE = r"[^\"\\$`]++"
