@@ -354,9 +354,9 @@ class _Shelf(Mapping[str, Standing]):
         try:
             with uncollected():
                 standings = read_standings(row for _, row in new)
+            self._met.update(zip((id for id, _ in new), standings, strict=True))
         except _UNREADABLE:
             return None
-        self._met.update(zip((id for id, _ in new), standings, strict=True))
         return [self._met[id] for id, _ in found]
 
     def _told_by(self, which: str, *given: object) -> list[Event] | None:

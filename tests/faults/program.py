@@ -28,19 +28,24 @@ from roamkb.core.errors import RoamkbError
 from roamkb.core.ids import new_id
 from roamkb.core.learning import Learning
 from roamkb.core.ledger import State as Replayed
+from roamkb.core.ledger import replay
 from roamkb.core.model import Kind
 from roamkb.core.saying import Hand
 from roamkb.core.saying import Saying
 from roamkb.core.verification import heuristic
 from roamkb.formats.events import learning_line
+from roamkb.formats.standings import event_row
+from roamkb.formats.standings import standing_row
 from roamkb.storage import disk
 from roamkb.storage.log import ROTATE_AT
 from roamkb.storage.log import ROTATED
+from roamkb.storage.log import Contents
 from roamkb.storage.log import Log
 from roamkb.storage.log_index import LogIndex
 from roamkb.storage.observations import finish
 from roamkb.storage.observations import keep_observation
 from roamkb.storage.observations import observations
+from roamkb.storage.standings import Kept
 from roamkb.storage.state import State
 from roamkb.storage.state import lock
 from roamkb.storage.trash import Trash
@@ -234,6 +239,29 @@ def verify(folder: Path) -> str:
     return f"{len(list(verifying.verify(log, verifying.Gate(state, bench), wanted, _hand())))} judged"
 
 
+def amount(folder: Path) -> str:
+    """Ask what the log amounts to, and keep it or what was added to it."""
+    log = log_of(folder)
+    contents = log.read()
+    kept = Kept(log.local / "standings", least=0)
+    found = kept.find(contents.pages, lambda: replayed(contents))
+    if found is None:
+        found = replayed(contents)
+        kept.keep(contents.pages, found)
+    return said_by(found)
+
+
+def replayed(contents: Contents) -> Replayed:
+    """Return what the lines amount to."""
+    return replay(contents.learnings, contents.events, archived=contents.archived)
+
+
+def said_by(state: Replayed) -> str:
+    """Return what stands for all that a state says."""
+    told = [*map(standing_row, state.standings.values()), *map(event_row, state.events)]
+    return disk.digest(b"\n".join(told))
+
+
 def rotate(folder: Path) -> str:
     """Add the line that is one too many."""
     log = log_of(folder)
@@ -283,6 +311,7 @@ TASKS: dict[str, Callable[[Path], str]] = {
         ingest,
         consolidate,
         verify,
+        amount,
         rotate,
         bad_append,
         bad_rotate,
@@ -333,7 +362,9 @@ def _import_all() -> None:
         root.mkdir(parents=True)
         init(root, home=folder, kb=None, state=folder / "state")
         learn(folder)
+        amount(folder)
         learn_again(folder)
+        amount(folder)
         source_of(folder).write_bytes(learning_line(fact(1)) + b"\n")
         observe(folder)
         for task in (ingest, consolidate, verify):

@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from roamkb.actions.init import init
+from roamkb.core.ledger import Event
 from roamkb.formats.events import learning_line
 from roamkb.storage import disk
 from roamkb.storage.log import ROTATE_AT
+from roamkb.storage.standings import Kept
 from tests.faults import program
 from tests.faults.promises import wrong_manners
 from tests.faults.sweep import Run
@@ -194,7 +196,37 @@ def manners_of_rotation(run: Run) -> str:
     return wrong_manners(run)
 
 
+def kept(folder: Path) -> None:
+    """Lay out a log whose state is kept, and that says more since: a new learning, and one again."""
+    empty(folder)
+    log = program.log_of(folder)
+    log.knowledge.write_bytes(FULL[0] + b"\n")
+    program.amount(folder)
+    with log.locked():
+        log.append([program.fact(1)], [Event(id="E1", ts=1.0, event="repeated", of="L0")])
+
+
+def amounted(run: Run) -> str:
+    """Check what is kept: whoever asks is told what the lines say, then and afterwards."""
+    contents = program.log_of(run.folder).read()
+    state = program.replayed(contents)
+    if run.status not in (0, 2, -signal.SIGKILL):
+        return "not a status that we promise"
+    if run.acknowledged and run.said.split()[1] != program.said_by(state):
+        return "answered otherwise"
+    store = Kept(program.log_of(run.folder).local / "standings", least=0)
+    for _ in range(2):
+        found = store.find(contents.pages, lambda: state)
+        if found is not None and found != state:
+            return "says otherwise afterwards"
+        if found is None:
+            store.keep(contents.pages, state)
+    return "" if store.find(contents.pages, lambda: state) == state else "isn't kept afterwards"
+
+
 SWEEPS = [
+    Sweep(task="amount", set_up=known, check=amounted, is_lasting=False),
+    Sweep(task="amount", set_up=kept, check=amounted, is_lasting=False),
     Sweep(task="learn", set_up=known, check=learned),
     Sweep(task="learn_again", set_up=known, check=repeated),
     Sweep(task="learn_instead", set_up=known, check=replaced),
@@ -222,7 +254,7 @@ def test_the_sweep_catches_a_known_bad_logger(sweep: Sweep, tmp_path: Path) -> N
     assert sweep.run(tmp_path, most=3).broken
 
 
-@pytest.mark.parametrize("sweep", SWEEPS, ids=lambda sweep: sweep.task)
+@pytest.mark.parametrize("sweep", SWEEPS, ids=lambda sweep: f"{sweep.task}-{sweep.set_up.__name__}")
 def test_no_fault_breaks_the_logs_promise(
     sweep: Sweep, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
