@@ -479,4 +479,6 @@ def test_nobody_types_into_a_shell_unheard(lived_in: World) -> None:
         for folder in (lived_in.work, lived_in.unknown):
             assert is_denied == ("hookSpecificOutput" in answer(lived_in, codex(folder, **call))), command
         assert {} == answer(lived_in, codex(lived_in.personal, **call))
-        assert {} == answer(lived_in, event(lived_in.work, "PreToolUse", **call)), "Claude Code types into none"
+        assert {} == answer(lived_in, event(lived_in.work, "PreToolUse", **call)), (
+            "Claude Code types into none"
+        )
