@@ -95,8 +95,8 @@ _CATEGORIES: Final[Mapping[str, frozenset[str]]] = {
         " limit quota throttle compression compressed buffer lazy bottleneck expensive",
         "bug_fix: bug fix error fail failure crash broken break regression exception workaround hang deadlock"
         " race corrupt wrong wrongly silently stale lose lost leak flaky mismatch missing duplicate drop"
-        " reject refuse unless otherwise instead unlike despite overwrite truncate abort flap stall"
-        " stuck freeze garbage misread",
+        " reject refuse unless otherwise instead unlike contrast despite without except overwrite truncate"
+        " abort flap stall stuck freeze garbage misread",
         "architecture: architecture architectural design structure module layer service schema interface"
         " boundary component monolith microservice queue database storage protocol endpoint table migration"
         " deploy deployment container replica environment staging dependency trigger worker handler api",

@@ -84,6 +84,7 @@ class Claim:
 
 def differ(one: str, other: str) -> bool:
     """Say whether two texts with nearly the same words may claim different things."""
+    one, other = _negated_alike(one, other), _negated_alike(other, one)
     mine, theirs = claim_of(one), claim_of(other)
     ours, others = _joined(mine.words, theirs.words), _joined(theirs.words, mine.words)
     return (
@@ -100,6 +101,7 @@ def oppose(one: str, other: str) -> bool:
 
     Where only plain words differ that aren't each other's contrary, it may be another wording.
     """
+    one, other = _negated_alike(one, other), _negated_alike(other, one)
     mine, theirs = claim_of(one), claim_of(other)
     ours, others = _joined(mine.words, theirs.words), _joined(theirs.words, mine.words)
     ours_only, others_only = _missing(ours, others), _missing(others, ours)
@@ -114,6 +116,19 @@ def oppose(one: str, other: str) -> bool:
         or _changed_places(ours, others)
         or _cases_differ(one, other)
     )
+
+
+def _negated_alike(one: str, other: str) -> str:
+    """Return `one` with *unset* for *not set*, where the other text writes so."""
+    if "not " not in one:
+        return one
+    written = frozenset(map(folded, _LETTERS.findall(other)))
+
+    def joined(match: re.Match[str]) -> str:
+        word = folded(match[1])
+        return next((prefix + word for prefix in _DENYING if prefix + word in written), match.group())
+
+    return _NOT_SO.sub(joined, one)
 
 
 def counted(text: str) -> frozenset[str]:
@@ -294,6 +309,9 @@ def _words_differ(mine: Sequence[Word], theirs: Sequence[Word]) -> bool:
     return bool(ours and others)
 
 
+_DENYING = ("un", "in", "im", "il", "ir")
+_NOT_SO = re.compile(r"\bnot\s+([^\W\d_]{3,})\b", re.IGNORECASE)
+_LETTERS = re.compile(r"[^\W\d_]+")
 _NOT = ("un", "in", "im", "il", "ir", "dis", "non", "mis", "de")
 
 

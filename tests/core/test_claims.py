@@ -28,6 +28,8 @@ from roamkb.core.claims import oppose
         ("The build needs the network", "The build doesnt need the network"),
         ("Deploy with a migration", "Deploy without a migration"),
         ("Run it as root", "Never run it as root"),
+        ("It fails because LIMIT was unset", "It fails because LIMIT was set"),
+        ("LIMIT was not unset there", "LIMIT was unset there"),
         ("Use the cache in tests", "Avoid the cache in tests"),
         ("It runs as a root user", "It runs as a non-root user"),
         ("Deploy on Fridays", "Deploy unless it is Friday"),
@@ -80,6 +82,8 @@ def test_another_claim(one: str, other: str) -> None:
     [
         ("OAuth redirect URIs must match exactly", "OAuth redirect URI must match exactly"),
         ("Don't run it as root", "Do not run it as root"),
+        ("It fails because LIMIT was unset", "It fails because LIMIT was not set"),
+        ("An invalid token is not logged", "A token that is not valid is not logged"),
         ("Dont run it as root", "Do not run it as root"),
         ("It can’t be undone", "It cannot be undone"),
         ("It's the server's clock", "It is the server’s clock"),
