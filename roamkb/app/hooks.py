@@ -42,6 +42,8 @@ _BUDGET: Final = 0.8
 _PROMPT: Final = 4_000
 #: Of what a failed command printed.
 _OUTPUT: Final = 20_000
+#: Remedies among which one for this very error may be.
+_REMEDIES: Final = 20
 _WRAP_UP: Final = "wrap-up"
 #: How Claude Code says that a program started it, for which the last thing said is the answer.
 _UNATTENDED: Final = ("sdk-", "claude-code-github-action")
@@ -251,11 +253,14 @@ class HookedSession:
         from roamkb.core.secrets import withheld
         from roamkb.storage.injections import keep_offer
 
-        found = self._door.remedy("suggest", error=error, limit=1, session=self.session)
-        known = next(iter(found.remedies if isinstance(found, Suggested) else ()), None)
+        found = self._door.remedy("suggest", error=error, limit=_REMEDIES, session=self.session)
+        fit = (
+            one
+            for one in (found.remedies if isinstance(found, Suggested) else ())
+            if carries_over(one.technique, was=[attempt.error.line for attempt in one.attempts], now=error)
+        )
+        known = next(fit, None)
         if known is None or (known.is_tried and not known.successes):
-            return None
-        if not carries_over(known.technique, was=[one.error.line for one in known.attempts], now=error):
             return None
         keep_offer(
             self.log.local,

@@ -239,6 +239,24 @@ def test_a_remedy_is_offered_and_its_outcome_counted(lived_in: World, harness: s
     assert ["success", "success"] == [line["outcome"] for line in attempts]
 
 
+def test_a_remedy_for_another_name_is_passed_over(lived_in: World) -> None:
+    """Names that an error quotes are folded; what worked more often for another one is no help."""
+    for outcome in ("success", "success"):
+        lived_in.run(
+            "remedy", "record", "--error", "ModuleNotFoundError: No module named 'attrs'",
+            "--technique", "pip install attrs", "--outcome", outcome,
+        )  # fmt: skip
+    failed = event(
+        lived_in.personal, "PostToolUseFailure", tool_name="Bash", tool_input={"command": "python app.py"},
+        error="ModuleNotFoundError: No module named 'yaml'",
+    )  # fmt: skip
+    lived_in.run(
+        "remedy", "record", "--error", str(failed["error"]), "--technique", "Put yaml.py beside it",
+        "--outcome", "success",
+    )  # fmt: skip
+    assert "Put yaml.py beside it" in context(answer(lived_in, failed))
+
+
 def test_the_same_failure_counts_against_the_remedy(lived_in: World) -> None:
     """Another failure of the command says nothing about it."""
     folder = lived_in.personal
