@@ -22,6 +22,7 @@ from roamkb.formats.codex_config import BadToml
 from roamkb.formats.codex_config import has_hooks_off
 from roamkb.formats.codex_config import untrusted
 from roamkb.formats.json_text import BadJson
+from roamkb.formats.settings_json import find_plugin
 from roamkb.formats.settings_json import is_disabled
 from roamkb.formats.settings_json import missing_rules
 from roamkb.formats.settings_json import own_handlers
@@ -55,9 +56,17 @@ def _claude(patient: Patient) -> Check:
     data = _content(path)
     try:
         mine = own_handlers(data) if data.strip() else ()
-        off = [f"{path} says disableAllHooks: none is run"] if mine and is_disabled(data) else []
+        plugin = find_plugin(data) if data.strip() else ""
+        is_off = (mine or plugin) and is_disabled(data)
     except BadJson as error:
         return _unreadable("Claude Code", path, error)
+    off = [f"{path} says disableAllHooks: none is run"] if is_off else []
+    if plugin and mine:
+        said = f"the plugin {plugin} is on beside them: each hook runs twice"
+        fix = f"`claude plugin disable {plugin}`, or `roamkb uninstall --claude`"
+        return Check(name="Claude Code", ok=False, detail=said, fix=fix)
+    if plugin:
+        return check("Claude Code", off, fine=f"the plugin {plugin} brings them", fix="take that out")
     found = _judged(patient, "Claude Code", mine, CLAUDE_HOOKS, [*off, *_short_of_time(mine)], "--claude")
     if mine and found.ok and isinstance(patient.rule, Rule):
         (edits, *_) = deny_rules(short_path(patient.rule.kb, patient.home))

@@ -95,6 +95,14 @@ def is_disabled(data: bytes) -> bool:
     return isinstance(settings, dict) and settings.get("disableAllHooks") is True
 
 
+def find_plugin(data: bytes) -> str:
+    """Return the name of our plugin and its marketplace, where the settings turn it on; else nothing."""
+    settings = parse_json(_text(data)[1])
+    on = settings.get("enabledPlugins") if isinstance(settings, dict) else None
+    found = on.items() if isinstance(on, dict) else ()
+    return next((name for name, is_on in found if is_on is True and name.startswith("roamkb@")), "")
+
+
 def _text(data: bytes) -> tuple[str, str]:
     """Return the byte order mark, if there is one, and the text behind it."""
     try:

@@ -145,12 +145,17 @@ def test_no_hooks_are_no_fault(patient: Patient) -> None:
     assert of(patient).ok
     assert "--claude" in of(patient).fix
     assert "--codex" in of(patient, "Codex").fix
+    (patient.home / ".claude" / "settings.json").write_text('{"enabledPlugins": {"roamkb@roamkb": true}}')
+    assert (True, "the plugin roamkb@roamkb brings them") == (of(patient).ok, of(patient).detail)
+    change(patient, lambda told: told.update(disableAllHooks=True))
+    assert "disableAllHooks" in of(patient).detail
 
 
 @pytest.mark.parametrize(
     ("do", "said"),
     [
         (lambda told: told.update(disableAllHooks=True), "disableAllHooks"),
+        (lambda told: told.update(enabledPlugins={"roamkb@roamkb": True}), "each hook runs twice"),
         (lambda told: told["hooks"].pop("Stop"), "nothing runs at Stop"),
         (
             lambda told: told["hooks"].update(PreTooluse=told["hooks"].pop("PreToolUse")),

@@ -14,6 +14,7 @@ from roamkb.core.harness import deny_rules
 from roamkb.formats.json_text import BadJson
 from roamkb.formats.settings_json import CLAUDE_MADE
 from roamkb.formats.settings_json import CODEX_MADE
+from roamkb.formats.settings_json import find_plugin
 from roamkb.formats.settings_json import is_disabled
 from roamkb.formats.settings_json import own_handlers
 from roamkb.formats.settings_json import with_hooks
@@ -188,6 +189,14 @@ def test_what_has_another_form_is_refused(data: bytes) -> None:
     """It is left to its human."""
     with pytest.raises(BadJson):
         put(data)
+
+
+def test_settings_name_our_plugin_where_it_is_on() -> None:
+    """From whichever marketplace; another's name may only begin like ours."""
+    told = b'{"enabledPlugins": {"roamkb@roamkb": true, "roamkb@mine": false, "roamkb-x@roamkb": true}}'
+    assert "roamkb@roamkb" == find_plugin(told)
+    for none in (b"[]", b"{}", b'{"enabledPlugins": []}'):
+        assert "" == find_plugin(none)
 
 
 def test_settings_may_turn_all_hooks_off() -> None:
