@@ -1,7 +1,6 @@
-"""One query put to the index: what SQLite is asked, and what becomes of its answers."""
+"""One query put to the index: what SQLite is asked, and in which order its answers come."""
 
 import json
-import re
 import sqlite3
 from collections.abc import Iterable
 from collections.abc import Iterator
@@ -31,23 +30,19 @@ from roamkb.core.ranking import said
 from roamkb.core.ranking import weight
 from roamkb.core.spelling import spelled
 from roamkb.core.spelling import spellings
-from roamkb.core.text import clipped
 from roamkb.core.text import flat
-from roamkb.core.text import folded
-from roamkb.core.text import shown
 from roamkb.core.tokens import UNSPACED
 from roamkb.core.tokens import identifier_parts
 from roamkb.core.tokens import pairs
 from roamkb.core.tokens import stemmed
-from roamkb.core.tokens import terms_of
 from roamkb.core.tokens import words
 from roamkb.core.vectors import closeness
 from roamkb.storage.index_best import asked
 from roamkb.storage.index_best import first
 from roamkb.storage.index_best import reaching
 from roamkb.storage.index_counts import holding
+from roamkb.storage.index_showing import Showing
 from roamkb.storage.index_tables import SEPARATOR
-from roamkb.storage.index_tables import line_numbers
 from roamkb.storage.index_tables import sums_of
 from roamkb.storage.index_tables import tag_set
 from roamkb.storage.word_table import word_table
@@ -69,8 +64,6 @@ _ALL = -1
 
 #: Notes that hold none of the words, beside those that do.
 _MOST_BESIDE = 3
-#: Letters of a note's title where it is named beside another.
-_LONGEST_NAME = 80
 
 _SCORE = (
     f"-bm25(words, {', '.join(map(str, WEIGHTS))})"
@@ -84,9 +77,6 @@ _AMONG = "+words.rowid IN (SELECT rowid FROM words WHERE words MATCH :among)"
 
 #: Key, score, date, file and line of an entry.
 _Hit = tuple[int, float, str, str, int]
-
-#: Lines for programs: `#+keyword: …` and a drawer's; and our links, which say another note's fact.
-_MACHINERY = re.compile(r"\s*(?:#\+\S+?:|:\S+?:(?:\s|$)|- (?:related|superseded by) :: \[\[id:)")
 
 
 class Question:
@@ -104,7 +94,7 @@ class Question:
     def answers(self, limit: int | None, *, linked: bool = False) -> Iterator[Answer]:
         """Yield what answers the query, best first; where `linked`, then what the best of it links to."""
         for key, points, source in self._placed(limit, linked=linked):
-            yield self._answer(key, points, source=source)
+            yield self._shown.answer(key, points, source=source)
 
     def places(self, limit: int | None) -> list[tuple[int, str, float]]:
         """Return key, file and score of the answers, for who looks closer at a few of them only."""
@@ -119,7 +109,11 @@ class Question:
 
     def why(self, key: int) -> tuple[str, ...]:
         """Return what an answer owes its place to."""
-        return self._answer(key, 0.0).why
+        return self._shown.answer(key, 0.0).why
+
+    @cached_property
+    def _shown(self) -> Showing:
+        return Showing(self._db, words=self._words, phrases=self._phrases, weights=self._weights)
 
     def _placed(self, limit: int | None, *, linked: bool) -> Iterator[tuple[int, float, int | None]]:
         if not self._expression:
@@ -404,100 +398,6 @@ class Question:
         text = flat(" ".join(row).replace(SEPARATOR, " "))
         return all(phrase in text for phrase in self._phrases)
 
-    # What is shown
-
-    def _answer(self, key: int, points: float, *, source: int | None = None) -> Answer:
-        node, file, line, date, replaced, numbers, title, alias, tags, body = self._db.execute(
-            "SELECT node, file, line, date, replaced, numbers, title, alias, tags, body "
-            "FROM entry JOIN content USING(id) WHERE id = ?",
-            (key,),
-        ).fetchone()
-        lines = self._lines(list(zip(line_numbers(numbers), body.split("\n"), strict=False)))
-        if lines and _MACHINERY.match(lines[0][1]) and self._tells(f"{title} {alias}"):
-            # the name says more than an exporter's keyword, or a link to another note
-            lines = ()
-        return Answer(
-            id=node,
-            title=title,
-            file=file,
-            line=line,
-            tags=_split(tags),
-            date=date,
-            score=round(points, 4),
-            why=tuple(self._why(title, alias, tags, bool(lines), bool(replaced), source)),
-            lines=lines,
-        )
-
-    def _why(
-        self, title: str, alias: str, tags: str, in_text: bool, replaced: bool, source: int | None
-    ) -> Iterator[str]:
-        if self._phrases:
-            yield "phrase"
-        for name, text in (("title", title), ("alias", alias), ("tag", tags)):
-            if self._tells(text):
-                yield name
-        if in_text:
-            yield "text"
-        if replaced:
-            yield "superseded"
-        yield from self._linked_from(source)
-
-    def _linked_from(self, source: int | None) -> Iterator[str]:
-        if source is None:
-            return
-        row = self._db.execute(
-            "SELECT title, node FROM content JOIN entry USING(id) WHERE id = ?", (source,)
-        ).fetchone()
-        if row is not None:
-            title, node = (clipped(shown(text), _LONGEST_NAME) for text in row)
-            yield f"linked from {title or node}"
-
-    @cached_property
-    def _terms(self) -> frozenset[str]:
-        return frozenset(term for word in self._words for term in terms_of(word)) | self._weights.keys()
-
-    @cached_property
-    def _likely(self) -> re.Pattern[str] | None:
-        """What every line matches that holds a term: stems are beginnings, but for their last letter."""
-        starts = {term[:-1] if len(term) > 3 and term.isascii() else term for term in self._terms}
-        starts |= {phrase.partition(" ")[0] for phrase in self._phrases}
-        # the stem of `way` is `wai`
-        starts |= {f"{term[:-1]}y" for term in self._terms if len(term) == 3 and term.endswith("i")}
-        return re.compile("|".join(map(re.escape, sorted(starts)))) if starts else None
-
-    def _lines(self, numbered: list[tuple[int, str]]) -> tuple[tuple[int, str], ...]:
-        """Return the lines that hold a phrase or a term, those with the most telling ones first."""
-        if self._likely is None:
-            return ()
-        likely = [(number, line) for number, line in numbered if self._likely.search(folded(line))]
-        rated = [(self._worth(line), number, line) for number, line in likely]
-        best = sorted(
-            (_MACHINERY.match(line) is not None, -worth, number, line)
-            for worth, number, line in rated
-            if worth
-        )
-        return tuple((number, line) for *_, number, line in best)
-
-    def _tells(self, text: str) -> bool:
-        """Say whether `text` holds any of the terms."""
-        return any(map(self._told, words(text)))
-
-    def _told(self, word: str) -> frozenset[str]:
-        """Return which of the terms a word stands for; lines repeat their words."""
-        told = self._known.get(word)
-        if told is None:
-            told = self._known[word] = self._terms.intersection(terms_of(word))
-        return told
-
-    @cached_property
-    def _known(self) -> dict[str, frozenset[str]]:
-        return {}
-
-    def _worth(self, line: str) -> float:
-        held = frozenset().union(*map(self._told, words(line)))
-        phrases = sum(phrase in flat(line) for phrase in self._phrases)
-        return sum(self._weights.get(term, 0.0) for term in held) + 0.1 * len(held) + 100.0 * phrases
-
 
 def _units(word: str) -> list[str]:
     """Return the terms that a word has to be found by."""
@@ -571,10 +471,6 @@ def _each_together(piece: str) -> str:
 
 def _json(values: Sequence[str]) -> str:
     return json.dumps([value.encode("utf-8", "replace").decode() for value in values])
-
-
-def _split(joined: str) -> tuple[str, ...]:
-    return tuple(joined.split(SEPARATOR)) if joined else ()
 
 
 def _chunks(keys: list[int], size: int = 500) -> Iterator[list[int]]:
