@@ -8,15 +8,11 @@ stat of the log's files, in the same run. The limits are the document's, for 1,0
 fifth of each at 10,000. `CPU` is the median of the process's own time.
 """
 
-import argparse
 import json
-import os
 import random
 import sqlite3
 import statistics
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from datetime import datetime
@@ -35,10 +31,10 @@ from roamkb.core.tasks import Task
 from roamkb.formats.events import event_line
 from roamkb.formats.events import json_line
 from roamkb.storage.log import Log
-from tests.benchmarks.log import fill
-from tests.benchmarks.log import text
-from tests.benchmarks.log import word
-from tests.conftest import World
+from tests.benchmarks.logs import ground
+from tests.benchmarks.logs import sizes
+from tests.benchmarks.logs import text
+from tests.benchmarks.logs import word
 
 #: Milliseconds that the document allows at 1,000 entries; a write "doesn't block" and has no figure.
 LIMITS = {
@@ -53,6 +49,7 @@ LIMITS = {
     "task start": None,
 }
 _WANTED = 5
+_HEADS = (("learnings", 10), ("p50", 9), ("p95", 9), ("CPU", 9), ("/ ref", 8), ("limit", 8), ("wanted", 8))
 _KINDS = "bug_fix feature docs refactor".split()
 _ENDINGS = "ts py sql go md".split()
 
@@ -161,21 +158,13 @@ def shown(log: ProjectLog, words: str) -> str:
 
 def measure(size: int, asked: int) -> dict[str, tuple[float, float, float]]:
     """Return the figures of a log of `size` learnings."""
-    rng = random.Random(size)
-    with tempfile.TemporaryDirectory() as top:
-        home = Path(top)
-        world = World(
-            home=home, kb=home / "roam", personal=home / "site", work=home / "work", unknown=home / "else"
-        )
-        world.personal.mkdir()
-        world.open().log.init()
-        log = world.log()
-        said = fill(log, size, rng)
-        tasks, errors = enrich(log, size, rng)
-        reference = Reference(log, said)
+    with ground(size) as on:
+        world, rng = on.world, on.rng
+        tasks, errors = enrich(on.log, size, rng)
+        reference = Reference(on.log, on.said)
 
         def words() -> str:
-            return " ".join(rng.sample(rng.choice(said).split(), 4))
+            return " ".join(rng.sample(rng.choice(on.said).split(), 4))
 
         kb = world.open().log
         kb.recall("begin", all=True)
@@ -186,7 +175,9 @@ def measure(size: int, asked: int) -> dict[str, tuple[float, float, float]]:
             "relevant --title --file": lambda: kb.relevant(title=words(), files=[path(rng)]),
             "task similar": lambda: kb.task("similar", rng.choice(tasks)),
             "remedy suggest": lambda: kb.remedy("suggest", error=rng.choice(errors)),
-            "learn, known already": lambda: kb.learn(rng.choice(said[-2000:]), type="fact", session=words()),
+            "learn, known already": lambda: kb.learn(
+                rng.choice(on.said[-2000:]), type="fact", session=words()
+            ),
             "learn, new": lambda: kb.learn(text(rng)),
             "used": lambda: kb.used(shown(kb, words()), outcome="success"),
             "task start": lambda: kb.task("start", words(), title=words()),
@@ -196,21 +187,11 @@ def measure(size: int, asked: int) -> dict[str, tuple[float, float, float]]:
 
 def main() -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sizes", default="1000,10000,100000")
-    parser.add_argument("--asked", type=int, default=40)
-    parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.one:
-        print(json.dumps(measure(given.one, given.asked)))
-        return
-    print(
-        f"{'milliseconds':26}{'learnings':>10}{'p50':>9}{'p95':>9}{'CPU':>9}{'/ ref':>8}{'limit':>8}{'wanted':>8}"
-    )
-    for size in map(int, given.sizes.split(",")):
-        command = [sys.executable, __file__, "--one", str(size), "--asked", str(given.asked)]
-        done = subprocess.run(command, check=True, capture_output=True, text=True, env=os.environ)
-        found: dict[str, tuple[float, float, float]] = json.loads(done.stdout)
+    found: dict[str, tuple[float, float, float]]
+    for at, (size, found) in enumerate(sizes(__file__, __doc__, "1000,10000,100000", measure, asked=40)):
+        if at == 0:
+            heads = "".join(f"{one:>{width}}" for one, width in _HEADS)
+            print(f"{'milliseconds':26}{heads}")
         least = found["reference"][0]
         for name, (median, most, cpu) in found.items():
             limit = LIMITS.get(name)
