@@ -70,7 +70,7 @@ _ADDED = {
 _CODEX = _COMMON["codex"] | {"model", "permission_mode"}
 _CODEX_TURN = _CODEX | {"turn_id"}
 _CODEX_AGENT = _CODEX_TURN | {"agent_id", "agent_type"}
-_CODEX_WORDS = {
+CODEX_WORDS = {
     "SessionStart": _CODEX | {"source"},
     "SubagentStart": _CODEX_AGENT,
     "UserPromptSubmit": _CODEX_TURN | {"prompt"},
@@ -117,7 +117,7 @@ def test_what_the_payloads_of_this_suite_hold_is_what_harnesses_send(harness: st
         assert _COMMON[harness] <= payload.keys()
         assert _ADDED.get(name, set()) <= payload.keys() | {"tool_use_id"}
         if harness == "codex":
-            assert _CODEX_WORDS[name] == payload.keys()
+            assert CODEX_WORDS[name] == payload.keys()
 
 
 def provoked(world: World) -> list[tuple[str, Json]]:
