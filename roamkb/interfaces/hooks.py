@@ -46,7 +46,8 @@ _READERS = frozenset(
     "Read Grep Glob LS NotebookRead WebFetch WebSearch TodoWrite TodoRead Task Agent ToolSearch Skill "
     "TaskCreate TaskGet TaskList TaskOutput TaskStop TaskUpdate SendMessage ListMcpResourcesTool "
     "ReadMcpResourceTool ReadMcpResourceDirTool AskUserQuestion EnterPlanMode ExitPlanMode "
-    "read_file list_dir grep_files update_plan".split()
+    "read_file list_dir grep_files update_plan view_image get_goal list_mcp_resources read_mcp_resource "
+    "clockcurr_time clocksleep collaborationspawn_agent collaborationwait_agent".split()
 )
 _EDITORS = frozenset("Write Edit MultiEdit NotebookEdit".split())
 #: Files of one patch that are asked about.
