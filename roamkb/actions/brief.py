@@ -10,11 +10,11 @@ from roamkb.actions.offer import is_lasting
 from roamkb.actions.offer import worth_a_line
 from roamkb.core import brief as told
 from roamkb.core.confidence import DURABLE
-from roamkb.core.ledger import YES
 from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State
 from roamkb.core.query import parse_words
 from roamkb.core.relevance import Relevant
+from roamkb.core.relevance import may_fit
 from roamkb.core.relevance import ordered
 from roamkb.core.relevance import relevance
 from roamkb.core.tasks import STARTED
@@ -64,12 +64,9 @@ def fitting(
     named = worth_a_line(finder, task.title, said)
     seen = {other.id: how for other, how in similar(task, tasks_of(state.named("task")))} | {task.id: 1.0}
     seen.pop("", None)
-    # nothing else speaks for a learning
-    told_of = (*state.having("names", YES), *(held for id in named if (held := state.standings.get(id))))
-    done = (one for of in ("task", "bead") for one in state.having(of, *seen))
     found = [
         fits
-        for one in {one.id: one for one in (*told_of, *done)}.values()
+        for one in may_fit(state, words=named, seen=seen)
         if (counts(one) and one.confidence >= least_confidence)
         and (
             fits := relevance(

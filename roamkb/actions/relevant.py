@@ -10,6 +10,7 @@ from roamkb.core.ledger import State
 from roamkb.core.model import Hit
 from roamkb.core.query import Query
 from roamkb.core.relevance import Relevant
+from roamkb.core.relevance import may_fit
 from roamkb.core.relevance import ordered
 from roamkb.core.relevance import relevance
 from roamkb.core.tasks import Task
@@ -60,7 +61,7 @@ def relevant(
     words = scores(finder, query, limit=_BY_WORDS) if query.text.strip() else {}
     found = [
         fits
-        for standing in state.standings.values()
+        for standing in may_fit(state, words=words, seen=seen, actions=actions)
         if standing.confidence >= least_confidence
         and not standing.is_archived
         and (

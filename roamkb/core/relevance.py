@@ -3,6 +3,8 @@
 Ranked by relevance, then by how far it is trusted (document 004, FR-3 and FR-7).
 """
 
+from collections.abc import Collection
+from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +13,9 @@ from typing import Final
 
 from roamkb.core.ledger import NEEDS_REVIEW
 from roamkb.core.ledger import SUPERSEDED
+from roamkb.core.ledger import YES
 from roamkb.core.ledger import Standing
+from roamkb.core.ledger import State
 from roamkb.core.patterns import concerns
 from roamkb.core.tasks import Task
 
@@ -39,6 +43,19 @@ class Relevant:
     #: 0 to 1.
     relevance: float
     why: tuple[str, ...]
+
+
+def may_fit(
+    state: State, *, words: Iterable[str], seen: Collection[str], actions: Sequence[str] = ()
+) -> Collection[Standing]:
+    """Return all learnings that `relevance` may give something for, of those that answer the `words`."""
+    if actions:
+        return state.standings.values()
+    found = [one for id in words if (one := state.standings.get(id))]
+    found += state.having("names", YES)
+    for of in ("task", "bead"):
+        found += state.having(of, *seen)
+    return {one.id: one for one in found}.values()
 
 
 def relevance(

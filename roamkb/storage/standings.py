@@ -292,7 +292,7 @@ class _Shelf(Mapping[str, Standing]):
         if self._all is not None:
             return self._all[id]
         if id not in self._met:
-            found = self._standings("id = ?", id) if _can_be_stored(id) else []
+            found = self._standings("standing.id = ?", id) if _can_be_stored(id) else []
             if found is None:
                 return self._replayed().standings[id]
             if not found:
@@ -334,7 +334,7 @@ class _Shelf(Mapping[str, Standing]):
         if self._all is None and len(values) <= _MOST_VALUES and "" not in values:
             # what is found has the mark of one of them
             marks = [_mark(value) for value in values]
-            found = self._standings(f"{trait} IN ({', '.join('?' * len(marks))})", *marks)
+            found = self._standings(f"standing.{trait} IN ({', '.join('?' * len(marks))})", *marks)
         return [one for one in (self._whole().values() if found is None else found) if told(one) in values]
 
     def named(self, names: Collection[str]) -> list[Event]:

@@ -104,6 +104,28 @@ def test_what_was_kept_is_found_without_the_lines(tmp_path: Path) -> None:
     assert state.standings["L2"] == found.standings["L2"]
 
 
+def test_few_are_read_where_few_are_wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By id and by each trait: what is asked for, and no more."""
+    read = pages(
+        ([said(n, key=f"k{n}", task=f"t{n}", bead=f"b{n}", type=f"x{n}") for n in range(50)], [], [])
+    )
+    state = replayed(read)
+    kept(tmp_path).keep(read, state)
+    count: list[int] = []
+    ours = module.read_standings
+    monkeypatch.setattr(
+        module, "read_standings", lambda rows: (found := ours(rows), count.append(len(found)))[0]
+    )
+    for trait in ("key", "type", "said", "task", "bead"):
+        found = kept(tmp_path).find(read, never)
+        assert found is not None
+        assert ["L7"] == [one.id for one in found.having(trait, TRAITS[trait](state.standings["L7"]))]
+    for trait in ("verdict", "status", "node", "names", "contradicts"):
+        assert [] == found.having(trait, "nobody's")
+    assert found.standings["L8"] == state.standings["L8"]
+    assert [1] * 5 + [0] * 5 + [1] == count
+
+
 def test_a_short_log_is_not_kept(tmp_path: Path) -> None:
     """It is read as fast."""
     read = pages(FEW)
