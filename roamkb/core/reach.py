@@ -18,7 +18,7 @@ _EXTENDED_GLOB = r"[@!+*?]\([^()]*+\)"
 _PROC = r"/proc/(?:self|thread-self|\d+|\$\$)/(?:root|(cwd))(?![\w-])"
 #: What this machine calls itself, and what only the shell knows; `ADA@HOST:PATH` and its like.
 _HERE = r"localhost(?:\.\w+)*|127(?:\.\d+){1,3}|0(?:\.0\.0\.0)?|\[::1?\]|ip6-localhost|[^/@]*[$`\0][^/@]*"
-_ON_HOST = r"(?:(?:rsync|scp|sftp|ssh)://)?(?:[^\s/@:]*@)?(?P<host>\[[^]]*\]|(?:\$\([^()]*+\)|`[^`]*+`|[^\s/@:\[])++)(?P<rest>.*)"
+_ON_HOST = r"(?:(?:file|rsync|scp|sftp|ssh)://)?(?:[^\s/@:]*@)?(?P<host>\[[^]]*\]|(?:\$\([^()]*+\)|`[^`]*+`|[^\s/@:\[])++)(?P<rest>.*)"
 _PARTS = r"[=:@,]"
 _LIVE = frozenset("*?[\0")
 #: Stands for what only the running shell knows.

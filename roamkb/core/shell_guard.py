@@ -37,6 +37,7 @@ from roamkb.core.scene import MAYBE
 from roamkb.core.scene import SURE
 from roamkb.core.scene import Scene
 from roamkb.core.scene import positional
+from roamkb.core.writeish import may_write
 from roamkb.core.writers import MINDERS
 from roamkb.core.writers import TALKERS
 from roamkb.core.writers import takes_folders
@@ -46,12 +47,6 @@ _TAKERS = TALKERS | frozenset("curl nc pbcopy tee wl-copy xclip".split())
 _INTERPRETER = (
     r"(?:python|pypy|node|deno|bun|perl|ruby|php|lua|Rscript|osascript|tclsh|expect|emacs|emacsclient|vim?|nvim"
     r"|ex|ed|sqlite3|awk|gawk|g?sed|uv|uvx|ipython|julia|ghci|guile|sbcl|groovy|pwsh)[\d.]*"
-)
-_WRITEISH = (
-    r"(?i:open\s*\([^()\n]{0,200},\s*(?:mode\s*=\s*)?['\"][^'\"\n]{0,3}[wax+]|\bwrite|unlink|remove|rename|rmtree"
-    r"|truncate|copy|\bmove|touch|delete|[^-=<]>|system|subprocess|\bexec|spawn|popen|sed\s+-\w*i"
-    r"|(?<!-)\b(?:rm|mv|cp|tee|dd)\s|rmSync|\.output|\.once|file\s*\(|outfile|\bsave|append|os\.replace|\bw(?:q|rite)?!?\s|-i\b"
-    r"|put_contents|\bfile\s*=\s*['\"]|\bsink\b|\.(?:backup|log|clone|excel)\s+\S|\binto\s+['\"]|\boutput\s*=|-m\s+(?:zip|tar)file)"
 )
 #: Whatever they are told, it may be saved.
 _EDITOR = r"(?:emacs|emacsclient|vim?|nvim|ex|ed)[\d.]*"
@@ -136,11 +131,9 @@ class _Judge:
             return approval_denial(verb)
         cwd = self._scene.cwd(())
         where = self._scene.named(text, cwd) or self._scene.named(plain, cwd)
-        if where and (
-            not self._is_personal or (re.search(_WRITEISH, text) and is_spared(where, self._ground))
-        ):
+        if where and (not self._is_personal or (may_write(text) and is_spared(where, self._ground))):
             return refusal(self._ground, "the command can't be read and names the knowledge base")
-        return rule_denial() if re.search(_RULE_IN_TEXT, plain) and re.search(_WRITEISH, text) else None
+        return rule_denial() if re.search(_RULE_IN_TEXT, plain) and may_write(text) else None
 
     def judge_command(self, command: Command, text: str) -> Denial | None:
         """Return why one simple command is denied, and remember what it means for those behind it."""
@@ -279,7 +272,7 @@ class _Judge:
         if takes_folders(program) and any(self._scene.find(word, cwd, self._rule)[0] for word in program[1:]):
             return rule_denial()
         if changed is None and re.fullmatch(_INTERPRETER, call.name):
-            is_change = re.search(_RULE_IN_TEXT, call.code) and re.search(_WRITEISH, call.code)
+            is_change = re.search(_RULE_IN_TEXT, call.code) and may_write(call.code)
             return rule_denial() if is_change else None
         return None
 
@@ -319,7 +312,7 @@ class _Judge:
         )
         if is_fed and name == "xargs" and changed is not None:
             return refusal(self._ground, "`xargs` would hand over the knowledge base's files")
-        is_later = name in _LATER and re.search(_WRITEISH, call.text)
+        is_later = name in _LATER and may_write(call.text)
         runs_it = name in SHELLS or (name == "parallel" and not SHELLS.isdisjoint(program))
         if call.fed is SURE and (runs_it or is_later):
             return refusal(self._ground, f"`{_shown(name)}` is fed from the knowledge base")
@@ -331,17 +324,17 @@ class _Judge:
     def _judge_code(self, call: "_Call") -> Denial | None:
         """Judge a program that nobody knows, or that runs what its words say, by what it names."""
         program, name = call.program, call.name
-        if self._runs_tainted(call) and re.search(_WRITEISH, call.text):
+        if self._runs_tainted(call) and may_write(call.text):
             return refusal(self._ground, f"`{_shown(name)}` runs what was made here and names it")
         if name in TALKERS:
             return None
         where = self._scene.named(call.code, call.cwd)
         if not where and re.fullmatch(_INTERPRETER, name) and self._scene.is_inside(call.cwd):
             where = call.cwd
-        is_writer = re.search(_WRITEISH, call.code) is not None or re.fullmatch(_EDITOR, name) is not None
+        is_writer = may_write(call.code, name) or re.fullmatch(_EDITOR, name) is not None
         if where and is_writer and is_spared(where, self._ground):
             return refusal(self._ground, f"`{_shown(name)}` may write to {_shown(where)}")
-        if name in self._scene.renamed and re.search(_WRITEISH, call.text):
+        if name in self._scene.renamed and may_write(call.text):
             found = (self._scene.find(word, call.cwd) for word in program)
             if any(reach is Reach.INSIDE and is_spared(path, self._ground) for reach, path in found):
                 return refusal(
@@ -416,7 +409,7 @@ class _Judge:
         if name in _TAKERS or name in MINDERS:
             return False
         if re.fullmatch(_INTERPRETER, name) and _has_code(program):
-            return re.search(_WRITEISH, " ".join(program[1:])) is not None
+            return may_write(" ".join(program[1:]), name)
         return True
 
 

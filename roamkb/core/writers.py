@@ -43,6 +43,7 @@ _UNPACKERS = {
     "bsdtar": ("-C", "--directory", "--cd"),
     "cpio": ("-D", "--directory"),
     "patch": ("-d", "--directory"),
+    "restic": ("--target", "-t"),
     "tar": ("-C", "--directory", "--one-top-level"),
     "unar": ("-o", "--output-directory"),
     "unzip": ("-d",),

@@ -24,6 +24,14 @@ _SHELLS = frozenset("Bash shell exec_command".split())
 #: Words and places that the guard looks at, wherever they stand; what may lead anywhere; what parts words.
 _GUARDED = ("roamkb", "knowledge-base", ".claude", ".codex", "settings.", "hooks.json", "config.toml")
 _GUARDED_PLACES = ("/.claude/", "/.codex/")
+#: As in `core/guard`, which takes longer to import than this takes to run; a test compares them.
+_PROTECTED = (
+    ".claude/rules/knowledge-base.md",
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+    ".codex/hooks.json",
+    ".codex/config.toml",
+)
 _FAR = ("~", "$", "`", "..", "*", "?", "[", "{")
 _BETWEEN = frozenset(" \t\n\r'\"=:;|&<>(),")
 #: Of a call: it runs in another folder.
@@ -41,7 +49,7 @@ def is_harmless(payload: "Payload", file: str) -> bool:
     """
     kb = names_of_kb()
     if file:
-        return not any(part in file for part in _GUARDED_PLACES) and not _leads_to(file, kb)
+        return not _is_guarded(file, named(payload)) and not _leads_to(file, kb)
     given = payload.get("tool_input")
     command = given.get("command") if isinstance(given, dict) else None
     if payload.get("tool_name") not in _SHELLS or not isinstance(command, str) or len(command) > _MOST_READ:
@@ -96,6 +104,14 @@ def is_free(payload: "Payload") -> bool:
     return bool(names)
 
 
+def _is_guarded(file: str, named: str) -> bool:
+    """Say whether a file, by its real path and as it is named, may be what makes the rule count."""
+    if any(part in one for part in _GUARDED_PLACES for one in (file, named)):
+        return True
+    home = _home()
+    return any(file == os.path.realpath(os.path.join(home, name)) for name in _PROTECTED)
+
+
 def _leads_to(path: str, kb: list[str]) -> bool:
     """Say whether `path` is in the knowledge base, by links and by what other mounts call it, too."""
     real = os.path.realpath(path)
@@ -135,11 +151,17 @@ def _home() -> str:
 
 def edited(payload: "Payload") -> str:
     """Return the real path of the file that an editor's call is about."""
+    path = named(payload)
+    return os.path.realpath(path) if path else ""
+
+
+def named(payload: "Payload") -> str:
+    """Return the path of the file that an editor's call is about, as it is named there, from the root."""
     given = payload.get("tool_input")
     told = (given.get("file_path") or given.get("notebook_path")) if isinstance(given, dict) else None
     if not isinstance(told, str) or not told or "\0" in told:
         return ""
-    return os.path.realpath(os.path.join(cwd(payload), os.path.expanduser(told)))
+    return os.path.join(cwd(payload), os.path.expanduser(told))
 
 
 def cwd(payload: "Payload") -> str:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from roamkb.core.guard import PROTECTED
 from roamkb.core.guard import Ground
 from roamkb.core.model import Kind
 from roamkb.formats.tool_calls import judge_tool
@@ -138,6 +139,43 @@ def test_a_file_is_judged_by_where_it_really_is(
     monkeypatch.setenv("HOME", str(linked.home))
     call = {"tool_name": "Write", "cwd": str(linked.personal), "tool_input": {"file_path": path}}
     assert harmless == is_harmless(call, edited(call))
+
+
+@pytest.mark.parametrize("name", PROTECTED)
+@pytest.mark.parametrize("is_folder", [True, False])
+def test_what_makes_the_rule_count_is_guarded_through_links(
+    linked: World, monkeypatch: pytest.MonkeyPatch, name: str, is_folder: bool
+) -> None:
+    """`make install` links the rule, and people link settings to their dotfiles, or the folder."""
+    monkeypatch.setenv("HOME", str(linked.home))
+    place = linked.home / name
+    top = linked.home / place.relative_to(linked.home).parts[0]
+    aside = linked.home / "dotfiles"
+    if is_folder:
+        top.mkdir(exist_ok=True)
+        top.rename(aside)
+        top.symlink_to(aside)
+    else:
+        aside.mkdir()
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.unlink(missing_ok=True)
+        (aside / "mine").touch()
+        place.symlink_to(aside / "mine")
+    for path in (str(place), os.path.realpath(place), f"~/{name}"):
+        call = {"tool_name": "Write", "cwd": str(linked.personal), "tool_input": {"file_path": path}}
+        assert not is_harmless(call, edited(call)), path
+
+
+def test_a_projects_settings_are_guarded_through_links(
+    linked: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder may be a link."""
+    monkeypatch.setenv("HOME", str(linked.home))
+    (linked.personal / "shared").mkdir()
+    (linked.personal / ".claude").symlink_to("shared")
+    for path in (".claude/settings.json", "shared/../.claude/settings.json"):
+        call = {"tool_name": "Write", "cwd": str(linked.personal), "tool_input": {"file_path": path}}
+        assert not is_harmless(call, edited(call))
 
 
 @pytest.mark.parametrize(
