@@ -22,7 +22,7 @@ from typing import NamedTuple
 _ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(_ROOT), str(_ROOT / "tests" / "benchmarks")]
 
-from log import fill  # noqa: E402
+from logs import fill  # noqa: E402
 from speed import make_notes  # noqa: E402
 
 from tests.conftest import World  # noqa: E402
