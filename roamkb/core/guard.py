@@ -113,8 +113,10 @@ def may_concern(text: str, ground: Ground) -> bool:
     tokens = dict.fromkeys(re.findall(_TOKEN, text)) if len(text) <= _MOST_READ else ()
     if not tokens or len(tokens) > _MOST_TOKENS:
         return bool(text.strip())
+    guarded = (ground.resolve(posixpath.join(ground.home, one)) for one in PROTECTED)
+    places = (*folders, *guarded)
     real = (ground.resolve(posixpath.join(ground.cwd, one)) for one in tokens if not one.startswith("-"))
-    return any(_is_near(one, folder) for one in real for folder in folders)
+    return any(_is_near(one, place) for one in real for place in places)
 
 
 def _is_near(place: str, folder: str) -> bool:

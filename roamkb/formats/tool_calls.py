@@ -16,6 +16,9 @@ from roamkb.core.guard import refusal
 from roamkb.core.guard import rule_denial
 from roamkb.core.reach import Names
 from roamkb.core.reach import Reach
+from roamkb.core.unhooking import is_settings
+from roamkb.core.unhooking import may_unhook
+from roamkb.core.unhooking import unhooks
 
 #: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
 TYPE_CHECKING = False
@@ -73,6 +76,8 @@ def _judge_shell(given: "Given", ground: Ground) -> Denial | None:
         command = asked.get(key)
         words = command if isinstance(command, list) else []
         text = command if isinstance(command, str) else " ".join(one for one in words if isinstance(one, str))
+        if may_unhook(text, ground.cwd):
+            return rule_denial()
         if not text or not may_concern(text, ground):
             continue
         from roamkb.core.shell_guard import judge_script
@@ -94,10 +99,20 @@ def _judge_paths(paths: Iterable[str], given: "Given", ground: Ground) -> Denial
     for path in paths:
         if rule.find_path(path, ground.cwd)[0] is Reach.INSIDE and not _spares_hooks(path, given):
             return rule_denial()
+        if _unhooks(path, given, ground):
+            return rule_denial()
         reach, where = kb.find_path(path, ground.cwd)
         if reach is Reach.INSIDE and (not ground.is_personal or is_spared(where, ground)):
             return refusal(ground, "the tool would write to a file there")
     return None
+
+
+def _unhooks(path: str, given: "Given", ground: Ground) -> bool:
+    """Say whether a project's settings are to hold what could keep the hooks from running."""
+    place = posixpath.normpath(posixpath.join(ground.cwd, path))
+    if not (is_settings(place) or is_settings(ground.resolve(place))):
+        return False
+    return any(unhooks(value) for key, value in _texts(given) if not re.search(_PATH_KEY, key))
 
 
 def _spares_hooks(path: str, given: "Given") -> bool:

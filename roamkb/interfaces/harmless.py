@@ -67,6 +67,8 @@ def is_harmless(payload: "Payload", file: str) -> bool:
     if len(words) > _MOST_WORDS:
         return False
     places = [here, *(os.path.join(here, word) for word in dict.fromkeys(words) if not word.startswith("-"))]
+    if not _protected().isdisjoint(map(os.path.realpath, places)):
+        return False
     return not any(_leads_to(place, kb) or _holds(place, kb) for place in places)
 
 
@@ -108,8 +110,12 @@ def _is_guarded(file: str, named: str) -> bool:
     """Say whether a file, by its real path and as it is named, may be what makes the rule count."""
     if any(part in one for part in _GUARDED_PLACES for one in (file, named)):
         return True
+    return file in _protected()
+
+
+def _protected() -> set[str]:
     home = _home()
-    return any(file == os.path.realpath(os.path.join(home, name)) for name in _PROTECTED)
+    return {os.path.realpath(os.path.join(home, name)) for name in _PROTECTED}
 
 
 def _leads_to(path: str, kb: list[str]) -> bool:

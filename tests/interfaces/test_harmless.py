@@ -164,6 +164,9 @@ def test_what_makes_the_rule_count_is_guarded_through_links(
     for path in (str(place), os.path.realpath(place), f"~/{name}"):
         call = {"tool_name": "Write", "cwd": str(linked.personal), "tool_input": {"file_path": path}}
         assert not is_harmless(call, edited(call)), path
+    removal = {"tool_input": {"command": f"rm {os.path.realpath(place)}"}, "tool_name": "Bash"}
+    assert not is_harmless({**removal, "cwd": str(linked.personal)}, "")
+    assert not is_free({**removal, "cwd": str(linked.personal)})
 
 
 def test_a_projects_settings_are_guarded_through_links(

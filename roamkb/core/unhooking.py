@@ -1,0 +1,41 @@
+"""Would a call keep the hooks from running? A project's settings can turn them off, or break them.
+
+Claude Code reads those files again as soon as they change, and starts hooks with the variables that they set.
+"""
+
+import posixpath
+import re
+
+#: Claude Code's settings of a project, beside those of the user, which no agent writes at all.
+_FILES = ("settings.json", "settings.local.json")
+#: What turns hooks off; the variables that what a hook runs depends on; a letter in disguise.
+_IN_JSON = r'disableAllHooks|"(?:HOME|PATH|(?:PYTHON|LD_|XDG_)[A-Z_]+|CLAUDE_CONFIG_DIR)"\s*:|\\u00'
+_IN_COMMAND = r"disableAllHooks|\benv\b"
+_QUOTING = str.maketrans("", "", "'\"\\")
+#: Of a command: it writes, or runs what could.
+_WRITES = (
+    r"(?<!\d)>(?!\s*(?:/dev/null|&))|\b(?:tee|sponge|dd|patch|ed|ex|perl|python[\d.]*|node|ruby)\b"
+    r"|\bsed\s+-\w*i"
+)
+
+
+def unhooks(text: str) -> bool:
+    """Say whether settings with `text` in them could keep hooks from running."""
+    return re.search(_IN_JSON, text) is not None
+
+
+def is_settings(path: str) -> bool:
+    """Say whether an absolute path is a project's settings file."""
+    folder, name = posixpath.split(path)
+    return name in _FILES and posixpath.basename(folder) == ".claude"
+
+
+def may_unhook(command: str, cwd: str) -> bool:
+    """Say whether a command, run in `cwd`, may write a project's settings that turn hooks off."""
+    plain = command.translate(_QUOTING)
+    if not any(name in plain for name in _FILES):
+        return False
+    if ".claude" not in plain and posixpath.basename(cwd) != ".claude":
+        return False
+    found = re.search(_IN_COMMAND, plain) or re.search(_IN_COMMAND, plain.replace(" ", ""))
+    return found is not None and re.search(_WRITES, command) is not None

@@ -1,0 +1,95 @@
+"""No agent turns the hooks off in a project's settings, and everything else there is its own affair."""
+
+import pytest
+
+from roamkb.core.guard import Denial
+from roamkb.core.guard import Ground
+from roamkb.formats.tool_calls import judge_tool
+
+_SITE = "/home/ada/code/site"
+_OFF = '{"disableAllHooks": true}'
+
+
+def judged(tool: str, cwd: str = _SITE, **given: object) -> Denial | None:
+    """Return why a call is denied in a personal project."""
+    ground = Ground(
+        kb=("/home/ada/org",),
+        kind="personal",
+        cwd=cwd,
+        home="/home/ada",
+        is_agent_note=lambda _: False,
+        resolve=lambda path: path.replace("/link/", "/.claude/"),
+    )
+    return judge_tool(tool, given, ground)
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        (f"{_SITE}/.claude/settings.local.json", _OFF),
+        (".claude/settings.json", _OFF),
+        ("link/settings.json", _OFF),
+        ("/srv/other/.claude/settings.json", '{"disable\\u0041llHooks": true}'),
+        (".claude/settings.json", '{"env": {"PYTHONHOME": "/nowhere"}}'),
+        (".claude/settings.json", '{"env": {"HOME" : "/nowhere"}}'),
+        (".claude/settings.json", '{"env": {"PATH": "/nowhere"}}'),
+    ],
+)
+def test_no_file_tool_turns_hooks_off(path: str, content: str) -> None:
+    """Claude Code reads a project's settings again at once, and starts hooks with their variables."""
+    for given in ({"content": content}, {"old_string": "{}", "new_string": content}, {"old_string": content}):
+        denial = judged("Edit", file_path=path, **given)
+        assert denial is not None
+        assert "only your human" in denial.reason
+    assert judged("MultiEdit", file_path=path, edits=[{"old_string": "{", "new_string": content}]) is not None
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        (".claude/settings.json", '{"permissions": {"allow": ["Bash(echo $HOME:*)"]}}'),
+        (".claude/settings.json", '{"env": {"RAILS_ENV": "test"}}'),
+        (".claude/settings.json", '{"hooks": {"Stop": []}}'),
+        (".vscode/settings.json", '{"terminal.integrated.env.linux": {"PATH": "/x"}}'),
+        ("docs/hooks.md", _OFF),
+        (".claude/settings.md", _OFF),
+    ],
+)
+def test_all_else_may_be_written(path: str, content: str) -> None:
+    """Permissions, hooks of the project's own, other programs' settings."""
+    assert judged("Write", file_path=path, content=content) is None
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"echo '{_OFF}' > .claude/settings.local.json",
+        f"mkdir -p .claude && printf %s '{_OFF}' | tee .claude/settings.json",
+        f"cd .claude; cat > settings.json <<'EOF'\n{_OFF}\nEOF",
+        "jq '.disableAllHooks = true' .claude/settings.json > x && mv x .claude/settings.json",
+        'python3 -c \'import json; json.dump({"disable" "AllHooks": True}, open(".claude/settings.json", "w"))\'',
+        "sed -i 's/{/{\"disableAllHooks\": true,/' .claude/settings.json",
+        'echo \'{"env": {"PYTHONHOME": "/nowhere"}}\' > .claude/settings.local.json',
+    ],
+)
+def test_no_command_turns_hooks_off(command: str) -> None:
+    """In whatever folder it finds itself."""
+    assert judged("Bash", command=command) is not None
+    assert judged("Bash", f"{_SITE}/.claude", command=command.replace(".claude/", "./")) is not None
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "jq .disableAllHooks .claude/settings.json 2>/dev/null",
+        "grep -rn disableAllHooks .claude",
+        "cat .claude/settings.json | jq .env",
+        "rg disableAllHooks docs > found.txt",
+        "echo '{\"env\": {}}' > .vscode/settings.json",
+        "echo '{\"permissions\": {}}' > .claude/settings.json",
+        "env | sort > .claude/env.txt",
+    ],
+)
+def test_reading_and_other_settings_are_free(command: str) -> None:
+    """A word alone is no change."""
+    assert judged("Bash", command=command) is None
