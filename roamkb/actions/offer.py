@@ -106,7 +106,7 @@ def is_lasting(standing: Standing) -> bool:
     from roamkb.core.moments import undated
 
     said = standing.learning
-    if is_approved(standing):
+    if is_approved(standing) or standing.is_pinned:
         return True
     return not (neglected(said.content, said.type) or passing(said.content) or undated(said.content))
 

@@ -20,7 +20,21 @@ def test_what_was_done_and_what_was_so_for_a_day_is_for_who_asks(world: World) -
     prompt = "why does the bookings fixture in test_bookings fail?"
     assert [lasting] == offered(world, prompt)
     assert 3 == len(log.recall(prompt).learnings)
-    assert [lasting] == [one.learning.content for one in log.brief().learnings]
+    done = log.learn("I renamed the venues helper in seats.py and pushed the branch").learning
+    assert [] == offered(world, "where is the venues helper of seats.py?")
+    log.pin(done.key)
+    assert [done.content] == offered(world, "where is the venues helper of seats.py?")
+
+
+def test_a_session_is_told_what_lasts(world: World) -> None:
+    """Before it says what it is about."""
+    log = world.open().log
+    log.init()
+    log.learn("I fixed the failing bookings fixture and pushed it")
+    log.learn("The bookings fixture needs a venue with seats")
+    assert ["The bookings fixture needs a venue with seats"] == [
+        one.learning.content for one in log.brief().learnings
+    ]
 
 
 def test_what_contradicts_another_is_not_among_the_surest(world: World) -> None:
