@@ -35,9 +35,11 @@ def folders_of_session(environment: "Mapping[str, str]") -> tuple[str, ...]:
     path = _find(environment, session) if _is_id(session) else None
     if path is None:
         return ()
+    # the rest of the file is what was said, and needn't be read
+    turns = b"\n".join(line for line in _tail(path, _TAILS[0]).split(b"\n") if b'"turn_context"' in line)
     folders = (
         record["payload"].get("cwd")
-        for record in (*_records(_head(path)), *_records(_tail(path, _TAILS[0])))
+        for record in (*_records(_head(path)), *_records(turns))
         if record.get("type") in ("session_meta", "turn_context") and isinstance(record.get("payload"), dict)
     )
     return tuple(dict.fromkeys(one for one in folders if isinstance(one, str) and os.path.isabs(one)))
