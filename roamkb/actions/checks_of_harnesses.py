@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from roamkb.core.harness import deny_rules
 from roamkb.core.installation import Absent
 from roamkb.core.installation import Held
 from roamkb.core.model import Rule
+from roamkb.core.unhooking import PROJECT_SETTINGS
 from roamkb.formats.codex_config import BadToml
 from roamkb.formats.codex_config import has_hooks_off
 from roamkb.formats.codex_config import untrusted
@@ -57,10 +59,9 @@ def _claude(patient: Patient) -> Check:
     try:
         mine = own_handlers(data) if data.strip() else ()
         plugin = find_plugin(data) if data.strip() else ""
-        is_off = (mine or plugin) and is_disabled(data)
     except BadJson as error:
         return _unreadable("Claude Code", path, error)
-    off = [f"{path} says disableAllHooks: none is run"] if is_off else []
+    off = list(_off(path, patient.project.root)) if mine or plugin else []
     if plugin and mine:
         said = f"the plugin {plugin} is on beside them: each hook runs twice"
         fix = f"`claude plugin disable {plugin}`, or `roamkb uninstall --claude`"
@@ -73,6 +74,15 @@ def _claude(patient: Patient) -> Check:
         if missing_rules(data, (edits,)):
             return replace(found, fix=f"`roamkb install --claude` adds the permission rule {edits}, too")
     return found
+
+
+def _off(settings: Path, root: Path | None) -> Iterator[str]:
+    """Yield the settings, the user's or the project's, that turn every hook off."""
+    own = [root / ".claude" / name for name in PROJECT_SETTINGS] if root else []
+    for path in (settings, *own):
+        with suppress(BadJson):
+            if is_disabled(_content(path) or b"{}"):
+                yield f"{path} says disableAllHooks: none is run"
 
 
 def _codex(patient: Patient) -> Check:

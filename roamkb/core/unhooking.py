@@ -7,7 +7,7 @@ import posixpath
 import re
 
 #: Claude Code's settings of a project, beside those of the user, which no agent writes at all.
-_FILES = ("settings.json", "settings.local.json")
+PROJECT_SETTINGS = ("settings.json", "settings.local.json")
 #: What turns hooks off; the variables that what a hook runs depends on; a letter in disguise.
 _IN_JSON = r'disableAllHooks|"(?:HOME|PATH|(?:PYTHON|LD_|XDG_)[A-Z_]+|CLAUDE_CONFIG_DIR)"\s*:|\\u00'
 _IN_COMMAND = r"disableAllHooks|\benv\b"
@@ -27,13 +27,13 @@ def unhooks(text: str) -> bool:
 def is_settings(path: str) -> bool:
     """Say whether an absolute path is a project's settings file."""
     folder, name = posixpath.split(path)
-    return name in _FILES and posixpath.basename(folder) == ".claude"
+    return name in PROJECT_SETTINGS and posixpath.basename(folder) == ".claude"
 
 
 def may_unhook(command: str, cwd: str) -> bool:
     """Say whether a command, run in `cwd`, may write a project's settings that turn hooks off."""
     plain = command.translate(_QUOTING)
-    if not any(name in plain for name in _FILES):
+    if not any(name in plain for name in PROJECT_SETTINGS):
         return False
     if ".claude" not in plain and posixpath.basename(cwd) != ".claude":
         return False

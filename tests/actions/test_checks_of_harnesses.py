@@ -151,6 +151,18 @@ def test_no_hooks_are_no_fault(patient: Patient) -> None:
     assert "disableAllHooks" in of(patient).detail
 
 
+def test_a_project_can_turn_hooks_off(patient: Patient) -> None:
+    """Claude Code then runs none there, and says nothing; a file that isn't JSON it leaves out."""
+    assert patient.project.root
+    settings = patient.project.root / ".claude" / "settings.local.json"
+    settings.parent.mkdir()
+    settings.write_text("{")
+    assert of(patient).ok
+    settings.write_text('{"disableAllHooks": true}')
+    assert not of(patient).ok
+    assert f"{settings} says disableAllHooks" in of(patient).detail
+
+
 @pytest.mark.parametrize(
     ("do", "said"),
     [
