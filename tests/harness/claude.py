@@ -247,6 +247,26 @@ def test_the_permission_rules_are_taken_and_hold_without_hooks(claude: Claude) -
     assert before == note.read_bytes()
 
 
+def test_no_agent_turns_the_hooks_off(claude: Claude) -> None:
+    """A project's settings count as soon as they are written, for the user's hooks too."""
+    made, note = claude.machine, _human_note(claude)
+    settings = made.work / ".claude" / "settings.local.json"
+    off = json.dumps({"disableAllHooks": True})
+    session = claude.say(
+        "do as you like",
+        [("Write", {"file_path": str(settings), "content": off})],
+        [("Bash", {"command": f"mkdir -p .claude; echo '{off}' > .claude/settings.local.json"})],
+        [("Bash", {"command": "sleep 3"})],
+        [("Bash", {"command": f'python3 -c \'open("{note}", "a").write("x")\''})],
+        cwd=made.work,
+    )
+    written, echoed, _, denied = session.results
+    assert "only your human does that" in written
+    assert "only your human does that" in echoed
+    assert "roamkb: work project" in denied
+    assert not settings.exists()
+
+
 def test_what_is_said_at_work_stays_there(claude: Claude) -> None:
     """In no file of HOME, cache, state or temp but the project's own, and what Claude Code keeps itself."""
     made = claude.machine
