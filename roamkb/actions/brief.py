@@ -1,5 +1,6 @@
 """`brief`: what a session should know at its start, by what it is about to work on."""
 
+from collections.abc import Iterable
 from collections.abc import Sequence
 from itertools import islice
 
@@ -9,7 +10,7 @@ from roamkb.actions.offer import counts
 from roamkb.actions.offer import is_lasting
 from roamkb.actions.offer import worth_a_line
 from roamkb.core import brief as told
-from roamkb.core.confidence import DURABLE
+from roamkb.core.ledger import YES
 from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State
 from roamkb.core.query import parse_words
@@ -81,13 +82,24 @@ def fitting(
     ]
     if found or task.title:
         return ordered(found, now)
-    current = [one for one in state.standings.values() if counts(one) and one.confidence >= least_confidence]
-    return [_sure(one) for one in _surest(current, now, agent)]
+    return _surest(state, least_confidence=least_confidence, now=now, agent=agent)
 
 
-def _surest(current: Sequence[Standing], now: float, agent: str) -> list[Standing]:
+def _surest(state: State, *, least_confidence: int, now: float, agent: str) -> list[Relevant]:
     """Return what was said twice, verified, or is trusted anyway; where nothing was, the best few."""
-    best = sorted(
+
+    def current(standings: Iterable[Standing]) -> list[Standing]:
+        return [one for one in standings if counts(one) and one.confidence >= least_confidence]
+
+    sure = current(one for one in state.having("sure", YES) if "may_contradict" not in one.flags)
+    if sure:
+        return [_unasked(one) for one in _best_first(sure, now, agent)]
+    best = _best_first(current(state.standings.values()), now, agent)
+    return [_unasked(one) for one in islice(filter(is_lasting, best), _FEW)]
+
+
+def _best_first(current: Iterable[Standing], now: float, agent: str) -> list[Standing]:
+    return sorted(
         current,
         key=lambda one: (
             agent in one.preferred_by,
@@ -98,16 +110,9 @@ def _surest(current: Sequence[Standing], now: float, agent: str) -> list[Standin
         ),
         reverse=True,
     )
-    sure = [
-        one
-        for one in best
-        if (one.occurrences > 1 or one.verdict == "verified" or one.confidence >= DURABLE)
-        and "may_contradict" not in one.flags
-    ]
-    return sure or list(islice(filter(is_lasting, best), _FEW))
 
 
-def _sure(standing: Standing) -> Relevant:
+def _unasked(standing: Standing) -> Relevant:
     return Relevant(standing=standing, relevance=0.0, why=("surest",))
 
 

@@ -19,6 +19,7 @@ from typing import Final
 
 from roamkb.app import KnowledgeBase
 from roamkb.app import Surroundings
+from roamkb.core.errors import BadRule
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import RoamkbError
 from roamkb.core.model import Kind
@@ -324,16 +325,19 @@ class HookedSession:
     @cached_property
     def kb_names(self) -> tuple[str, ...]:
         """Every name of the knowledge base; where the rule is broken, the last good one's."""
+        from roamkb.storage.belonging import usual_state
         from roamkb.storage.kb_names import keep_names
         from roamkb.storage.kb_names import kept_names
         from roamkb.storage.mounts import other_names
         from roamkb.storage.mounts import read_mounts
+        from roamkb.storage.places import find_rule
 
-        state = str(self._kb._state.state)
-        kb = self._door._kb_folder()
-        if kb is None:
+        # a denial needs nothing of the log, whose door takes time to import
+        state = str(self._around.state or usual_state())
+        rule = find_rule(self._around.home, account_home=self._around.account_home)
+        if isinstance(rule, BadRule):
             return kept_names(state)
-        real = os.path.realpath(kb)
+        kb, real = rule.kb, os.path.realpath(rule.kb)
         others: tuple[str, ...] = ()
         with suppress(OSError):
             others = tuple(other_names(real, read_mounts(Path("/proc"))))

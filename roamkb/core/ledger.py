@@ -130,7 +130,7 @@ class Standing:
         return confidence.decayed(self.confidence, idle_days=(now - self.last_used) / 86400)
 
 
-#: What `contradicts` says of a learning that may contradict another, and `names` of one that names files.
+#: What `contradicts`, `names` and `sure` say of a learning that may contradict another, names files, is sure.
 YES: Final = "yes"
 #: What learnings are asked for by, beside their ids.
 TRAITS: Final[Mapping[str, Callable[[Standing], str]]] = {
@@ -140,11 +140,18 @@ TRAITS: Final[Mapping[str, Callable[[Standing], str]]] = {
     "task": lambda one: one.learning.task,
     "bead": lambda one: one.learning.bead,
     "names": lambda one: YES if one.learning.files else "",
+    "sure": lambda one: YES if is_sure(one) else "",
     "status": lambda one: one.status,
     "verdict": lambda one: one.verdict,
     "contradicts": lambda one: YES if "may_contradict" in one.flags else "",
     "node": lambda one: one.node,
 }
+
+
+def is_sure(standing: Standing) -> bool:
+    """Say whether a learning was said twice, was verified, or is trusted anyway."""
+    is_told_twice = standing.occurrences > 1
+    return is_told_twice or standing.verdict == VERIFIED or standing.confidence >= confidence.DURABLE
 
 
 class Shelf(Protocol):

@@ -32,6 +32,7 @@ import re
 from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from roamkb.core.errors import BadRule
@@ -66,6 +67,8 @@ class _Block:
     entries: tuple[tuple[int, str], ...]
 
 
+# one call asks for the same rule several times
+@lru_cache(maxsize=4)
 def parse_rule(text: str, *, source: Path, home: Path) -> Rule:
     """Return what the rule's blocks say, or raise `BadRule` with what is wrong and where."""
     if not home.is_absolute():
