@@ -60,8 +60,8 @@ _PASSING = re.compile(
     r"\b(?:yesterday|tomorrow|tonight|temporarily|meanwhile|(?:in|for) the meantime|for now|for the moment"
     r"|at the moment|just now|a (?:moment|minute|while) ago|so far|(?:is|are) (?:still )?down\b"
     r"|(?:is|are) still (?:broken|failing|red|open|missing)"
-    r"|this (?:time|morning|afternoon|evening|week|month|sprint|session|branch|pr|pull request|ticket|commit"
-    r"|task|step|run|once)"
+    r"|this (?:time|morning|afternoon|evening|week|month|quarter|year|sprint|iteration|milestone|release"
+    r"|session|branch|pr|pull request|ticket|commit|task|step|run|once)"
     r"|(?:last|latest|previous|next) (?:run|time|build|session|step|edit|week|month|sprint)"
     rf"|(?:on|by|until|till|before|this|next|last) {_DAY}(?!s)|step \d+"
     r"|before (?:I|you|we) (?:go|stop|leave|finish|continue)|before \d{1,2} ?[ap]m)\b",
