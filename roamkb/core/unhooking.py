@@ -17,6 +17,8 @@ _WRITES = (
     r"(?<!\d)>(?!\s*(?:/dev/null|&))|\b(?:tee|sponge|dd|patch|ed|ex|perl|python[\d.]*|node|ruby)\b"
     r"|\bsed\s+-\w*i"
 )
+#: It puts a file there of which it doesn't say what is in it.
+_BRINGS = r"\b(?:cp|install|ln|mv|rsync)\b[^;|&\n]{0,400}[\s/](?:\.claude/?|settings(?:\.local)?\.json)\s*(?:$|[;|&\n)])"
 
 
 def unhooks(text: str) -> bool:
@@ -37,5 +39,7 @@ def may_unhook(command: str, cwd: str) -> bool:
         return False
     if ".claude" not in plain and posixpath.basename(cwd) != ".claude":
         return False
+    if re.search(_BRINGS, plain):
+        return True
     found = re.search(_IN_COMMAND, plain) or re.search(_IN_COMMAND, plain.replace(" ", ""))
     return found is not None and re.search(_WRITES, command) is not None

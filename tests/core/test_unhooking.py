@@ -88,6 +88,8 @@ def test_no_command_turns_hooks_off(command: str) -> None:
         "echo '{\"env\": {}}' > .vscode/settings.json",
         "echo '{\"permissions\": {}}' > .claude/settings.json",
         "env | sort > .claude/env.txt",
+        "cp .claude/settings.json /tmp/settings.json.bak",
+        "git add .claude/settings.json",
     ],
 )
 def test_reading_and_other_settings_are_free(command: str) -> None:
