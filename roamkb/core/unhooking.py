@@ -18,7 +18,10 @@ _WRITES = (
     r"|\bsed\s+-\w*i"
 )
 #: It puts a file there of which it doesn't say what is in it.
-_BRINGS = r"\b(?:cp|install|ln|mv|rsync)\b[^;|&\n]{0,400}[\s/](?:\.claude/?|settings(?:\.local)?\.json)\s*(?:$|[;|&\n)])"
+_BRINGS = (
+    r"\b(?:cp|install|ln|mv|rsync)\b[^;|&\n]{0,400}[\s/]"
+    r"(?:\.claude/?|settings(?:\.local)?\.json)\s*(?:$|[;|&\n)])"
+)
 
 
 def unhooks(text: str) -> bool:
