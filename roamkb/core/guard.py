@@ -92,6 +92,8 @@ _OURS = r"roamkb|knowledge-base|\.claude|\.codex|settings\.|hooks\.json|config\.
 _FAR = r"~|\$\{?HOME|\$\(|`|\.\.|/\S*[*?\[{]|\$'"
 _LIVE = "*?[\0$`"
 _ENDINGS = ("org", "gpg", "age", "org_archive")
+#: How the names of files end that may be notes.
+NOTES_END = tuple(f".{one}" for one in _ENDINGS)
 #: Of a command, that is looked up on the disk before anything else is done; of a longer one, nothing.
 _MOST_TOKENS = 64
 _MOST_READ = 4096

@@ -18,6 +18,7 @@ _EXTENDED_GLOB = r"[@!+*?]\([^()]*+\)"
 _PROC = r"/proc/(?:self|thread-self|\d+|\$\$)/(?:root|(cwd))(?![\w-])"
 #: What this machine calls itself, and what only the shell knows; `ADA@HOST:PATH` and its like.
 _HERE = r"localhost(?:\.\w+)*|127(?:\.\d+){1,3}|0(?:\.0\.0\.0)?|\[::1?\]|ip6-localhost|[^/@]*[$`\0][^/@]*"
+_UNSAID = r"[$`\0]"
 _ON_HOST = r"(?:(?:file|rsync|scp|sftp|ssh)://)?(?:[^\s/@:]*@)?(?P<host>\[[^]]*\]|(?:\$\([^()]*+\)|`[^`]*+`|[^\s/@:\[])++)(?P<rest>.*)"
 _PARTS = r"[=:@,]"
 _LIVE = frozenset("*?[\0")
@@ -51,8 +52,13 @@ class Names:
         resolve: Callable[[str], str],
         links: dict[str, str] | None = None,
         hosts: Sequence[str] = (),
+        endings: Sequence[str] = (),
     ) -> None:
-        """Take the folders' names, the `links` that a script made by now, and this machine's names."""
+        """Take the folders' names, the `links` that a script made by now, and this machine's names.
+
+        `endings` are those of the files below that count; without any there is nothing below.
+        """
+        self._endings = tuple(endings)
         self.folders = tuple(dict.fromkeys(_normal(one) for one in folders if one.strip("/")))
         self.home = _normal(home)
         self._kb = tuple(tuple(one.strip("/").split("/")) for one in self.folders)
@@ -77,7 +83,7 @@ class Names:
     def reach(self, path: str) -> Reach:
         """Say where an absolute, normal path leads by its spelling; globs match as in a shell."""
         parts = path.strip("/").split("/") if path.strip("/") else []
-        return max((_reach(parts, kb) for kb in self._kb), default=Reach.NONE)
+        return max((_reach(parts, kb, self._endings) for kb in self._kb), default=Reach.NONE)
 
     def find(self, word: str, cwd: str, home: str) -> tuple[Reach, str]:
         """Return where a word leads at most, and the path; it may hold one: `of=PATH`, `-oPATH`, `@PATH`."""
@@ -107,6 +113,9 @@ class Names:
             place = re.sub(r"^:\d+", "", found["rest"]).lstrip("/")
             return f"~/{place}"
         place = found["rest"].removeprefix(":").removeprefix(":")
+        if re.match(_UNSAID, place) and re.search(_UNSAID, found["host"]):
+            # `$USER:$GROUP`
+            return None
         return place if place.startswith(("/", "~")) else f"~/{place}" if found["rest"][:1] == ":" else None
 
     def is_here(self, host: str) -> bool:
@@ -140,8 +149,8 @@ class Names:
     def _find_tail(self, spelled: str) -> tuple[Reach, str]:
         """Judge `$UNKNOWN/sync/org/roam/…`: the variable may well be the home folder."""
         rest = spelled.lstrip(_UNKNOWN).strip("/").split("/")
-        for tail in self._longer_tails:
-            if len(tail) > 1 and _reach(rest, tail) is Reach.INSIDE:
+        for tail in self._longer_tails if rest[0] != "**" else ():
+            if len(tail) > 1 and _reach(rest, tail, self._endings) is Reach.INSIDE:
                 return Reach.INSIDE, posixpath.join(self.folders[0], *rest[len(tail) :])
         return Reach.NONE, ""
 
@@ -287,15 +296,28 @@ def _normal(path: str) -> str:
     return "/" + posixpath.normpath(path).lstrip("/") if path.startswith("/") else posixpath.normpath(path)
 
 
-def _reach(parts: Sequence[str], kb: Sequence[str]) -> Reach:
+def _reach(parts: Sequence[str], kb: Sequence[str], endings: Sequence[str]) -> Reach:
     for at, (part, name) in enumerate(zip(parts, kb, strict=False)):
         if part == "**":
-            return Reach.INSIDE
+            return Reach.INSIDE if _is_below(parts[at + 1 :], kb[at:], endings) else Reach.NONE
         if part != name and not (
             _LIVE.intersection(part) and _matches(part, name, is_last=at == len(kb) - 1)
         ):
             return Reach.NONE
     return Reach.INSIDE if len(parts) >= len(kb) else Reach.ABOVE
+
+
+def _is_below(rest: Sequence[str], names: Sequence[str], endings: Sequence[str]) -> bool:
+    """Say whether `**/REST` may be a folder on the way, or a file below that counts."""
+    if len(rest) != 1:
+        return True
+    pattern = rest[0]
+    if any(_matches(pattern, name, is_last=False) for name in names):
+        return True
+    # what follows the last wildcard is how the name ends
+    tail = re.split(r"[*?\]\0$`]", pattern)[-1]
+    is_open = tail != pattern
+    return any(tail.endswith(one) or (is_open and one.endswith(tail)) for one in endings)
 
 
 def _matches(pattern: str, name: str, *, is_last: bool) -> bool:

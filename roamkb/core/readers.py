@@ -71,7 +71,7 @@ _SHOWING = (
     r"-[abcdefghjklnpqrstuvzZ0-9]+"
     r"|--(?:stdout|to-stdout|list|test|keep|decompress|quiet|verbose|file=.*)|[^-].*"
 )
-_FIND_WRITES = frozenset("-delete -fprint -fprint0 -fprintf -fls".split())
+FIND_WRITES = frozenset("-delete -fprint -fprint0 -fprintf -fls".split())
 _FIND_RUNS = frozenset("-exec -execdir -ok -okdir".split())
 _FD_RUNS = frozenset("-x -X --exec --exec-batch".split())
 _XARGS_VALUED = frozenset(
@@ -160,7 +160,7 @@ def _git(words: list[str]) -> bool:
 
 def _find(words: list[str]) -> bool:
     for at, word in enumerate(words):
-        if word in _FIND_WRITES or (word in _FIND_RUNS and not runs_reader(words[at + 1 :])):
+        if word in FIND_WRITES or (word in _FIND_RUNS and not runs_reader(words[at + 1 :])):
             return False
     return True
 

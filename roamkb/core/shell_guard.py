@@ -11,6 +11,7 @@ from roamkb.core.copies import outputs_of
 from roamkb.core.errands import find_errands
 from roamkb.core.errands import find_handed
 from roamkb.core.errands import find_side_errands
+from roamkb.core.guard import NOTES_END
 from roamkb.core.guard import Denial
 from roamkb.core.guard import Ground
 from roamkb.core.guard import approval_denial
@@ -38,6 +39,7 @@ from roamkb.core.scene import SURE
 from roamkb.core.scene import Scene
 from roamkb.core.scene import positional
 from roamkb.core.writeish import may_write
+from roamkb.core.writers import FINDERS
 from roamkb.core.writers import MINDERS
 from roamkb.core.writers import TALKERS
 from roamkb.core.writers import takes_folders
@@ -99,7 +101,14 @@ class _Judge:
         known = {"HOME": ground.home, "PWD": ground.cwd, "USER": user, "LOGNAME": user}
         self._scene = Scene(
             ground,
-            Names(ground.kb, home=ground.home, resolve=ground.resolve, links=links, hosts=ground.hosts),
+            Names(
+                ground.kb,
+                home=ground.home,
+                resolve=ground.resolve,
+                links=links,
+                hosts=ground.hosts,
+                endings=NOTES_END,
+            ),
             variables=dict(ground.variables) | known,
             cwd=ground.cwd,
         )
@@ -269,7 +278,8 @@ class _Judge:
         changed = targets(program)
         if any(self._scene.find(word, cwd, self._rule)[0] is Reach.INSIDE for word in changed or ()):
             return rule_denial()
-        if takes_folders(program) and any(self._scene.find(word, cwd, self._rule)[0] for word in program[1:]):
+        taken = changed if call.name in FINDERS else program[1:]
+        if takes_folders(program) and any(self._scene.find(word, cwd, self._rule)[0] for word in taken or ()):
             return rule_denial()
         if changed is None and re.fullmatch(_INTERPRETER, call.name):
             is_change = re.search(_RULE_IN_TEXT, call.code) and may_write(call.code)
@@ -280,10 +290,14 @@ class _Judge:
         """Judge `rm -r` of a folder that the knowledge base lies in, and what is unpacked or undone there."""
         program, cwd = call.program, call.cwd
         changed = [path for word in targets(program) or () if (path := self._above(word, cwd))]
-        above = [path for word in program[1:] if (path := self._above(word, cwd))] + changed
+        # what find looks at is among its targets already
+        named = () if call.name in FINDERS else program[1:]
+        above = [path for word in named if (path := self._above(word, cwd))] + changed
         # a whole home is unpacked into and undone for other reasons
         near = self._ground.home.rstrip("/") + "/"
-        is_filled = call.name in _FILLERS and any(path.startswith(near) for path in changed)
+        is_filled = call.name in _FILLERS and any(
+            path.startswith(near) and not re.search(r"[*?\[\0]", path) for path in changed
+        )
         if call.name in _MOUNTERS:
             is_filled = any(path.startswith(near) for path in above) and not re.search(
                 r":ro\b|readonly", call.code

@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 
 from roamkb.core.programs import name_of
+from roamkb.core.readers import FIND_WRITES
 from roamkb.core.readers import git_call
 from roamkb.core.readers import program_of_xargs
 from roamkb.core.readers import reads_only
@@ -68,9 +69,12 @@ _DEEP_OPTIONAL = frozenset("chgrp chmod chown rm shred".split())
 _DEEP_ALWAYS = frozenset("mv rmdir trash trash-put srm unison".split())
 #: Of finders that start finders.
 _MOST_FINDERS = 4
-_FINDERS = frozenset("fd fdfind find".split())
+FINDERS = frozenset("fd fdfind find".split())
 #: Where a program's own command begins, or what it looks for.
 _FIND_ENDS = ("-", "(", "!")
+#: By whether it is find.
+_STARTS = (r"-[a-zA-Z]*[xX]|--exec(?:-batch)?", r"-(?:exec|execdir|ok|okdir)")
+_FILE_MARK = r"\{[./]{0,2}\}"
 #: Programs that touch no more than what they name, wherever they run.
 MINDERS = _ALL | _LAST | frozenset("csplit curl dd mkdir patch split tar unzip wget zip".split())
 
@@ -116,11 +120,11 @@ def targets(words: Sequence[str]) -> list[str] | None:
         return valued(rest, _OUTPUTS[name])
     if name == "xargs":
         return _unfilled(program_of_xargs(rest), mark_of_xargs(rest))
-    if name in _FINDERS:
+    if name in FINDERS:
         if reads_only(words):
             return []
-        is_deep = sum(name_of(word) in _FINDERS for word in rest) > _MOST_FINDERS
-        return [*_searched(name, rest), *(() if is_deep else targets(_started(rest)) or ())]
+        inner = [word for program in _started(name, rest) for word in targets(program) or ()]
+        return [*(_searched(name, rest) if _changes_found(name, rest) else ()), *inner]
     if name == "git":
         return _changed_by_git(rest, named)
     if name in _OTHERS_CHANGE and _OTHERS_CHANGE[name].intersection(named):
@@ -220,20 +224,47 @@ def _searched(name: str, rest: list[str]) -> list[str]:
         while rest and re.fullmatch(r"-[HLP]|-[OD]\w*", rest[0]):
             rest = rest[1:]
         ends = next((at for at, one in enumerate(rest) if one.startswith(_FIND_ENDS)), len(rest))
-        return rest[:ends] or ["."]
+        name_test = _name_test(rest[ends:])
+        return [f"{one.rstrip('/')}/**/{name_test}" if name_test else one for one in rest[:ends] or ["."]]
     ends = next((at for at, one in enumerate(rest) if re.match(r"-[a-zA-Z]*[xX]$|--exec", one)), len(rest))
     told = valued(rest[:ends], ("--base-directory", "--search-path"))
     return [*told, *[word for word in rest[:ends] if not word.startswith("-")][1:]] or ["."]
 
 
-def _started(rest: list[str]) -> list[str]:
-    """Return the program that find or fd starts for each file; a NUL stands for the file."""
-    at = next(
-        (at for at, one in enumerate(rest) if re.match(r"-(?:exec|ok)|-[a-zA-Z]*[xX]$|--exec", one)), None
-    )
-    return (
-        [] if at is None else [word.replace("{}", "\0") for word in rest[at + 1 :] if word not in (";", "+")]
-    )
+def _name_test(tests: list[str]) -> str:
+    """Return the glob that the name of all that find finds has to match, if there is one."""
+    if "-name" not in tests or {"-o", "-or", "!", "-not", ",", "("}.intersection(tests):
+        return ""
+    glob = "".join(tests[tests.index("-name") + 1 :][:1])
+    return "" if "/" in glob or "\\" in glob else glob
+
+
+def _started(name: str, rest: list[str]) -> list[list[str]]:
+    """Return the commands that find or fd starts for each file; a NUL stands for the file."""
+    if sum(name_of(word) in FINDERS for word in rest) > _MOST_FINDERS:
+        return [["\0"]]
+    found: list[list[str]] = []
+    is_open = False
+    for word in rest:
+        if not is_open and re.fullmatch(_STARTS[name == "find"], word):
+            found.append([])
+            is_open = True
+        elif is_open and word in (";", "+"):
+            is_open = False
+        elif is_open:
+            found[-1].append(re.sub(_FILE_MARK, "\0", word))
+    if name != "find":
+        # fd puts the file behind where no mark says otherwise
+        found = [one if any("\0" in word for word in one) else [*one, "\0"] for one in found]
+    return found
+
+
+def _changes_found(name: str, rest: list[str]) -> bool:
+    """Say whether what find or fd finds may change: deleted, written over, or given to who knows whom."""
+    if name == "find" and FIND_WRITES.intersection(rest):
+        return True
+    changed = [targets(program) for program in _started(name, rest)]
+    return any(one is None or any(word.startswith("\0") for word in one) for one in changed)
 
 
 def mark_of_xargs(rest: list[str]) -> str:
@@ -269,8 +300,8 @@ def takes_folders(words: Sequence[str]) -> bool:
     name, rest = name_of(words[0]), words[1:]
     if name in _DEEP_ALWAYS:
         return True
-    if name in _FINDERS:
-        return not reads_only(words)
+    if name in FINDERS:
+        return not reads_only(words) and _changes_found(name, list(rest))
     if name == "rsync":
         return any(word.startswith("--del") for word in rest)
     if name == "rclone":
