@@ -52,7 +52,8 @@ _READERS = frozenset(
 _EDITORS = frozenset("Write Edit MultiEdit NotebookEdit".split())
 #: Files of one patch that are asked about.
 _MOST_FILES = 20
-_UNHEARD = (
+_ELSEWHERE = "this session keeps no record; call `roamkb` from the folder that the session was started in"
+_TYPED = (
     "what is typed into `{program}` once it runs no hook hears of, and it might write to the knowledge base; "
     "run each command by itself, or give the program its script"
 )
@@ -302,10 +303,10 @@ def _before_tool(payload: "Payload") -> "Answer":
     tool = str(payload.get("tool_name", ""))
     if tool in _READERS or not payload:
         return {}
-    if program := _awaited(payload):
+    if unheard := _unheard(payload):
         kind = _session(payload).kind
         if kind != "personal":
-            return _denied(f"roamkb: {kind} project: {_UNHEARD.format(program=program)}")
+            return _denied(f"roamkb: {kind} project: {unheard}")
     file = edited(payload) if tool in _EDITORS else ""
     if not is_harmless(payload, file) and not is_free(payload):
         session = _session(payload)
@@ -321,14 +322,22 @@ def _before_tool(payload: "Payload") -> "Answer":
     return {}
 
 
-def _awaited(payload: "Payload") -> str:
-    """Return the program that Codex would type into afterwards, by a tool that no hook hears of."""
+def _unheard(payload: "Payload") -> str:
+    """Return why a command of Codex's would be out of anybody's hearing; empty where it isn't.
+
+    What it types into a program that runs no hook hears of; and where it keeps no record of a session,
+    `roamkb` in another folder can't know whose it is.
+    """
     if "turn_id" not in payload or payload.get("tool_name") != "Bash":
         return ""
     from roamkb.core.consoles import awaited
     from roamkb.formats.payloads import command_of
 
-    return awaited(command_of(payload.get("tool_input")))
+    command = command_of(payload.get("tool_input"))
+    if program := awaited(command):
+        return _TYPED.format(program=program)
+    is_elsewhere = not payload.get("transcript_path") and os.path.realpath(cwd(payload)) != os.getcwd()
+    return _ELSEWHERE if is_elsewhere and "roamkb" in command else ""
 
 
 def _patched(payload: "Payload") -> list[str]:

@@ -490,6 +490,19 @@ def test_a_gotcha_is_told_before_a_patch_of_its_file_once(lived_in: World) -> No
     assert {} == answer(lived_in, call)
 
 
+def test_a_session_without_a_record_calls_roamkb_where_it_works(lived_in: World) -> None:
+    """`codex exec --ephemeral` keeps no file by which the command would know whose it is."""
+    call = {"tool_name": "Bash", "tool_input": {"command": "roamkb write 'The export needs a lock'"}}
+    for folder, transcript, is_denied in (
+        (lived_in.personal, None, True),
+        (lived_in.personal, "/somewhere", False),
+        (lived_in.work, None, False),
+    ):
+        payload = {**codex(folder, **call), "transcript_path": transcript}
+        ran = lived_in.run("hook", "pre-tool-use", cwd=lived_in.work, input=json.dumps(payload))
+        assert is_denied == ("hookSpecificOutput" in ran.json), (folder, transcript)
+
+
 def test_nobody_types_into_a_shell_unheard(lived_in: World) -> None:
     """Where the project may not write: no hook of Codex's hears of `write_stdin`."""
     for command, is_denied in (("bash", True), ("cd /srv; python3 -i", True), ("bash -c true", False)):
