@@ -278,10 +278,12 @@ class Log:
         # which replay drops
         knowledge, archive = (read_page(path, is_ledger=False) for path in (self.knowledge, self.archive))
         pages = knowledge, archive, read_page(self.ledger, is_ledger=True)
-        last = _Memory.contents
-        if last is None or last.pages != pages:
-            is_growth = last is not None and _have_grown(last.pages, pages)
-            contents = last.grown(pages) if last and is_growth else Contents(pages=pages, kept=self._kept)
+        kept, last = self._kept, _Memory.contents
+        # a log may have been adopted since
+        is_ours = last is not None and last.kept == kept
+        if last is None or last.pages != pages or not is_ours:
+            is_growth = last is not None and is_ours and _have_grown(last.pages, pages)
+            contents = last.grown(pages) if last and is_growth else Contents(pages=pages, kept=kept)
             last = _Memory.contents = contents
         return last
 

@@ -78,6 +78,12 @@ class Kept:
         self._file = IndexFile(folder, clock=clock)
         self._least = least
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Kept) and self._file.folder == other._file.folder
+
+    def __hash__(self) -> int:
+        return hash(self._file.folder)
+
     def find(self, pages: Sequence[Page], otherwise: Callable[[], State]) -> State | None:
         """Return what `pages` amount to, if that is kept or takes only the lines that were added since.
 

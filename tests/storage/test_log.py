@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -20,10 +21,13 @@ from roamkb.core.errors import UsageError
 from roamkb.core.ids import new_id
 from roamkb.core.learning import Learning
 from roamkb.core.ledger import Event
+from roamkb.core.ledger import State
+from roamkb.core.ledger import replay
 from roamkb.core.model import Kind
 from roamkb.core.saying import Hand
 from roamkb.formats.events import learning_line
 from roamkb.storage import log as module
+from roamkb.storage import pages
 from roamkb.storage.log import ROTATE_AT
 from roamkb.storage.log import ROTATED
 from roamkb.storage.log import Log
@@ -75,6 +79,43 @@ def test_only_ids_that_can_be_followed_are_followed(log: Log) -> None:
     ids = [good, "zzz", "ffffffff-ffff-ffff-ffff-ffffffffffff", "01JXE5ZKQ8M3V6T1Y2W4X7N9AB"]
     log.append(events=[Event(id=id, ts=1, event="pinned") for id in ids])
     assert good == log.read().last_event
+
+
+def test_a_process_that_asks_again_and_again_is_told_what_the_lines_say(log: Log) -> None:
+    """A long log's state is kept; who reads it first, who follows it, and what was added in memory."""
+    log.knowledge.write_bytes(lines(*range(800)))
+    event = Event(id="0", ts=5.0, event="repeated", of="L000007", session="s")
+    log.append(events=[event])
+
+    def replayed() -> State:
+        contents = log.read()
+        return replay(contents.learnings, contents.events, archived=contents.archived)
+
+    def forget() -> None:
+        module._Memory.contents = None
+        pages._Memory.pages = {}
+
+    assert log.read().state() == replayed()
+    forget()
+    state = log.read().state()
+    assert state.shelf is not None
+    added = log.read().plus([learning(801)], [replace(event, id="1", of="L000801")])
+    assert "" == added.digest
+    assert 2 == added.state().standings["L000801"].occurrences
+    assert 801 == len(added.state().standings)
+    shelves = []
+    for n in range(1000, 1004):
+        log.append([learning(n)], [replace(event, id=f"{n}", of=f"L{n:06}")])
+        state = log.read().state()
+        assert state == replayed()
+        assert [f"L{n:06}"] == [one.id for one in state.having("key", f"k{n}")]
+        shelves.append(state.shelf is not None)
+    # from the second growth on all of it is in memory
+    assert [True, False, False, False] == shelves
+    assert [f"L{n:06}"] == list(state.since(state.grown[0]) or ())
+    forget()
+    assert log.read().state() == replayed()
+    assert 800 == len(log.read().until(802.0).state().standings)
 
 
 # rotation

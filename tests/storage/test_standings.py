@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from roamkb.core.ledger import TRAITS
 from roamkb.core.ledger import State
+from roamkb.core.ledger import advanced
 from roamkb.core.ledger import replay
 from roamkb.formats import standings as rows
 from roamkb.storage import standings as module
@@ -279,6 +280,38 @@ def test_a_state_stays_what_it_was_found_to_be(
     meanwhile(tmp_path)
     assert ASKED[asked](state) == ASKED[asked](found)
     assert alike(found, state)
+
+
+def test_what_is_added_to_a_kept_state_gives_what_all_lines_give(tmp_path: Path) -> None:
+    """New learnings, early ones too, and events of old and new; what was found stays as it was."""
+    read = pages(FEW)
+    state = replayed(read)
+    kept(tmp_path).keep(read, state)
+    new: Lines = (
+        [said(5, type="gotcha"), said(-1, content="without a time")],
+        [],
+        [happened(7, "repeated", "L1", agent="b"), happened(8, "pinned", "L5"), happened(9, "x", "nobody")],
+    )
+    learnings, events = pages(new)[0].told.learnings, pages(new)[2].told.events
+    for some, then in ((learnings, events), (learnings[:1], ()), ((), events), ((), ())):
+        found = kept(tmp_path).find(read, never)
+        assert found is not None
+        one, other = advanced(found, some, then), advanced(state, some, then)
+        assert one is not None
+        assert other is not None
+        assert len(one.standings) == len(other.standings)
+        assert one.standings.get("L5") == other.standings.get("L5")
+        assert alike(replace(one, digest="d"), replace(other, digest="d"))
+        assert [one.events[0], one.events[-1]] == [other.events[0], other.events[-1]]
+        assert one.since(state.digest) is None
+        assert alike(found, state)
+        assert alike(found.unshelved(), state)
+        assert found.unshelved().shelf is None
+        # and once more on top of that
+        last = happened(10, "repeated", "L1", agent="c")
+        twice = advanced(one, (), pages(([], [], [last]))[2].told.events)
+        assert twice == advanced(other, (), pages(([], [], [last]))[2].told.events)
+    assert advanced(found, (), pages(([], [], [happened(1, "pinned", "L1")]))[2].told.events) is None
 
 
 def test_threads_ask_the_same_state(tmp_path: Path) -> None:
