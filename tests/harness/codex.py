@@ -226,7 +226,7 @@ def test_what_is_said_at_work_stays_there(codex: Codex) -> None:
     home = str(made.personal)
     open_to = [str(made.kb), str(made.home / ".local" / "state"), str(made.home / ".cache"), home]
     roots = f"sandbox_workspace_write.writable_roots={json.dumps(open_to)}"
-    for words in (FREE, (*WORKSPACE, "-c", roots)):
+    for words in (FREE, (*WORKSPACE, "-c", roots), ("--ephemeral", *WORKSPACE, "-c", roots)):
         session = codex.say(
             f"Remember that the {_CANARY} is fed on Fridays. Does the {_CANARY} need a permit?",
             shell(f"cat secret.txt; roamkb learn 'One {_CANARY} eats ten fish a day'"),
@@ -240,7 +240,9 @@ def test_what_is_said_at_work_stays_there(codex: Codex) -> None:
             words=words,
         )
         assert "This is a work project" in session.told
-        assert all("not written to the knowledge base" in session.results[at] for at in (1, 2, 3))
+        first, inside, outside = session.results[1:4]
+        assert all("not written to the knowledge base" in one for one in (first, outside))
+        assert "not written to the knowledge base" in inside or "keeps no record" in inside
         assert '"kind":"work"' in session.results[5]
     own = (made.work, made.home / ".codex", codex.recorded)
     assert [] == [path for path in made.holding(_CANARY) if not any(path.is_relative_to(one) for one in own)]
