@@ -133,11 +133,12 @@ def test_a_word_alone_is_worth_nothing_and_half_of_the_words_are() -> None:
 
 
 def test_at_the_start_one_word_is_enough_but_not_of_many() -> None:
-    """A branch says little, and a third of it has to fit."""
-    text = "pgbouncer asyncpg celery"
+    """A branch says little, and a fourth of it has to fit."""
+    text = "pgbouncer asyncpg celery nginx"
     weights = Weights(terms=dict.fromkeys(terms(f"{text} redis"), 3.0), rarest=3.0)
     found = [(0, frozenset(terms("pgbouncer")), frozenset[str]())]
     assert [0] == fitting(text, weights, found, least=AT_THE_START)
+    assert [] == fitting(text, weights, found)
     assert [] == fitting(f"{text} redis", weights, found, least=AT_THE_START)
 
 
