@@ -19,7 +19,9 @@ _PROC = r"/proc/(?:self|thread-self|\d+|\$\$)/(?:root|(cwd))(?![\w-])"
 #: What this machine calls itself, and what only the shell knows; `ADA@HOST:PATH` and its like.
 _HERE = r"localhost(?:\.\w+)*|127(?:\.\d+){1,3}|0(?:\.0\.0\.0)?|\[::1?\]|ip6-localhost|[^/@]*[$`\0][^/@]*"
 _UNSAID = r"[$`\0]"
-_ON_HOST = r"(?:(?:file|rsync|scp|sftp|ssh)://)?(?:[^\s/@:]*@)?(?P<host>\[[^]]*\]|(?:\$\([^()]*+\)|`[^`]*+`|[^\s/@:\[])++)(?P<rest>.*)"
+#: One way to read each place of it: a hostile word could be read in as many ways as it has such places.
+_NAMED = r"(?:\$\([^()]*\)|`[^`]*`|\$(?!\([^()]*\))|`(?![^`]*`)|[^\s/@:\[$`])+"
+_ON_HOST = rf"(?:(?:file|rsync|scp|sftp|ssh)://)?(?:[^\s/@:]*@)?(?P<host>\[[^]]*\]|{_NAMED})(?P<rest>(?s:.*))"
 _PARTS = r"[=:@,]"
 _LIVE = frozenset("*?[\0")
 #: Stands for what only the running shell knows.
