@@ -29,7 +29,7 @@ from roamkb.core.ledger import SUPERSEDED
 from roamkb.core.ledger import Event
 from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State
-from roamkb.core.ledger import replay
+from roamkb.core.replay import replay
 from roamkb.core.saying import Hand
 from roamkb.core.saying import Saying
 from roamkb.core.saying import Stamps

@@ -15,8 +15,8 @@ from roamkb.core.learning import Learning
 from roamkb.core.ledger import Event
 from roamkb.core.ledger import Standing
 from roamkb.core.ledger import Step
-from roamkb.core.ledger import begun
 from roamkb.core.model import Kind
+from roamkb.core.replay import begun
 
 #: In the order in which `_learning` and `_event` take them.
 _OF_LEARNING: Final = attrgetter(

@@ -27,8 +27,8 @@ from roamkb.core.ids import is_id
 from roamkb.core.learning import Learning
 from roamkb.core.ledger import Event
 from roamkb.core.ledger import State
-from roamkb.core.ledger import advanced
-from roamkb.core.ledger import replay
+from roamkb.core.replay import advanced
+from roamkb.core.replay import replay
 from roamkb.formats.events import event_line
 from roamkb.formats.events import learning_line
 from roamkb.storage.belonging import own_name

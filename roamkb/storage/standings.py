@@ -26,13 +26,14 @@ from typing import overload
 from roamkb.core import confidence
 from roamkb.core import learning as learnings
 from roamkb.core import ledger
+from roamkb.core import replay
 from roamkb.core.errors import RoamkbError
 from roamkb.core.ledger import TRAITS
 from roamkb.core.ledger import Event
 from roamkb.core.ledger import Reach
 from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State
-from roamkb.core.ledger import advances
+from roamkb.core.replay import advances
 from roamkb.formats import events as lines
 from roamkb.formats import standings as rows
 from roamkb.formats.standings import event_row
@@ -167,7 +168,7 @@ class Kept:
 
 def _maker() -> str:
     """Return what a standing depends on beside its lines: the code, whatever version it says it is."""
-    modules = (confidence, learnings, ledger, lines, rows)
+    modules = (confidence, learnings, ledger, replay, lines, rows)
     seen = [Path(str(one.__file__)).stat() for one in modules]
     return json.dumps([SCHEMA, sys.hexversion, *((one.st_size, one.st_mtime_ns) for one in seen)])
 

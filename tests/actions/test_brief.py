@@ -13,9 +13,9 @@ from roamkb.core.brief import told
 from roamkb.core.learning import Learning
 from roamkb.core.ledger import Event
 from roamkb.core.ledger import State
-from roamkb.core.ledger import replay
 from roamkb.core.model import Kind
 from roamkb.core.model import Project
+from roamkb.core.replay import replay
 from tests.conftest import World
 
 _PROJECT = Project(kind=Kind.PERSONAL, root=Path("/home/u/code/site"), reason="it lies there")

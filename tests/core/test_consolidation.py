@@ -13,7 +13,7 @@ from roamkb.core.consolidation import plan_session
 from roamkb.core.learning import Learning
 from roamkb.core.ledger import Event
 from roamkb.core.ledger import State
-from roamkb.core.ledger import replay
+from roamkb.core.replay import replay
 
 SAID = "The webhook handler must check the signature against the raw body of each request"
 

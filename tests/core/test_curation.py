@@ -10,7 +10,7 @@ from roamkb.core.learning import Learning
 from roamkb.core.ledger import CANONICAL
 from roamkb.core.ledger import SUPERSEDED
 from roamkb.core.ledger import Event
-from roamkb.core.ledger import replay
+from roamkb.core.replay import replay
 
 CONTENTS = (
     "OAuth redirect URIs must match exactly in the sandbox tenant of every customer",

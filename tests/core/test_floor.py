@@ -16,7 +16,7 @@ from roamkb.core.floor import Weights
 from roamkb.core.floor import carries_over
 from roamkb.core.floor import fitting
 from roamkb.core.learning import Learning
-from roamkb.core.ledger import replay
+from roamkb.core.replay import replay
 from roamkb.core.tokens import terms
 from roamkb.storage.index import Index
 from roamkb.storage.log_index import LogIndex

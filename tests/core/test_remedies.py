@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from roamkb.core.fingerprint import fingerprint
 from roamkb.core.ids import derived_id
 from roamkb.core.ledger import Event
-from roamkb.core.ledger import replay
 from roamkb.core.remedies import ATTEMPTED
 from roamkb.core.remedies import Attempt
 from roamkb.core.remedies import Remedy
@@ -23,6 +22,7 @@ from roamkb.core.remedies import for_errors
 from roamkb.core.remedies import is_meant
 from roamkb.core.remedies import remedies
 from roamkb.core.remedies import same_technique
+from roamkb.core.replay import replay
 from roamkb.core.wilson import lower_bound
 
 LOCKED = "sqlite3.OperationalError: database is locked"

@@ -3,7 +3,7 @@
 from roamkb.core.learning import Learning
 from roamkb.core.ledger import Event
 from roamkb.core.ledger import State
-from roamkb.core.ledger import replay
+from roamkb.core.replay import replay
 from roamkb.core.reuse import reuse
 
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from roamkb.core.learning import Learning
 from roamkb.core.ledger import Event
 from roamkb.core.ledger import Standing
-from roamkb.core.ledger import replay
 from roamkb.core.model import Kind
+from roamkb.core.replay import replay
 from roamkb.core.rule_proposals import APPLIED
 from roamkb.core.rule_proposals import APPROVED
 from roamkb.core.rule_proposals import PENDING

@@ -9,8 +9,8 @@ from roamkb.core.errors import SecretFound
 from roamkb.core.errors import UsageError
 from roamkb.core.ids import new_id
 from roamkb.core.learning import Learning
-from roamkb.core.ledger import replay
 from roamkb.core.model import Kind
+from roamkb.core.replay import replay
 from roamkb.core.saying import MOST_BYTES
 from roamkb.core.saying import PROVENANCES
 from roamkb.core.saying import Hand

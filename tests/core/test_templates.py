@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from roamkb.core.learning import Learning
 from roamkb.core.ledger import Event
-from roamkb.core.ledger import replay
+from roamkb.core.replay import replay
 from roamkb.core.templates import Template
 from roamkb.core.templates import best_first
 from roamkb.core.templates import proven

@@ -28,8 +28,8 @@ from roamkb.core.errors import RoamkbError
 from roamkb.core.ids import new_id
 from roamkb.core.learning import Learning
 from roamkb.core.ledger import State as Replayed
-from roamkb.core.ledger import replay
 from roamkb.core.model import Kind
+from roamkb.core.replay import replay
 from roamkb.core.saying import Hand
 from roamkb.core.saying import Saying
 from roamkb.core.verification import heuristic

@@ -14,8 +14,8 @@ from roamkb.core.learning import Learning
 from roamkb.core.learning import identity
 from roamkb.core.ledger import Event
 from roamkb.core.ledger import Standing
-from roamkb.core.ledger import replay
 from roamkb.core.model import Kind
+from roamkb.core.replay import replay
 from roamkb.core.saying import MOST_BYTES
 from roamkb.formats.bundle import Bundle
 from roamkb.formats.bundle import NoBundle

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from roamkb.core.learning import Learning
 from roamkb.core.learning import identity
 from roamkb.core.ledger import Event
-from roamkb.core.ledger import replay
 from roamkb.core.model import Kind
+from roamkb.core.replay import replay
 from roamkb.formats.events import MOST_LINE
 from roamkb.formats.events import BadLine
 from roamkb.formats.events import Said

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from roamkb.core.curation import clusters
 from roamkb.core.learning import Learning
-from roamkb.core.ledger import replay
+from roamkb.core.replay import replay
 from roamkb.formats.org.note import parse_note
 from roamkb.formats.review import parse_review
 from roamkb.formats.review import render_review

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from roamkb.core.learning import Learning
 from roamkb.core.ledger import Event
-from roamkb.core.ledger import replay
 from roamkb.core.model import Kind
+from roamkb.core.replay import replay
 from roamkb.formats.standings import event_row
 from roamkb.formats.standings import read_events
 from roamkb.formats.standings import read_standings

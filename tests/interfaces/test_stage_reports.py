@@ -10,7 +10,7 @@ from roamkb.actions.bundle import open_bundle
 from roamkb.actions.template import Templates
 from roamkb.actions.template import TemplateShown
 from roamkb.core.ledger import Event
-from roamkb.core.ledger import replay
+from roamkb.core.replay import replay
 from roamkb.core.templates import templates
 from roamkb.interfaces import stage_reports
 from roamkb.interfaces.render import dumps

@@ -21,7 +21,7 @@ from roamkb.core.ids import new_id
 from roamkb.core.ids import next_id
 from roamkb.core.learning import Learning
 from roamkb.core.ledger import Event
-from roamkb.core.ledger import replay
+from roamkb.core.replay import replay
 from roamkb.formats.events import event_line
 from roamkb.formats.events import learning_line
 from roamkb.storage.log import Log

@@ -32,8 +32,8 @@ from roamkb.core.consolidation import category
 from roamkb.core.ids import new_id
 from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State
-from roamkb.core.ledger import replay
 from roamkb.core.model import Kind
+from roamkb.core.replay import replay
 from roamkb.core.saying import Hand
 from roamkb.core.saying import Stamps
 from roamkb.core.verification import heuristic

@@ -22,8 +22,8 @@ from roamkb.core.ids import new_id
 from roamkb.core.learning import Learning
 from roamkb.core.ledger import Event
 from roamkb.core.ledger import State
-from roamkb.core.ledger import replay
 from roamkb.core.model import Kind
+from roamkb.core.replay import replay
 from roamkb.core.saying import Hand
 from roamkb.formats.events import learning_line
 from roamkb.storage import log as module

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from roamkb.core.ledger import TRAITS
 from roamkb.core.ledger import State
-from roamkb.core.ledger import advanced
-from roamkb.core.ledger import replay
+from roamkb.core.replay import advanced
+from roamkb.core.replay import replay
 from roamkb.formats import standings as rows
 from roamkb.storage import standings as module
 from roamkb.storage.pages import Page

@@ -13,8 +13,8 @@ from roamkb.core.learning import identity
 from roamkb.core.ledger import Event
 from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State
-from roamkb.core.ledger import advanced
-from roamkb.core.ledger import replay
+from roamkb.core.replay import advanced
+from roamkb.core.replay import replay
 
 T = TypeVar("T")
 NAMES = (
