@@ -6,6 +6,7 @@ from uuid import UUID
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from ulid import ULID
 
 from roamkb.core.ids import is_id
 from roamkb.core.ids import new_id
@@ -13,9 +14,11 @@ from roamkb.core.ids import next_id
 
 
 def test_an_id_is_a_ulid_in_uuid_form() -> None:
-    """Valid for org-id; its first 48 bits are the milliseconds since 1970."""
-    now = datetime(2026, 6, 10, 12, 0, 0)
-    assert int(now.timestamp() * 1000) == UUID(new_id(now)).int >> 80
+    """Valid for org-id; python-ulid reads the time from it, to the millisecond."""
+    now = datetime(2026, 6, 10, 12, 0, 0, 345_000)
+    id = new_id(now)
+    assert str(UUID(id)) == id
+    assert round(now.timestamp() * 1000) == ULID.from_uuid(UUID(id)).milliseconds
 
 
 def test_later_ids_sort_later() -> None:
