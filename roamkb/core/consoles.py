@@ -16,7 +16,8 @@ _ROOT = frozenset("doas su sudo".split())
 #: Options with which an interpreter still waits; any other makes it do something and end.
 _WAITING = re.compile(r"-(?:[ilsuqBEIOx]+|-login|-norc|-noprofile|-posix|-interactive|)")
 _DOCUMENT = re.compile(r"<<.*", re.DOTALL)
-_QUOTED = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"")
+#: Of what is escaped, too: such a quote opens nothing.
+_QUOTED = re.compile(r"\\[^\n]|('[^']*'|\"(?:\\.|[^\"\\])*+\")", re.DOTALL)
 _PARTS = re.compile(r"\|\||&&|[;&\n(){}]")
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
 #: Longer parts are no such command.
@@ -26,7 +27,7 @@ _LONGEST = 400
 def awaited(command: str) -> str:
     """Return the program in a shell command that would wait for orders; empty where there is none."""
     # what is quoted or stands in a here-document is no command
-    for part in _PARTS.split(_QUOTED.sub("Q", _DOCUMENT.sub("<<", command))):
+    for part in _PARTS.split(_QUOTED.sub(_unquoted, _DOCUMENT.sub("<<", command))):
         if len(part) <= _LONGEST and not any(mark in part for mark in "|<`"):
             try:
                 words = shlex.split(part, comments=True)
@@ -35,6 +36,10 @@ def awaited(command: str) -> str:
             if name := _waits(words):
                 return name
     return ""
+
+
+def _unquoted(found: re.Match[str]) -> str:
+    return "Q" if found[1] else found[0]
 
 
 def _waits(words: list[str]) -> str:

@@ -19,6 +19,7 @@ from roamkb.core.consoles import awaited
         ("sudo -u ann bash", ""),
         ("exec node", "node"),
         ("tmux", "tmux"),
+        ('echo \\"; bash; echo \\"', "bash"),
     ],
 )
 def test_what_waits_is_named(command: str, program: str) -> None:
