@@ -63,7 +63,7 @@ def exit_code_of(transcript: str, call: str) -> int | None:
 
 def is_unattended(transcript: str) -> bool:
     """Say whether a program waits for what the session says, by its own file: nobody can be asked there."""
-    heads = _records(_head(transcript)) if os.path.isabs(transcript) and os.path.isfile(transcript) else ()
+    heads = _records(_head(transcript)) if os.path.isabs(transcript) else ()
     told = (record.get("payload") for record in heads if record.get("type") == "session_meta")
     return any(isinstance(one, dict) and one.get("source") == "exec" for one in told)
 
@@ -110,7 +110,10 @@ def _names(folder: str) -> list[str]:
 
 
 def _head(path: str) -> bytes:
+    """Return the first line of a regular file; nothing of what is none, such as a pipe that nobody feeds."""
     try:
+        if not os.path.isfile(path):
+            return b""
         with open(path, "rb") as file:
             return file.readline(_LONGEST_HEAD)
     except OSError:

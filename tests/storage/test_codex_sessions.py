@@ -1,6 +1,7 @@
 """What Codex's own record says of a session: where it works, and how a command ended."""
 
 import json
+import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -49,6 +50,20 @@ def test_a_session_is_where_it_began_and_where_its_turns_are(tmp_path: Path) -> 
     )
     for other in ("", "../../x", _ID[:-1] + "3", "f" * 36):
         assert () == folders_of_session({**home, "CODEX_THREAD_ID": other})
+
+
+def test_a_session_that_is_no_file_is_none(tmp_path: Path) -> None:
+    """Who opened a pipe would wait for somebody to write to it."""
+    path = kept(tmp_path, Path("/a"))
+    path.unlink()
+    os.mkfifo(path)
+    # nobody waits for a writer that is there; what it holds isn't looked at
+    held = os.open(path, os.O_RDWR)
+    os.write(held, b'{"type": "session_meta", "payload": {"cwd": "/a"}}\n')
+    try:
+        assert () == folders_of_session({"HOME": str(tmp_path), "CODEX_THREAD_ID": _ID})
+    finally:
+        os.close(held)
 
 
 def test_a_session_is_found_below_another_day(tmp_path: Path) -> None:
