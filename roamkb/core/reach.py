@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 from itertools import islice
 
-_VARIABLE = r"\$(?:(\w+|[@*])|\{(!?\w+|[@*])(?:\[[^]}]*+\])?(?::?[-=]([^{}]*+))?\}|\{\w[^{}]*+\})"
+_VARIABLE = r"\$(?:(\w+|[@*])|\{(!?\w+|[@*])(?:\[[^]}]{0,200}+\])?(?::?[-=]([^{}]*+))?\}|\{\w[^{}]*+\})"
 _CHANGED = r"\$\{(\w+)(%%?|##?|//?|\^\^?|,,?|[:@])([^{}]*)\}"
 _SUBSTITUTION = r"\$\([^()$]*+\)|`[^`]*+`|\$\{[^{}$]*+\}|\$\w++"
 _BRACES = r"\{([^{},]*+,[^{}]*+)\}"
@@ -233,13 +233,11 @@ def _variable_value(found: re.Match[str], variables: dict[str, str]) -> str:
 
 def _trimmed(value: str, sign: str, pattern: str) -> str:
     """Return `${NAME%pattern}` and its like; of what changes a value otherwise, the value as it was."""
-    ends = range(len(value) + 1)
     if sign in ("%", "%%"):
-        cuts = (at for at in (reversed(ends) if sign == "%" else ends) if _is_like(value[at:], pattern))
-        return value[: next(cuts, len(value))]
+        return value[: _cut(value, pattern, is_longest=sign == "%%")]
     if sign in ("#", "##"):
-        cuts = (at for at in (ends if sign == "#" else reversed(ends)) if _is_like(value[:at], pattern))
-        return value[next(cuts, 0) :]
+        rest = _cut(value[::-1], _simple(pattern)[::-1], is_longest=sign == "##")
+        return value[len(value) - rest :]
     if sign in ("/", "//"):
         old, _, new = pattern.partition("/")
         is_plain = old and not _LIVE.intersection(old)
@@ -251,8 +249,26 @@ def _trimmed(value: str, sign: str, pattern: str) -> str:
     return value
 
 
-def _is_like(text: str, pattern: str) -> bool:
-    return text == pattern or ("*" in pattern and _matches(pattern, text, is_last=False))
+def _cut(value: str, pattern: str, *, is_longest: bool) -> int:
+    """Return where the end of `value` begins that is like a glob; the length where none is.
+
+    All ends at once, as the bits of a number, since a hostile script may ask hundreds of times.
+    """
+    begins = 1 << len(value)
+    pattern = _simple(pattern)
+    places = {sign: _places(sign, value) for sign in set(pattern)}
+    for sign in reversed(pattern):
+        begins = (1 << begins.bit_length()) - 1 if sign == "*" else begins >> 1 & places[sign]
+        if not begins:
+            return len(value)
+    return ((begins & -begins) if is_longest else begins).bit_length() - 1
+
+
+def _places(sign: str, value: str) -> int:
+    """Return where a letter stands in `value`, as bits; `?` is any."""
+    if sign == "?":
+        return (1 << len(value)) - 1
+    return sum(1 << at for at, one in enumerate(value) if one == sign) if sign in value else 0
 
 
 def _spellings(word: str) -> Iterator[str]:
@@ -322,11 +338,16 @@ def _is_below(rest: Sequence[str], names: Sequence[str], endings: Sequence[str])
     return any(tail.endswith(one) or (is_open and one.endswith(tail)) for one in endings)
 
 
+def _simple(pattern: str) -> str:
+    """Return a glob with `*` and `?` alone."""
+    return re.sub(r"\[[^]]{1,100}+\]", "?", pattern).replace(_UNKNOWN, "*")
+
+
 def _matches(pattern: str, name: str, *, is_last: bool) -> bool:
     """Match a glob; what nobody knows matches anything, but is no name for the folder by itself."""
     if is_last and not pattern.strip(_UNKNOWN):
         return False
-    pattern = re.sub(r"\[[^]]++\]", "?", pattern).replace(_UNKNOWN, "*")
+    pattern = _simple(pattern)
     at = star = -1
     here, mark = 0, 0
     at = 0

@@ -7,9 +7,9 @@ _MODE = r"(?:mode\s*=\s*)?['\"]"
 #: A string, since to compile it takes as long as to judge a command that has no code.
 _CHANGES = (
     r"(?i:"
-    # opened to be written to, by a mode behind a path or alone
-    rf"open\w*\s*\([^()\n]{{0,200}},\s*{_MODE}[^'\"\n]{{0,3}}[wax+]"
-    rf"|open\w*\s*\(\s*{_MODE}(?=\w*[wax+])[rwabtx+]{{1,3}}['\"]"
+    # opened to be written to, by a mode behind a path or alone; the bounds keep hostile code from taking long
+    rf"open\w{{0,40}}\s{{0,9}}\([^()\n]{{0,200}},\s*{_MODE}[^'\"\n]{{0,3}}[wax+]"
+    rf"|open\w{{0,40}}\s{{0,9}}\(\s*{_MODE}(?=\w*[wax+])[rwabtx+]{{1,3}}['\"]"
     r"|\bO_(?:WRONLY|RDWR|TRUNC|CREAT|APPEND)|\bsysopen|\[open\s|FileIO|FileHandler|\b(?:shelve|dbm)\b"
     r"|sqlite3\.connect"
     # changed, moved, made, taken away
