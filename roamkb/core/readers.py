@@ -66,6 +66,14 @@ _SHOWS = {
     "xz": r"-[a-zA-Z0-9]*[clt]|--(?:stdout|to-stdout|list|test)$",
     "zstd": r"-[a-zA-Z0-9]*[clt]|--(?:stdout|list|test)$",
 }
+#: Of these the last mode counts, unless all goes to their output: `xz -tz` packs the file and takes it away.
+_MODES = r"-[a-zA-Z0-9]*[dz]|--decompress"
+_OF_MODES = {
+    "bunzip2": r"-[a-zA-Z0-9]*c|--stdout$",
+    "bzip2": r"-[a-zA-Z0-9]*c|--stdout$",
+    "xz": r"-[a-zA-Z0-9]*c|--(?:stdout|to-stdout)$",
+    "zstd": r"-[a-zA-Z0-9]*c|--stdout$",
+}
 #: None that names an output or a program to run.
 _SHOWING = (
     r"-[abcdefghjklnpqrstuvzZ0-9]+"
@@ -111,7 +119,9 @@ def reads_only(words: Sequence[str]) -> bool:
         return judge(list(words[1:]))
     if name in _SHOWS:
         asked = words[1:2] if name == "tar" else [word for word in words[1:] if word.startswith("-")]
-        return any(re.match(_SHOWS[name], word) for word in asked) and all(
+        has_modes = name in _OF_MODES and any(re.match(_MODES, word) for word in asked)
+        shows = _OF_MODES[name] if has_modes else _SHOWS[name]
+        return any(re.match(shows, word) for word in asked) and all(
             re.fullmatch(_SHOWING, word) for word in words[1:]
         )
     unless = _UNLESS.get(name)
