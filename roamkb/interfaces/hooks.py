@@ -53,6 +53,10 @@ _EDITORS = frozenset("Write Edit MultiEdit NotebookEdit".split())
 #: Files of one patch that are asked about.
 _MOST_FILES = 20
 _ELSEWHERE = "this session keeps no record; call `roamkb` from the folder that the session was started in"
+#: Of a command: it goes elsewhere, or hides whose session it is from what it runs.
+_LEAVES = r"\b(?:cd|pushd|popd|chroot|eval)\b|\s-[CD]\b|--(?:chdir|project)\b"
+_HIDES = r"\b(?:CODEX_\w+|HOME)=|\bunset\s|\benv\s+-|\bexec\s+-\w*c"
+_HIDDEN = "the command hides its session from `roamkb`; call it without that"
 _TYPED = (
     "what is typed into `{program}` once it runs no hook hears of, and it might write to the knowledge base; "
     "run each command by itself, or give the program its script"
@@ -325,8 +329,8 @@ def _before_tool(payload: "Payload") -> "Answer":
 def _unheard(payload: "Payload") -> str:
     """Return why a command of Codex's would be out of anybody's hearing; empty where it isn't.
 
-    What it types into a program that runs no hook hears of; and where it keeps no record of a session,
-    `roamkb` in another folder can't know whose it is.
+    What it types into a program that runs no hook hears of; and `roamkb` can't know whose it is without
+    the session's id, nor in another folder where Codex keeps no record of the session.
     """
     if "turn_id" not in payload or payload.get("tool_name") != "Bash":
         return ""
@@ -336,8 +340,14 @@ def _unheard(payload: "Payload") -> str:
     command = command_of(payload.get("tool_input"))
     if program := awaited(command):
         return _TYPED.format(program=program)
-    is_elsewhere = not payload.get("transcript_path") and os.path.realpath(cwd(payload)) != os.getcwd()
-    return _ELSEWHERE if is_elsewhere and "roamkb" in command else ""
+    import re
+
+    if "roamkb" not in command.translate(str.maketrans("", "", "'\"\\")):
+        return ""
+    if re.search(_HIDES, command):
+        return _HIDDEN
+    is_elsewhere = os.path.realpath(cwd(payload)) != os.getcwd() or re.search(_LEAVES, command)
+    return _ELSEWHERE if is_elsewhere and not payload.get("transcript_path") else ""
 
 
 def _patched(payload: "Payload") -> list[str]:

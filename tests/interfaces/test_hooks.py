@@ -503,6 +503,24 @@ def test_a_session_without_a_record_calls_roamkb_where_it_works(lived_in: World)
         assert is_denied == ("hookSpecificOutput" in ran.json), (folder, transcript)
 
 
+def test_no_command_hides_its_session_from_roamkb(lived_in: World) -> None:
+    """By going elsewhere where there is no record, or without the session's id in any other."""
+    at, write = lived_in.personal, "roamkb write 'The export needs a lock'"
+    for command, without, within in (
+        (write, False, False),
+        ("roamkb recall CODEX_HOME", False, False),
+        (f"cd {at} && {write}", True, False),
+        (f"unset CODEX_THREAD_ID; {write}", True, True),
+        (f"CODEX_HOME=/tmp {write}", True, True),
+        (f"env -i PATH=/usr/bin r''{write}", True, True),
+    ):
+        call = {"tool_name": "Bash", "tool_input": {"command": command}}
+        for transcript, is_denied in ((None, without), ("/somewhere", within)):
+            payload = {**codex(lived_in.work, **call), "transcript_path": transcript}
+            ran = lived_in.run("hook", "pre-tool-use", cwd=lived_in.work, input=json.dumps(payload))
+            assert is_denied == ("hookSpecificOutput" in ran.json), (command, transcript)
+
+
 def test_nobody_types_into_a_shell_unheard(lived_in: World) -> None:
     """Where the project may not write: no hook of Codex's hears of `write_stdin`."""
     for command, is_denied in (("bash", True), ("cd /srv; python3 -i", True), ("bash -c true", False)):
