@@ -15,9 +15,17 @@ _RUNNERS = frozenset("builtin command env exec nice nohup setsid stdbuf sudo tim
 _ROOT = frozenset("doas su sudo".split())
 #: Options with which an interpreter still waits; any other makes it do something and end.
 _WAITING = re.compile(r"-(?:[ilsuqBEIOx]+|-login|-norc|-noprofile|-posix|-interactive|)")
-_DOCUMENT = re.compile(r"<<.*", re.DOTALL)
-#: Of what is escaped, too: such a quote opens nothing.
-_QUOTED = re.compile(r"\\[^\n]|('[^']*'|\"(?:\\.|[^\"\\])*+\")", re.DOTALL)
+#: What a shell reads before a program's name; what names a file that a program writes to.
+_KEYWORDS = frozenset("! do elif else if then until while".split())
+_REDIRECTED = re.compile(r"(?<!\S)(?:\d*|&)>{1,2}&?[ \t]*[^\s;&|<>]+")
+#: What is escaped, whose quote opens nothing; a here-document, and the rest of its first line; a quoted text.
+_QUOTED = re.compile(
+    r"\\[^\n]"
+    r"|(?<![\d<])<<-?[ \t]*[\\'\"]?(?P<mark>[A-Za-z_]\w*)['\"]?(?P<rest>[^\n]*)"
+    r"(?:\n(?:.*?\n)??[ \t]*(?P=mark)[ \t]*(?=\n|\Z)|.*)"
+    r"|(?P<text>'[^']*'|\"(?:\\.|[^\"\\])*+\")",
+    re.DOTALL,
+)
 _PARTS = re.compile(r"\|\||&&|[;&\n(){}]")
 _ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
 #: Longer parts are no such command.
@@ -27,10 +35,10 @@ _LONGEST = 400
 def awaited(command: str) -> str:
     """Return the program in a shell command that would wait for orders; empty where there is none."""
     # what is quoted or stands in a here-document is no command
-    for part in _PARTS.split(_QUOTED.sub(_unquoted, _DOCUMENT.sub("<<", command))):
+    for part in _PARTS.split(_QUOTED.sub(_unquoted, command)):
         if len(part) <= _LONGEST and not any(mark in part for mark in "|<`"):
             try:
-                words = shlex.split(part, comments=True)
+                words = shlex.split(_REDIRECTED.sub("", part), comments=True)
             except ValueError:
                 continue
             if name := _waits(words):
@@ -39,7 +47,9 @@ def awaited(command: str) -> str:
 
 
 def _unquoted(found: re.Match[str]) -> str:
-    return "Q" if found[1] else found[0]
+    if found["mark"]:
+        return f"<<{found['rest']}"
+    return "Q" if found["text"] else found[0]
 
 
 def _waits(words: list[str]) -> str:
@@ -48,6 +58,8 @@ def _waits(words: list[str]) -> str:
         name, words = words[0].rpartition("/")[2], words[1:]
         if name in _ROOT:
             is_root = True
+        elif name in _KEYWORDS:
+            continue
         elif name not in _RUNNERS and not _ASSIGNED.match(name) and not (is_root and name.startswith("-")):
             break
     else:

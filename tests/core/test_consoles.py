@@ -20,6 +20,14 @@ from roamkb.core.consoles import awaited
         ("exec node", "node"),
         ("tmux", "tmux"),
         ('echo \\"; bash; echo \\"', "bash"),
+        ("cat <<E\nhi\nE\nbash", "bash"),
+        ("cat <<'E' > x; bash\nhi\nE", "bash"),
+        ("echo '<<E'; python3", "python3"),
+        ("echo $((1<<2)); sh", "sh"),
+        ("bash 2>/dev/null", "bash"),
+        ("if true; then bash; fi", "bash"),
+        ("! bash", "bash"),
+        ("cat <<<x\nbash", "bash"),
     ],
 )
 def test_what_waits_is_named(command: str, program: str) -> None:
@@ -34,7 +42,9 @@ def test_what_waits_is_named(command: str, program: str) -> None:
         "python3 -m http.server", "python3 app.py", "python -c 'print(1)'", "cat x | bash", "bash < x.sh",
         "bash <<'EOF'\necho hi\nEOF", "sudo apt-get update", "node server.js", "npm run dev", "echo bash",
         "which python3", "tmux new -d 'make'", "git commit -m 'use bash'", "python3 - <<'E'\nprint(1)\nE",
-        "cat > needs.txt <<EOF\npython3\nnode\nEOF", "git commit -m 'one\nbash\ntwo'", 'echo "a\nbash\nb"',
+        "cat > needs.txt <<EOF\npython3\nnode\nEOF", "bash <<-\\E\n\tls\n\tE\necho", "bash > out < x.sh",
+        "python3 x.py 2>&1", "cat <<E\nbash", "python3 - <<\"E\"\nit's\nE\nls", "if x; then ls; else id; fi",
+        "git commit -m 'one\nbash\ntwo'", 'echo "a\nbash\nb"',
         "'", "env", "time make", "pre-commit run bash", "grep -r node .",
     ],
 )  # fmt: skip
