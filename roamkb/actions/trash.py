@@ -13,8 +13,8 @@ from roamkb.actions.agent_nodes import SUPERSEDED_BY
 from roamkb.actions.agent_nodes import get_agent_node
 from roamkb.actions.agent_nodes import read_again
 from roamkb.core.boundary import WritePermit
-from roamkb.core.errors import DiskError
 from roamkb.core.errors import NotFound
+from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Candidate
 from roamkb.core.model import Node
@@ -173,7 +173,7 @@ def restore_last(notes: Notes, _permit: WritePermit, bin: Trash) -> Restored:
     for entry in entries:
         try:
             back.append(_put_back(bin, entry, places))
-        except (DiskError, UsageError) as error:
+        except RoamkbError as error:
             stays = Candidate(id=entry.id, title=entry.title, path=notes.kb / entry.file)
             left.append((stays, error.message))
     return Restored(nodes=tuple(back), done=True, left=tuple(left))

@@ -1,7 +1,9 @@
 """Out of the knowledge base and back, and the list of what agents wrote."""
 
+import errno
 import os
 import shutil
+import stat
 import subprocess
 from collections.abc import Callable
 from datetime import datetime
@@ -68,6 +70,23 @@ def test_what_stays_in_the_trash_is_said(world: World) -> None:
     assert (1, True) == (ran.status, "stays in the trash" in ran.err)
     with pytest.raises(UsageError):
         world.open().restore(written.id, last=True)
+
+
+def test_a_disk_that_promises_nothing_is_said_of_each(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What came back before it is told all the same."""
+    for title in ("One thing", "Another matter"):
+        world.open().write(title)
+    world.run("trash", "--all-agent", "--yes")
+    fsync, folders = os.fsync, iter([True])
+
+    def fsync_of_one_folder(fd: int) -> None:
+        if stat.S_ISDIR(os.fstat(fd).st_mode) and next(folders, False):
+            raise OSError(errno.EIO, "no promise")
+        fsync(fd)
+
+    monkeypatch.setattr(os, "fsync", fsync_of_one_folder)
+    back = world.open().restore(last=True)
+    assert (1, 1) == (len(back.nodes), len(back.left))
 
 
 def test_a_title_brings_a_node_back(world: World) -> None:
