@@ -27,9 +27,9 @@ _FOLDER_VARIABLES = ("GIT_WORK_TREE", "GIT_DIR")
 _READS_NAMES = frozenset("read mapfile readarray".split())
 #: Programs that write what they are given to where their words say.
 _MAKERS = frozenset("cp dd install mv sponge tee".split())
-#: Programs that let a folder be reached by another name.
 #: Programs that print the files below a folder.
 _FINDERS = frozenset("fd fdfind find rg".split())
+#: Programs that let a folder be reached by another name.
 _LINKERS = frozenset("bindfs ln mount sshfs".split())
 _SETTERS = frozenset("export declare local readonly typeset env sudo".split())
 #: Of a variable: `x=$x$x` doubles it.
