@@ -36,10 +36,11 @@ def folders_of_session(environment: "Mapping[str, str]") -> tuple[str, ...]:
     if path is None:
         return ()
     # the rest of the file is what was said, and needn't be read
-    turns = b"\n".join(line for line in _tail(path, _TAILS[0]).split(b"\n") if b'"turn_context"' in line)
+    tails = (_tail(path, size).split(b"\n") for size in _TAILS)
+    turns = (b"\n".join(line for line in lines if b'"turn_context"' in line) for lines in tails)
     folders = (
         record["payload"].get("cwd")
-        for record in (*_records(_head(path)), *_records(turns))
+        for record in (*_records(_head(path)), *_records(next(filter(None, turns), b"")))
         if record.get("type") in ("session_meta", "turn_context") and isinstance(record.get("payload"), dict)
     )
     return tuple(dict.fromkeys(one for one in folders if isinstance(one, str) and os.path.isabs(one)))

@@ -52,6 +52,12 @@ def test_a_session_is_where_it_began_and_where_its_turns_are(tmp_path: Path) -> 
         assert () == folders_of_session({**home, "CODEX_THREAD_ID": other})
 
 
+def test_a_turn_with_much_output_is_where_it_began(tmp_path: Path) -> None:
+    """What came of it since stands behind it in the file."""
+    kept(tmp_path, Path("/a"), Path("/b"), more=ended(0, output="x" * 200_000))
+    assert ("/a", "/b") == folders_of_session({"HOME": str(tmp_path), "CODEX_THREAD_ID": _ID})
+
+
 def test_a_session_that_is_no_file_is_none(tmp_path: Path) -> None:
     """Who opened a pipe would wait for somebody to write to it."""
     path = kept(tmp_path, Path("/a"))
