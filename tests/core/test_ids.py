@@ -26,10 +26,12 @@ def test_later_ids_sort_later() -> None:
     assert new_id(datetime(2026, 6, 10, 12, 0, 0)) < new_id(datetime(2026, 6, 10, 12, 0, 1))
 
 
-def test_ids_of_one_moment_differ() -> None:
-    """Eighty random bits see to that."""
+def test_ids_of_one_moment_differ_and_sort_as_they_were_made() -> None:
+    """Another moment between them is no matter."""
     now = datetime(2026, 6, 10)
-    assert 1000 == len({new_id(now) for _ in range(1000)})
+    made = [new_id(now) for _ in range(1000)]
+    assert sorted(set(made)) == made
+    assert new_id(datetime(2026, 6, 11)) > made[-1] > new_id(datetime(2026, 6, 9))
 
 
 def after(id: str, now: datetime = datetime(2026, 6, 10)) -> str:
