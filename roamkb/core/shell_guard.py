@@ -76,6 +76,8 @@ _PATH = r"[^\s'\"`;|&<>(){},=]+"
 _MOST_PATHS = 100
 _DEEPEST = 4
 _READ_AT_MOST = 4
+#: Of one call: a harness waits some seconds, and lets the call go on if nobody answered.
+_MOST_COMMANDS = 4000
 
 
 def judge_script(text: str, ground: Ground, read: Callable[[str], Script]) -> Denial | None:
@@ -116,6 +118,7 @@ class _Judge:
         self._text = ""
         #: Of characters of scripts in scripts.
         self._budget = budget
+        self._commands = _MOST_COMMANDS
 
     def judge(self, text: str) -> Denial | None:
         script = self._read(text)
@@ -129,6 +132,12 @@ class _Judge:
         return None if script.is_whole else self._judge_unread(text)
 
     def _judge_commands(self, script: Script, text: str) -> Denial | None:
+        self._commands -= len(script.commands)
+        if self._commands < 0:
+            return Denial(
+                reason="the call has more commands than can be judged in time, and may write to notes",
+                hint="make several calls of it",
+            )
         return next(
             (denial for command in script.commands if (denial := self.judge_command(command, text))), None
         )

@@ -346,7 +346,12 @@ def _unheard(payload: "Payload") -> str:
         return ""
     if re.search(_HIDES, command):
         return _HIDDEN
-    is_elsewhere = os.path.realpath(cwd(payload)) != os.getcwd() or re.search(_LEAVES, command)
+    try:
+        here = os.getcwd()
+    except OSError:
+        # a folder that is gone is no session's
+        here = ""
+    is_elsewhere = os.path.realpath(cwd(payload)) != here or re.search(_LEAVES, command)
     return _ELSEWHERE if is_elsewhere and not payload.get("transcript_path") else ""
 
 

@@ -12,8 +12,9 @@ from pathlib import Path
 
 #: More parents than any session has; who has more hides something, and is told so.
 _MOST = 512
-#: What Codex's background server is called by, behind the program.
+#: What Codex's background server is called by, and its program.
 _SERVER = "app-server"
+_CODEX = "codex"
 #: Bytes of a command that are looked at; its beginning says what it is.
 _LONGEST_COMMAND = 16 * 1024
 
@@ -59,7 +60,7 @@ def parents_of(pid: int, proc: Path) -> Iterator[Process | TooMany]:
         if status is None:
             continue
         if _is_daemon(pid, status, proc):
-            if _SERVER in _words(pid, proc)[1:2]:
+            if status.name.startswith(_CODEX) and _SERVER in _words(pid, proc)[1:2]:
                 return
             continue
         try:

@@ -52,3 +52,15 @@ def test_a_personal_project_may_do_what_spares_notes() -> None:
 def test_what_has_nothing_to_do_with_it_is_let_alone(kind: Kind) -> None:
     """However much it looks like what is denied."""
     assert [] == denied(ELSEWHERE, kind)
+
+
+@pytest.mark.parametrize("kind", Kind)
+def test_what_is_too_long_to_be_judged_in_time_is_denied(kind: Kind) -> None:
+    """A harness lets the call go on that nobody answers about."""
+    reading = "cat ~/sync/org/roam/a.org; "
+    assert bash(f"{reading}{'a; ' * 2_000}", kind, FOLDERS[kind]) is None
+    found = bash(f"{reading}{'a; ' * 6_000}", kind, FOLDERS[kind])
+    assert found is not None
+    assert "more commands than can be judged in time" in found.reason
+    inner = f"eval '{'a; ' * 1_500}'; "
+    assert bash(f"{reading}{inner * 4}", kind, FOLDERS[kind]) is not None

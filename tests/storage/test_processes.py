@@ -35,12 +35,21 @@ def test_each_parent_is_told_with_its_words(tmp_path: Path) -> None:
     ] == list(commands_of_parents(9, tmp_path))
 
 
-@pytest.mark.parametrize(("words", "told"), [(b"codex\0app-server\0", [9]), (b"codex\0exec\0", [9, 6])])
-def test_codexs_background_server_is_nobodys_child(tmp_path: Path, words: bytes, told: list[int]) -> None:
+@pytest.mark.parametrize(
+    ("name", "words", "told"),
+    [
+        ("codex", b"codex\0app-server\0", [9]),
+        ("codex", b"codex\0exec\0", [9, 6]),
+        ("bash", b"bash\0app-server\0", [9, 6]),
+    ],
+)
+def test_codexs_background_server_is_nobodys_child(
+    tmp_path: Path, name: str, words: bytes, told: list[int]
+) -> None:
     """It serves all sessions, and was begun by the screen of any of them, which may be at work."""
     line_of(tmp_path, 9, "bash", 8, b"bash\0")
-    line_of(tmp_path, 8, "codex", 6, words)
-    (tmp_path / "8" / "stat").write_text("8 (codex) S 6 8 8 0 " + " ".join(map(str, range(8, 40))))
+    line_of(tmp_path, 8, name, 6, words)
+    (tmp_path / "8" / "stat").write_text(f"8 ({name}) S 6 8 8 0 " + " ".join(map(str, range(8, 40))))
     (tmp_path / "8" / "fd").mkdir()
     (tmp_path / "8" / "fd" / "0").symlink_to("/dev/null")
     line_of(tmp_path, 6, "codex", 1, b"codex\0")
