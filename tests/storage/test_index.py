@@ -30,8 +30,9 @@ def base(tmp_path: Path) -> Base:
     return Base(tmp_path).animals()
 
 
-def pair(base: Base, one: dict[str, str], other: dict[str, str], query: str) -> None:
-    """The first note comes before the second, in whichever order they were made."""
+def comes_first(base: Base, one: dict[str, str], other: dict[str, str], query: str) -> bool:
+    """Say whether the first note comes before the second, in whichever order they were made."""
+    firsts = []
     for first, second in (("1-a.org", "2-b.org"), ("2-b.org", "1-a.org")):
         for path in base.kb.glob("*.org"):
             path.unlink()
@@ -40,21 +41,30 @@ def pair(base: Base, one: dict[str, str], other: dict[str, str], query: str) -> 
         base.note(first, **{"title": "Better", **one})
         base.note(second, **{"title": "Lesser", **other})
         found = [title for title in base.titles(query) if not title.startswith("Filler")]
-        assert one.get("title", "Better") == found[0], found
+        firsts.append(found[0])
+    return firsts == [one.get("title", "Better")] * 2
 
 
 def test_the_promises_hold_on_notes(base: Base) -> None:
     """All words, title, alias, tag, more hits: each beats what it should on notes of equal length."""
-    pair(base, {"body": "zebra stripe x y"}, {"body": "zebra zebra zebra y"}, "zebra stripe")
-    pair(base, {"title": "Zebra", "body": "w x y z"}, {"body": "zebra zebra zebra zebra"}, "zebra")
-    pair(base, {"title": "Zebra", "body": "w x y z"}, {"body": "w x y z", "tags": ":zebra:"}, "zebra")
-    pair(base, {"drawer": ":ROAM_ALIASES: Zebra\n", "body": "w x y z"}, {"body": "zebra zebra y z"}, "zebra")
-    pair(
+    assert comes_first(base, {"body": "zebra stripe x y"}, {"body": "zebra zebra zebra y"}, "zebra stripe")
+    assert comes_first(
+        base, {"title": "Zebra", "body": "w x y z"}, {"body": "zebra zebra zebra zebra"}, "zebra"
+    )
+    assert comes_first(
+        base, {"title": "Zebra", "body": "w x y z"}, {"body": "w x y z", "tags": ":zebra:"}, "zebra"
+    )
+    assert comes_first(
+        base, {"drawer": ":ROAM_ALIASES: Zebra\n", "body": "w x y z"}, {"body": "zebra zebra y z"}, "zebra"
+    )
+    assert comes_first(
         base, {"drawer": ":ROAM_ALIASES: Zebra\n", "body": "w x"}, {"body": "w x", "tags": ":zebra:"}, "zebra"
     )
-    pair(base, {"body": "w x y z", "tags": ":zebra:"}, {"body": "zebra zebra zebra zebra"}, "zebra")
-    pair(base, {"body": "zebra zebra y z"}, {"body": "zebra x y z"}, "zebra")
-    pair(
+    assert comes_first(
+        base, {"body": "w x y z", "tags": ":zebra:"}, {"body": "zebra zebra zebra zebra"}, "zebra"
+    )
+    assert comes_first(base, {"body": "zebra zebra y z"}, {"body": "zebra x y z"}, "zebra")
+    assert comes_first(
         base,
         {"body": "how to mount the zebra disk"},
         {"body": "how to mount the other disk"},
