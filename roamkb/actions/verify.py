@@ -17,6 +17,7 @@ from roamkb.core.consolidation import MOST_RIVALS
 from roamkb.core.consolidation import Told
 from roamkb.core.consolidation import category
 from roamkb.core.covering import Covering
+from roamkb.core.evidence import Testimony
 from roamkb.core.joins import Near
 from roamkb.core.ledger import ACTIVE
 from roamkb.core.ledger import NEEDS_REVIEW
@@ -30,6 +31,7 @@ from roamkb.core.similarity import Shape
 from roamkb.core.similarity import denies
 from roamkb.core.similarity import likeness
 from roamkb.core.similarity import shape
+from roamkb.core.transcript import Speaker
 from roamkb.core.twins import SAYS_THE_SAME
 from roamkb.core.twins import Twins
 from roamkb.core.verification import VERIFIED
@@ -37,11 +39,13 @@ from roamkb.core.verification import Check
 from roamkb.core.verification import Evidence
 from roamkb.core.verification import Scores
 from roamkb.core.verification import checks
+from roamkb.core.verification import scores_by_evidence
 from roamkb.core.verification import verdict
 from roamkb.storage.log import Log
 
-#: What `--judge heuristic` names: the rule without a model.
-HEURISTIC = "heuristic"
+#: Who judges where nobody else does: the evidence; `--judge heuristic` names it as well.
+EVIDENCE = "evidence"
+BY_EVIDENCE = frozenset({"", EVIDENCE, "heuristic"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +62,7 @@ class Judged:
     trouble: str = ""
     #: Ids of the learnings that may say otherwise.
     rivals: tuple[str, ...] = ()
+    testimony: Testimony | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +93,10 @@ class Bench:
     boot: Mapping[str, str]
     #: By session, the ids that it was shown.
     shown: Mapping[str, Sequence[str]]
+    #: What a session's transcript says of a learning; None where there is none.
+    testimony: Callable[[Standing], Testimony | None] = lambda standing: None
+    #: What of it only a human may let pass.
+    hazard: Callable[[Standing], str] = lambda standing: ""
 
 
 class Gate:
@@ -119,7 +128,8 @@ class Gate:
         """Return what checks and judge say of a learning; a verified one counts for the next."""
         own = shape(standing.learning.content)
         repeats, rivals = self._near(standing, own)
-        found = checks(standing.learning.content, self._evidence(standing, own, repeats, rivals))
+        evidence = self._evidence(standing, own, repeats, rivals)
+        found = checks(standing.learning.content, evidence)
         # nobody needs to judge what can't pass
         says = self._bench.scores(standing) if not _is_hopeless(found) else Judgement(scores=None)
         outcome = verdict(found, says.scores)
@@ -133,12 +143,14 @@ class Gate:
             judge=self._bench.name if says.scores else "",
             trouble=says.trouble,
             rivals=tuple(rival.id for rival in rivals),
+            testimony=evidence.testimony,
         )
 
     def _evidence(
         self, standing: Standing, own: Shape, repeats: Standing | None, rivals: Sequence[Standing]
     ) -> Evidence:
         learning = standing.learning
+        testimony = self._bench.testimony(standing)
         shown = self._bench.shown.get(learning.session, ()) if learning.session else ()
         return Evidence(
             repeats=repeats.learning.key if repeats else "",
@@ -148,6 +160,8 @@ class Gate:
             has_source=bool(learning.provenance or learning.origin)
             and bool(learning.agent or learning.session or learning.origin or learning.source),
             missing_anchors=tuple(self._bench.missing_anchors(standing)),
+            testimony=testimony,
+            hazard="" if testimony and testimony.speaker == Speaker.HUMAN else self._bench.hazard(standing),
         )
 
     def _near(self, standing: Standing, own: Shape) -> tuple[Standing | None, list[Standing]]:
@@ -182,6 +196,8 @@ def _is_hopeless(found: Iterable[Check]) -> bool:
 
 #: Why two learnings want a look that only a replacement of one of them settles.
 _DISPUTED = "another may say otherwise"
+#: Checks that only a human's word can settle.
+_HUMAN_ONLY = frozenset({"harmless", "no_token"})
 #: So many verdicts, or seconds, go by before they are written: stopped, a batch goes on from there.
 _BATCH = 100
 _SECONDS = 1.0
@@ -259,7 +275,10 @@ def _events(judged: Judged, state: State, stamps: Stamps, disputed: set[str]) ->
         # the other one was replaced meanwhile
         yield stamps.event("curated", now.id, status=ACTIVE, review_reason="nothing says otherwise any more")
         yield stamps.event("flagged", now.id, reason="may_contradict", cleared=True)
-    if scores is None and judged.verdict == now.verdict:
+    waits = next((one.why for one in judged.checks if not one.ok and one.name in _HUMAN_ONLY), "")
+    if waits and now.status == ACTIVE and now.id not in disputed:
+        yield stamps.event("curated", now.id, status=NEEDS_REVIEW, review_reason=f"a human decides: {waits}")
+    if scores is None and judged.verdict == now.verdict and judged.testimony is None:
         return
     failed: list[dict[str, Any]] = [
         {"name": check.name, "why": check.why} for check in judged.checks if not check.ok
@@ -273,7 +292,33 @@ def _events(judged: Judged, state: State, stamps: Stamps, disputed: set[str]) ->
         scores=told,
         judge=judged.judge,
         confidence=now.confidence,
+        evidence=_kept_of(judged.testimony),
     )
+
+
+def _kept_of(testimony: Testimony | None) -> dict[str, object] | None:
+    """Return what the ledger keeps of a testimony: who said it, and whether that was enough."""
+    return {"speaker": testimony.speaker, "is_good": testimony.is_good} if testimony else None
+
+
+def scores_of_evidence(standing: Standing, testimony: Testimony | None) -> Scores | None:
+    """Return the scores that a learning's evidence gives; None where it has none."""
+    agreeing = (
+        standing.occurrences - 1 + standing.outcomes.get("success", 0) + standing.outcomes.get("prevented", 0)
+    )
+    return scores_by_evidence(
+        standing.learning.content, testimony, category=category(standing), agreeing=agreeing
+    )
+
+
+def testimony_of(standing: Standing) -> Testimony | None:
+    """Return what the ledger remembers of a learning's evidence, the latest; None where it had none."""
+    for step in reversed(standing.history):
+        told = step.event.fields.get("evidence")
+        if step.event.event == "judged" and isinstance(told, Mapping):
+            is_good = told.get("is_good") is True
+            return Testimony(speaker=str(told.get("speaker") or ""), is_borne_out=is_good, is_related=is_good)
+    return None
 
 
 def wants_judging(standing: Standing) -> bool:

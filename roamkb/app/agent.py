@@ -48,7 +48,7 @@ class Agent:
             NoLog, Refused, UsageError, SecretFound, NotFound, Ambiguous, DiskError: nothing was written.
             NotDurable: it was written, and the disk would not promise to keep it.
         """
-        learned = self.log.learn(
+        learned = self.log.say(
             text,
             type=type,
             tags=tags,

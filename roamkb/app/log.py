@@ -16,7 +16,6 @@ from roamkb.core.errors import NoLog
 from roamkb.core.errors import UsageError
 from roamkb.core.names import require_name
 from roamkb.core.text import shown
-from roamkb.core.text import texts_of
 
 if TYPE_CHECKING:
     from roamkb.actions.ingest import Ingested
@@ -91,44 +90,6 @@ class ProjectLog:
             led_by=self._around.led_by,
             ask=self._ask,
         )
-
-    def learn(
-        self,
-        text: str,
-        *,
-        type: str | None = None,
-        tags: Sequence[str] = (),
-        task: str | None = None,
-        category: str | None = None,
-        files: Sequence[str] = (),
-        actions: Sequence[str] = (),
-        provenance: str | None = None,
-        confidence: str | None = None,
-        supersedes: str | None = None,
-        agent: str | None = None,
-        session: str | None = None,
-    ) -> "Learned":
-        """Add one learning to the project's log, or one more occurrence of what it knows.
-
-        Raises:
-            NoLog: the project has none. Refused: this session is stricter than the project.
-            UsageError, SecretFound, NotFound, Ambiguous, DiskError: nothing was written.
-            NotDurable: it was written, and the disk would not promise to keep it.
-        """
-        from roamkb.core.saying import Saying
-
-        saying = Saying(
-            content=text,
-            type=type or "learned",
-            tags=texts_of(tags),
-            task=require_name(task or "", "the task"),
-            category=category or "",
-            files=tuple(require_name(file, "the pattern") for file in texts_of(files)),
-            actions=texts_of(actions),
-            provenance=provenance or "observed",
-            confidence=hundredths(confidence),
-        )
-        return self.take(saying, agent=agent, session=session, supersedes=supersedes)
 
     def take(
         self,
@@ -458,14 +419,14 @@ class ProjectLog:
         now = self._around.now()
         return Hand(
             agent=require_name(agent or self._around.agent, "the agent"),
-            session=require_name(session or "", "the session"),
+            session=require_name(session or self._around.session, "the session"),
             # what `platform.node` gives, without the time that importing it takes
             machine=os.uname().nodename,
             kind=self._session().kind,
             now=now,
             new_id=lambda: self._around.new_id(now),
             is_human=self._ask is not None and not self._around.led_by,
-            process="" if session else self._process(),
+            process="" if session or self._around.session else self._process(),
         )
 
     def _process(self) -> str:

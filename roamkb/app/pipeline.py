@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from roamkb.app.approval import ProjectApproval
 from roamkb.app.brief import ProjectBrief
+from roamkb.app.gate import ProjectGate
 from roamkb.app.sharing import ProjectSharing
 from roamkb.core.errors import Refused
 from roamkb.core.errors import UsageError
@@ -13,7 +14,6 @@ from roamkb.core.text import shown
 from roamkb.core.text import texts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from collections.abc import Iterable
     from collections.abc import Iterator
 
@@ -22,17 +22,14 @@ if TYPE_CHECKING:
     from roamkb.actions.promote import Desk
     from roamkb.actions.promote import Promoted
     from roamkb.actions.propose import Proposed
-    from roamkb.actions.verify import Bench
-    from roamkb.actions.verify import Judgement
     from roamkb.actions.verify import Verified
     from roamkb.core.consolidation import Told
-    from roamkb.core.ledger import Standing
     from roamkb.core.saying import Hand
     from roamkb.formats.payloads import Happening
     from roamkb.storage.log import Log
 
 
-class ProjectPipeline(ProjectApproval, ProjectSharing, ProjectBrief):
+class ProjectPipeline(ProjectGate, ProjectApproval, ProjectSharing, ProjectBrief):
     """The project's log, and the stages that its learnings pass."""
 
     def observe(
@@ -198,50 +195,6 @@ class ProjectPipeline(ProjectApproval, ProjectSharing, ProjectBrief):
             verifying.verify(log, verifying.Gate(state, bench), wanted, hand, progress=self._progress)
         )
         return verifying.Verified(judged=judged, skipped=len(everything) - len(wanted))
-
-    def _bench(self, log: "Log", judge: str, given: "Judgement | None") -> "Bench":
-        from roamkb.actions import verify as verifying
-        from roamkb.core.consolidation import category
-        from roamkb.core.verification import heuristic
-        from roamkb.core.verification import scores_of
-        from roamkb.storage.boot_files import boot_lines
-        from roamkb.storage.judge import ask_judge
-        from roamkb.storage.receipts import receipts
-
-        def scores(standing: "Standing") -> "Judgement":
-            if given or not judge:
-                return given or verifying.Judgement(scores=None)
-            if judge == verifying.HEURISTIC:
-                about = category(standing)
-                content = standing.learning.content
-                return verifying.Judgement(
-                    scores=heuristic(content, confidence=standing.confidence, category=about)
-                )
-            answer, trouble = ask_judge(judge, verifying.question(standing))
-            told = scores_of(answer)
-            if told is None and not trouble:
-                trouble = "the judge's answer holds no three scores from 0 to 1"
-            return verifying.Judgement(scores=told, trouble=trouble)
-
-        shown: dict[str, list[str]] = {}
-        for receipt in receipts(log.local):
-            shown.setdefault(receipt.session, []).extend(receipt.shown)
-        return verifying.Bench(
-            name=judge,
-            scores=scores,
-            missing_anchors=self._missing_anchors(log),
-            boot=boot_lines(log.root, self._around.home),
-            shown=shown,
-        )
-
-    def _missing_anchors(self, log: "Log") -> "Callable[[Standing], Sequence[str]]":
-        """Return what says which files a learning names that are gone, as far as that speaks against it."""
-        from roamkb.actions.audit import files_verdict
-        from roamkb.actions.audit import lost_files
-        from roamkb.storage.anchors import Grounds
-
-        grounds = Grounds(log.root)
-        return lambda standing: lost_files(files_verdict(standing.learning.content, grounds))
 
     def promote(
         self,

@@ -16,6 +16,8 @@ _AGENTS = {
     "CURSOR_AGENT": "cursor",
     "OPENCODE": "opencode",
 }
+#: By which variable a harness tells its commands the session.
+_SESSIONS = ("CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +44,12 @@ class Surroundings:
         """The agent that is running, as far as the environment tells."""
         running = (name for variable, name in _AGENTS.items() if self.environment.get(variable))
         return next(running, "agent")
+
+    @property
+    def session(self) -> str:
+        """The session of the harness that runs this, as it tells its commands; empty where none does."""
+        told = (self.environment.get(variable, "") for variable in _SESSIONS)
+        return next((one for one in told if one), "")
 
     @property
     def harness(self) -> tuple[str, str] | None:

@@ -369,6 +369,11 @@ def _judged(standing: Standing, event: Event) -> None:
     verdict = event.text("verdict")
     if verdict in (VERIFIED, "invalidated", UNVERIFIED):
         standing.verdict = verdict
+    told = event.fields.get("evidence")
+    is_evident = isinstance(told, Mapping) and told.get("is_good") is True
+    if verdict == VERIFIED and is_evident and not standing.is_overridden:
+        # the document's limit for what lasts; a second session adds to it
+        standing.confidence = max(standing.confidence, confidence.DURABLE)
 
 
 def _raised(standing: Standing, event: Event) -> None:

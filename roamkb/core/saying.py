@@ -56,6 +56,8 @@ class Saying:
         """Yield every text that the caller gave."""
         yield from (self.content, self.type, self.bead, self.task, self.category)
         yield from (*self.tags, *self.files, *self.actions)
+        for told in self.extra.values():
+            yield from (str(one) for one in (told.values() if isinstance(told, Mapping) else (told,)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

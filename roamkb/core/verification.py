@@ -15,13 +15,17 @@ from decimal import InvalidOperation
 from typing import Final
 
 from roamkb.core.attention import DURABLE_CATEGORIES
+from roamkb.core.evidence import Testimony
+from roamkb.core.evidence import names_of
 from roamkb.core.ledger import UNVERIFIED
 from roamkb.core.moments import is_vague
 from roamkb.core.moments import passing
 from roamkb.core.moments import undated
 from roamkb.core.secrets import SECRET_MARK
 from roamkb.core.secrets import find_secret
+from roamkb.core.secrets import has_high_entropy
 from roamkb.core.text import cleaned
+from roamkb.core.tokens import UNSPACED
 from roamkb.core.tokens import words
 
 VERIFIED: Final = "verified"
@@ -127,6 +131,10 @@ class Evidence:
     has_source: bool = True
     #: What it names and the project hasn't.
     missing_anchors: tuple[str, ...] = ()
+    #: What a session's transcript says of it; None where no transcript was asked.
+    testimony: Testimony | None = None
+    #: What only a human may let pass.
+    hazard: str = ""
 
 
 def checks(content: str, evidence: Evidence) -> tuple[Check, ...]:
@@ -149,6 +157,9 @@ def checks(content: str, evidence: Evidence) -> tuple[Check, ...]:
             ("anchored", _unanchored(evidence.missing_anchors)),
             ("sourced", "" if evidence.has_source else "nobody knows who said it, and from where"),
             ("not_only_recalled", recalled),
+            ("borne_out", evidence.testimony.why_not if evidence.testimony else ""),
+            ("harmless", evidence.hazard),
+            ("no_token", _token(content)),
         )
     )
 
@@ -184,17 +195,32 @@ def _score(value: object) -> Decimal | None:
     return number if number.is_finite() and 0 <= number <= 1 else None
 
 
-def heuristic(content: str, *, confidence: int, category: str) -> Scores:
-    """Return the scores of document 002's rule without a model (seed 002's engine).
+def scores_by_evidence(
+    content: str, testimony: Testimony | None, *, category: str, agreeing: int = 0
+) -> Scores | None:
+    """Return the scores that evidence gives (D6); None where there is none to give any.
 
-    Accuracy is the confidence, in hundredths; relevance 0.7 for a lasting category, else 0.5;
-    specificity a twentieth a word.
+    Accuracy by who said it and what bears it out, or by the number of other sources that `agree`: sessions
+    that repeated it, agents that validated it, uses that succeeded. Relevance by whether it names things of
+    the project, or is of a category that lasts; specificity by what it names and by its words.
     """
+    if testimony is None and not agreeing:
+        return None
+    accuracy = min(Decimal("0.9"), Decimal("0.45") + Decimal("0.15") * agreeing)
+    if testimony is not None and testimony.is_good:
+        accuracy = max(accuracy, _ACCURACY[testimony.speaker])
+    names = len(names_of(content))
+    lasts = names or category in DURABLE_CATEGORIES
+    count = sum(1 for _ in words(content)) + sum(map(len, UNSPACED.findall(content))) // 2
     return Scores(
-        accuracy=Decimal(confidence) / 100,
-        relevance=Decimal("0.7") if category in DURABLE_CATEGORIES else Decimal("0.5"),
-        specificity=min(Decimal(1), Decimal(sum(1 for _ in words(content))) / 20),
+        accuracy=accuracy,
+        relevance=Decimal("0.8") if lasts else Decimal("0.6"),
+        specificity=min(Decimal(1), Decimal("0.5") + Decimal("0.1") * names + Decimal(count) / 100),
     )
+
+
+#: A human's own words, and an agent's that a tool's output bears out.
+_ACCURACY: Final = {"human": Decimal("0.9"), "agent": Decimal("0.8")}
 
 
 def _too_little(content: str) -> str:
@@ -236,6 +262,11 @@ def _unsafe(content: str) -> str:
         if not _NEGATED.search(text[: found.start()]):
             return f"it makes something less safe: “{found.group()[:60]}”"
     return ""
+
+
+def _token(content: str) -> str:
+    found = has_high_entropy(content)
+    return "a word in it looks like a token of an unknown form" if found else ""
 
 
 def _undated(content: str) -> str:

@@ -168,6 +168,8 @@ def _with_standard_input(kb: "KnowledgeBase", call: Call) -> Arguments:
     arguments = dict(call.arguments)
     if arguments.get("text") == "-":
         arguments["text"] = _standard_input()
+    if arguments.get("proposals") == "-":
+        arguments["proposals"] = _standard_input()
     if arguments.get("error") == "-":
         # a program's output, in whatever encoding it has
         arguments["error"] = _standard_input(errors="replace")

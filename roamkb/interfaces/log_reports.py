@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from roamkb.actions.ingest import Ingested
     from roamkb.actions.init import Initialised
     from roamkb.actions.learn import Learned
+    from roamkb.actions.learn_proposals import Proposals
     from roamkb.actions.observe import Observed
     from roamkb.actions.recall import LogFigures
     from roamkb.actions.recall import Recall
@@ -70,8 +71,12 @@ def init(result: "Initialised") -> Printed:
     )
 
 
-def learn(result: "Learned") -> Printed:
+def learn(result: "Learned | Proposals") -> Printed:
     """Say what the log knows now."""
+    from roamkb.actions.learn_proposals import Proposals
+
+    if isinstance(result, Proposals):
+        return _proposals(result)
     learning = result.learning
     warnings = [
         *result.warnings,
@@ -106,6 +111,41 @@ def learn(result: "Learned") -> Printed:
         },
         text=text,
         warnings=tuple(warnings),
+    )
+
+
+def _proposals(result: "Proposals") -> Printed:
+    """Say what became of each proposal."""
+    told: list[Json] = []
+    lines = []
+    for one in result.taken:
+        standing = one.standing
+        if standing is None:
+            told.append({"outcome": one.outcome, "text": one.text, "why": list(one.why)})
+            lines.append(f"{one.outcome}: {shown(one.text)}: {shown('; '.join(one.why))}")
+            continue
+        told.append(
+            {
+                "outcome": one.outcome,
+                "id": standing.id,
+                "key": standing.learning.key,
+                "verdict": standing.verdict,
+                "status": standing.status,
+                "confidence": as_fraction(standing.confidence),
+                "why": list(one.why),
+            }
+        )
+        lines.append(
+            f"{one.outcome} {shown(standing.learning.key)}: {standing.verdict} "
+            f"({as_fraction(standing.confidence):.2f})"
+            + (f"; {shown('; '.join(one.why))}" if one.why else "")
+        )
+    refused = [one for one in result.taken if one.outcome == "refused"]
+    return Printed(
+        json={"schema": SCHEMA, "proposals": told, "path": str(result.log.knowledge)},
+        text=lambda _: "\n".join(lines) or "nothing was proposed",
+        # as for a secret that is said alone: what can't be kept is an error, once nothing was
+        status=2 if refused and len(refused) == len(result.taken) else 0,
     )
 
 

@@ -217,7 +217,9 @@ OPERATIONS: tuple[Operation, ...] = (
         summary="Add one learning to the project's log, or one more occurrence of what it knows.",
         example='roamkb learn "OAuth redirect URIs must match exactly" --type gotcha --file "src/auth/*.ts"',
         parameters=(
-            _argument("text", "The statement; - reads standard input.", metavar="TEXT|-"),
+            _argument("text", "The statement; - reads standard input.", required=False, metavar="TEXT|-"),
+            _option("--proposals", "A JSON list of claims with their evidence, instead of TEXT; - reads "
+                    "standard input.", metavar="JSON|-"),
             _option("--type", "learned, decision, fact, pattern, investigation, gotcha, must-check…",
                     metavar="T"),
             _options("--tag", "tags", "A tag beside the ones that its words give it.", metavar="T"),

@@ -69,6 +69,11 @@ def is_unattended(transcript: str) -> bool:
     return any(isinstance(one, dict) and one.get("source") == "exec" for one in told)
 
 
+def file_of_session(environment: "Mapping[str, str]", session: str) -> str | None:
+    """Return the file in which Codex keeps a session; None where it has none of that id."""
+    return _find(environment, session) if _is_id(session) else None
+
+
 def _is_id(text: str) -> bool:
     return len(text) == 36 and all(letter in "0123456789abcdef-" for letter in text)
 

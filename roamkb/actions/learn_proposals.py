@@ -1,0 +1,124 @@
+"""`learn --proposals`: what an agent proposes goes into the log, and through the gate with its evidence.
+
+Each proposal stands for itself: one that can't be kept stops none of the others, and who is killed midway can
+say all of them again.
+"""
+
+from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from roamkb.actions.known import called
+from roamkb.actions.learn import Learned
+from roamkb.core.errors import Ambiguous
+from roamkb.core.errors import NotFound
+from roamkb.core.errors import SecretFound
+from roamkb.core.errors import UsageError
+from roamkb.core.ledger import SUPERSEDED
+from roamkb.core.ledger import Standing
+from roamkb.core.proposed_learning import ProposedLearning
+from roamkb.core.saying import Hand
+from roamkb.core.saying import Saying
+from roamkb.core.saying import Stamps
+from roamkb.core.secrets import redacted
+from roamkb.storage.log import Log
+
+#: In hundredths: what is proposed is no more until its evidence bears it out.
+PROPOSED: Final = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """What became of one proposal."""
+
+    #: new, repeated, withdrawn, contested or refused.
+    outcome: str
+    #: The learning that says it now, or that was taken back; None where it was refused.
+    standing: Standing | None = None
+    #: What the gate found wrong with it, or why it was refused.
+    why: tuple[str, ...] = ()
+    #: One redacted line, where it was refused.
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposals:
+    """What became of the proposals of one call, in their order."""
+
+    taken: tuple[Taken, ...]
+    log: Log
+
+
+def take_proposals(
+    log: Log,
+    proposals: Sequence[ProposedLearning],
+    hand: Hand,
+    *,
+    learn: Callable[[Saying, str | None], Learned],
+    verify: Callable[[str], tuple[Standing, tuple[str, ...]]],
+) -> Proposals:
+    """Add `proposals` to the log.
+
+    `learn` adds a saying in place of another, if any; `verify` puts a learning through the gate and returns it
+    with what was found wrong.
+
+    Raises:
+        DiskError, NotDurable: what came before is there.
+    """
+    return Proposals(taken=tuple(_take(log, one, hand, learn, verify) for one in proposals), log=log)
+
+
+def _take(
+    log: Log,
+    proposal: ProposedLearning,
+    hand: Hand,
+    learn: Callable[[Saying, str | None], Learned],
+    verify: Callable[[str], tuple[Standing, tuple[str, ...]]],
+) -> Taken:
+    try:
+        if not proposal.claim:
+            return _withdraw(log, proposal.withdraws, hand)
+        learned = learn(_saying(proposal), proposal.supersedes or proposal.withdraws or None)
+    except (SecretFound, UsageError, NotFound, Ambiguous) as error:
+        return Taken(
+            outcome="refused", why=(error.message,), text=redacted(proposal.claim or proposal.withdraws)
+        )
+    standing, why = verify(learned.learning.id)
+    return Taken(outcome=learned.outcome, standing=standing, why=why)
+
+
+def _saying(proposal: ProposedLearning) -> Saying:
+    evidence = {"quote": proposal.quote, "source": proposal.source}
+    told = {name: text for name, text in evidence.items() if text}
+    return Saying(
+        content=proposal.claim,
+        type=proposal.type,
+        task=proposal.task,
+        files=proposal.files,
+        confidence=PROPOSED,
+        extra={
+            **({"evidence": told} if told else {}),
+            **({"human_said": True} if proposal.human_said else {}),
+        },
+    )
+
+
+def _withdraw(log: Log, name: str, hand: Hand) -> Taken:
+    """Take back a learning: at once where the same session said it, else as a doubt that others settle."""
+    with log.locked():
+        contents = log.read()
+        standing = called(log, contents.state(), name)
+        stamps = Stamps(hand, after=contents.last_event)
+        is_own = bool(hand.session) and standing.learning.session == hand.session
+        if standing.status == SUPERSEDED:
+            return Taken(outcome="withdrawn", standing=standing)
+        if is_own and not standing.is_pinned and not standing.is_overridden:
+            event = stamps.event("superseded", standing.id, reason="its session took it back")
+        else:
+            event = stamps.event(
+                "flagged", standing.id, reason="contested", evidence=f"{hand.agent} takes it back"
+            )
+        log.append(events=[event])
+        after = contents.plus(events=[event]).state().standings[standing.id]
+    return Taken(outcome="withdrawn" if after.status == SUPERSEDED else "contested", standing=after)

@@ -1,0 +1,218 @@
+"""What is learned on purpose, and the gate that it passes by its evidence (D6, D21)."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from roamkb.app.log import ProjectLog
+from roamkb.app.log import hundredths
+from roamkb.core.errors import UsageError
+from roamkb.core.names import require_name
+from roamkb.core.text import texts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from roamkb.actions.learn import Learned
+    from roamkb.actions.learn_proposals import Proposals
+    from roamkb.actions.verify import Bench
+    from roamkb.actions.verify import Judgement
+    from roamkb.core.evidence import Testimony
+    from roamkb.core.ledger import Standing
+    from roamkb.core.saying import Hand
+    from roamkb.core.transcript import Passage
+    from roamkb.storage.log import Log
+
+
+class ProjectGate(ProjectLog):
+    """The project's log, and what goes into it on purpose."""
+
+    def learn(
+        self,
+        text: str | None = None,
+        *,
+        proposals: str | None = None,
+        type: str | None = None,
+        tags: Sequence[str] = (),
+        task: str | None = None,
+        category: str | None = None,
+        files: Sequence[str] = (),
+        actions: Sequence[str] = (),
+        provenance: str | None = None,
+        confidence: str | None = None,
+        supersedes: str | None = None,
+        agent: str | None = None,
+        session: str | None = None,
+    ) -> "Learned | Proposals":
+        """Add one learning to the project's log, or one more occurrence of what it knows.
+
+        `proposals`, a JSON list instead of `text`, each with its evidence, go through the gate at once.
+
+        Raises:
+            NoLog: the project has none. Refused: this session is stricter than the project.
+            UsageError, SecretFound, NotFound, Ambiguous, DiskError: nothing was written.
+            NotDurable: it was written, and the disk would not promise to keep it.
+        """
+        if (text is None) == (proposals is None):
+            raise UsageError("learn what?", hint="roamkb learn TEXT, or roamkb learn --proposals -")
+        if proposals is not None:
+            return self._propose(proposals, agent=agent, session=session)
+        return self.say(
+            text or "",
+            type=type,
+            tags=tags,
+            task=task,
+            category=category,
+            files=files,
+            actions=actions,
+            provenance=provenance,
+            confidence=confidence,
+            supersedes=supersedes,
+            agent=agent,
+            session=session,
+        )
+
+    def say(
+        self,
+        text: str,
+        *,
+        type: str | None = None,
+        tags: Sequence[str] = (),
+        task: str | None = None,
+        category: str | None = None,
+        files: Sequence[str] = (),
+        actions: Sequence[str] = (),
+        provenance: str | None = None,
+        confidence: str | None = None,
+        supersedes: str | None = None,
+        agent: str | None = None,
+        session: str | None = None,
+    ) -> "Learned":
+        """Add one learning, as `learn` does."""
+        from roamkb.core.saying import Saying
+
+        saying = Saying(
+            content=text,
+            type=type or "learned",
+            tags=texts_of(tags),
+            task=require_name(task or "", "the task"),
+            category=category or "",
+            files=tuple(require_name(file, "the pattern") for file in texts_of(files)),
+            actions=texts_of(actions),
+            provenance=provenance or "observed",
+            confidence=hundredths(confidence),
+        )
+        return self.take(saying, agent=agent, session=session, supersedes=supersedes)
+
+    def _propose(self, text: str, *, agent: str | None, session: str | None) -> "Proposals":
+        """Add what an agent proposes, and put each through the gate with its evidence."""
+        import json
+
+        from roamkb.actions.learn_proposals import take_proposals
+        from roamkb.core.proposed_learning import parse_proposals
+
+        try:
+            given = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise UsageError("the proposals aren't JSON", hint="roamkb learn --help") from error
+        proposals = parse_proposals(given)
+        log = self._log(proposals[0].claim if proposals else "")
+        hand = self._hand(agent=agent, session=session)
+        return take_proposals(
+            log,
+            proposals,
+            hand,
+            learn=lambda saying, old: self.take(saying, agent=agent, session=session, supersedes=old),
+            verify=lambda id: self._verified(log, id, hand),
+        )
+
+    def _verified(self, log: "Log", id: str, hand: "Hand") -> "tuple[Standing, tuple[str, ...]]":
+        """Put one learning through the gate by its evidence; return it as it stands then, and what failed."""
+        from roamkb.actions import verify as verifying
+        from roamkb.core.verification import failed
+
+        state = log.read().state()
+        gate = verifying.Gate(state, self._bench(log, "", None))
+        judged = tuple(verifying.verify(log, gate, [state.standings[id]], hand))
+        why = tuple(check.why for one in judged for check in failed(one.checks))
+        return log.read().state().standings[id], why
+
+    def _bench(self, log: "Log", judge: str, given: "Judgement | None") -> "Bench":
+        from roamkb.actions import verify as verifying
+        from roamkb.core.hazards import hazard_of
+        from roamkb.core.verification import scores_of
+        from roamkb.storage.boot_files import boot_lines
+        from roamkb.storage.judge import ask_judge
+        from roamkb.storage.lexicons import lexicon
+        from roamkb.storage.receipts import receipts
+
+        def scores(standing: "Standing") -> "Judgement":
+            if given:
+                return given
+            if judge in verifying.BY_EVIDENCE:
+                return verifying.Judgement(scores=verifying.scores_of_evidence(standing, testimony(standing)))
+            answer, trouble = ask_judge(judge, verifying.question(standing))
+            told = scores_of(answer)
+            if told is None and not trouble:
+                trouble = "the judge's answer holds no three scores from 0 to 1"
+            return verifying.Judgement(scores=told, trouble=trouble)
+
+        shown: dict[str, list[str]] = {}
+        for receipt in receipts(log.local):
+            shown.setdefault(receipt.session, []).extend(receipt.shown)
+        witnesses = self._witnesses(log)
+
+        def testimony(standing: "Standing") -> "Testimony | None":
+            return witnesses(standing) or verifying.testimony_of(standing)
+
+        def hazard(standing: "Standing") -> str:
+            return hazard_of(standing.learning.content, acts=lexicon("acts"))
+
+        return verifying.Bench(
+            name=verifying.EVIDENCE if not given and judge in verifying.BY_EVIDENCE else judge,
+            testimony=testimony,
+            hazard=hazard,
+            scores=scores,
+            missing_anchors=self._missing_anchors(log),
+            boot=boot_lines(log.root, self._around.home),
+            shown=shown,
+        )
+
+    def _witnesses(self, log: "Log") -> "Callable[[Standing], Testimony | None]":
+        """Return what says what the transcript of a learning's own session says of it, where that is here."""
+        from roamkb.core.evidence import weigh
+        from roamkb.core.proposed_learning import evidence_of
+        from roamkb.storage.anchors import Grounds
+        from roamkb.storage.transcripts import find_transcript
+        from roamkb.storage.transcripts import read_transcript
+
+        grounds = Grounds(log.root)
+        read: dict[str, Sequence[Passage]] = {}
+
+        def is_there(name: str) -> bool:
+            return (
+                grounds.has_file(name) if "/" in name or "." in name else bool(grounds.symbols_among([name]))
+            )
+
+        def testimony(standing: "Standing") -> "Testimony | None":
+            learning = standing.learning
+            if learning.session not in read:
+                path = find_transcript(
+                    learning.session, home=self._around.home, environment=self._around.environment
+                )
+                read[learning.session] = read_transcript(path).passages if path else ()
+            if not (passages := read[learning.session]):
+                return None
+            quote = evidence_of(learning).quote
+            # who calls `learn` without a quote says it himself
+            return weigh(learning.content, quote, passages, is_there=is_there, said_now=not quote)
+
+        return testimony
+
+    def _missing_anchors(self, log: "Log") -> "Callable[[Standing], Sequence[str]]":
+        """Return what says which files a learning names that are gone, as far as that speaks against it."""
+        from roamkb.actions.audit import files_verdict
+        from roamkb.actions.audit import lost_files
+        from roamkb.storage.anchors import Grounds
+
+        grounds = Grounds(log.root)
+        return lambda standing: lost_files(files_verdict(standing.learning.content, grounds))

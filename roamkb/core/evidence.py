@@ -1,0 +1,269 @@
+"""What a session's transcript says of a claim: who said it, what bears it out, and who took it back.
+
+A claim counts by its evidence and not by how its sentence is made (D21), so that nothing here knows a
+language: a quote is looked up letter by letter, and two texts are about the same where they share names
+(code, numbers, files, options) or words.
+"""
+
+import re
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from roamkb.core.tokens import STOP_WORDS
+from roamkb.core.tokens import UNSPACED
+from roamkb.core.tokens import terms
+from roamkb.core.transcript import Passage
+from roamkb.core.transcript import Speaker
+
+#: Letters of a quote, blanks aside; fewer stand in any text. A letter of Chinese or Thai counts for three.
+_SHORTEST_QUOTE: Final = 10
+#: Of the words of a claim without names, how many a tool must have printed to bear it out.
+_WORDS_BORNE_OUT: Final = 0.5
+#: Shared words, or the share of the fewer, that make two texts be about one subject.
+_SHARED_WORDS: Final = 2
+_SAME_SUBJECT: Final = 0.3
+
+_BLANKS: Final = re.compile(r"\s+")
+_TICKED: Final = re.compile(r"`([^`\n]{1,120})`")
+#: A word as code has it: within a path, an option, a call, an address, a dotted or joined name, a version.
+_TOKEN: Final = re.compile(r"(?<![\w@])(?:--?|[~./@$%]{1,3})?\w(?:[\w./:@#%+*=-]*[\w*/])?(?:\(\))?", re.ASCII)
+_CODE: Final = re.compile(
+    r"\w[./:@#_=]+\w|\(\)\Z|\A--?\w|\A[~./$%]{1,3}\w|[a-z][A-Z]|\*|\w-\w*\d|\d\w*-\w|[A-Za-z]\d|\d[A-Za-z]",
+    re.ASCII,
+)
+_NUMBER: Final = re.compile(r"\d[\d.,:]*\Z", re.ASCII)
+#: What two words are joined by in prose, with no name in it: "read/write", "e.g.", "client-side".
+_PROSE: Final = re.compile(r"[a-z]+(?:[/-][a-z]+)+\Z|(?:[a-z]\.)+[a-z]?\Z", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Testimony:
+    """Who said what a claim says, and what else speaks for it."""
+
+    #: human, agent, tool, page, recalled; empty where the quote stands nowhere.
+    speaker: str
+    #: Whether something that a tool printed before bears out what an agent said.
+    is_borne_out: bool = False
+    #: Names and numbers of the claim that neither the session nor the project has.
+    missing: tuple[str, ...] = ()
+    #: Whether the quote says anything about what the claim says.
+    is_related: bool = True
+    #: Who took it back, and the words; empty where nobody did.
+    taken_back: str = ""
+
+    @property
+    def is_good(self) -> bool:
+        """Whether it is enough for a verdict: a human said it, or an agent did and was borne out."""
+        is_said = self.speaker == Speaker.HUMAN or (self.speaker == Speaker.AGENT and self.is_borne_out)
+        return is_said and self.is_related and not self.missing and not self.taken_back
+
+    @property
+    def why_not(self) -> str:
+        """Return what it lacks; empty where it is good."""
+        if self.taken_back:
+            return self.taken_back
+        if not self.speaker:
+            return "the session's transcript doesn't have the quote"
+        if self.speaker in (Speaker.TOOL, Speaker.PAGE, Speaker.RECALLED):
+            source = {Speaker.TOOL: "a tool's output", Speaker.PAGE: "a page"}
+            return f"only {source.get(Speaker(self.speaker), 'what roamkb showed')} says so"
+        if not self.is_related:
+            return "the quote is about something else"
+        if self.missing:
+            return f"neither the session nor the project has {', '.join(self.missing[:3])}"
+        if self.speaker == Speaker.AGENT and not self.is_borne_out:
+            return "nothing that a tool printed bears it out"
+        return ""
+
+
+def weigh(
+    claim: str,
+    quote: str,
+    passages: Sequence[Passage],
+    *,
+    is_there: Callable[[str], bool] = lambda name: False,
+    said_now: bool = False,
+) -> Testimony:
+    """Return what `passages` say of `claim`.
+
+    `is_there` says whether the project has a file or symbol of that name. Where it is `said_now`, by a call
+    of `learn` or a line that announces it, an agent's claim is its own quote.
+    """
+    at, speaker = _place_of(quote or claim, passages)
+    if not speaker and said_now and not quote:
+        at, speaker = len(passages), Speaker.AGENT
+    if not speaker:
+        return Testimony(speaker="")
+    names = names_of(claim)
+    seen = _Seen(passages)
+    # a human's word needs no other that has the same names
+    known = seen.grounds + (_squeezed(quote) if speaker == Speaker.HUMAN else "")
+    return Testimony(
+        speaker=speaker,
+        is_borne_out=speaker == Speaker.AGENT and _is_borne_out(claim, names, passages[:at]),
+        missing=tuple(
+            name
+            for name in names
+            # a word of letters alone may be anybody's for the thing
+            if not name.isalpha() and _squeezed(name) not in known and not is_there(name)
+        ),
+        is_related=not quote or are_related(claim, quote),
+        taken_back=taken_back(claim, names, passages, at),
+    )
+
+
+def names_of(text: str) -> tuple[str, ...]:
+    """Return the names of things in `text` that another text must write letter by letter: code and numbers."""
+    ticked = [one.strip() for one in _TICKED.findall(text)]
+    bare = _TICKED.sub(" ", text)
+    tokens = (token.rstrip(".:-=") for token in _TOKEN.findall(bare))
+    written = [token for token in tokens if _is_name(token)]
+    return tuple(dict.fromkeys(one for one in (*ticked, *written) if one))
+
+
+def _is_name(token: str) -> bool:
+    if _NUMBER.match(token):
+        # "2" is in every text, and says nothing of any
+        return len(token) > 1
+    return _CODE.search(token) is not None and not _PROSE.match(token)
+
+
+def are_related(one: str, other: str) -> bool:
+    """Say whether two texts may be about the same: they share a name or words, or have no script in common."""
+    if any(_squeezed(name) in _squeezed(other) for name in (*names_of(one), *names_of(other)) if name in one):
+        return True
+    mine, theirs = _content(one), _content(other)
+    shared = len(mine & theirs)
+    if shared >= _SHARED_WORDS or (shared and shared >= _SAME_SUBJECT * min(len(mine), len(theirs))):
+        return True
+    return bool(UNSPACED.search(one)) != bool(UNSPACED.search(other))
+
+
+def _place_of(quote: str, passages: Sequence[Passage]) -> tuple[int, str]:
+    """Return where a quote stands and who said it: a human before an agent, before a tool.
+
+    What a page or roamkb showed stays theirs, whoever repeats it afterwards.
+    """
+    wanted = _squeezed(quote)
+    weight = len(wanted) + 2 * sum(map(len, UNSPACED.findall(wanted)))
+    if weight < _SHORTEST_QUOTE:
+        return 0, ""
+    found = [(n, one.speaker) for n, one in enumerate(passages) if wanted in _squeezed_passage(one)]
+    first = {speaker: n for n, speaker in reversed(found)}
+    for tainted in (Speaker.RECALLED, Speaker.PAGE):
+        if tainted in first and first[tainted] <= min(first.values()):
+            return first[tainted], tainted
+    for speaker in Speaker:
+        if speaker in first:
+            return first[speaker], speaker
+    return 0, ""
+
+
+def _is_borne_out(claim: str, names: Sequence[str], before: Sequence[Passage]) -> bool:
+    """Say whether what tools on this machine printed, or were called with, has what the claim is about."""
+    tools = [one for one in before if one.speaker is Speaker.TOOL]
+    if names:
+        return any(_squeezed(name) in _squeezed_passage(one) for one in tools for name in names)
+    wanted = _content(claim)
+    return bool(wanted) and any(
+        len(wanted & _content(f"{one.command} {one.text}"))
+        >= max(_SHARED_WORDS, _WORDS_BORNE_OUT * len(wanted))
+        for one in tools
+    )
+
+
+class _Seen:
+    """All that a session's human typed and its tools printed, without blanks."""
+
+    def __init__(self, passages: Iterable[Passage]) -> None:
+        self.grounds = "\n".join(
+            _squeezed_passage(one) for one in passages if one.speaker in (Speaker.HUMAN, Speaker.TOOL)
+        )
+
+
+def taken_back(claim: str, names: Sequence[str], passages: Sequence[Passage], at: int) -> str:
+    """Return what in the session takes back a claim made at `at`; empty where nothing does.
+
+    Only where the work itself shows it: an edit that undoes what the claim is about, or the same command that
+    fails again as it did before the claim. What the human says next on the subject is `next_words`.
+    """
+    later = passages[at + 1 :]
+    before = passages[:at]
+    for passage in later:
+        if passage.speaker is not Speaker.TOOL:
+            continue
+        if passage.has_failed and _is_about(names, claim, passage):
+            for old in reversed(before):
+                if old.command == passage.command and old.tool == passage.tool and old.command:
+                    if old.has_failed and _same_end(old.text, passage.text):
+                        return f"“{passage.command[:60]}” failed again after it was said"
+                    break
+        if passage.removed and passage.added:
+            undone = next(
+                (one for one in before if one.edits == passage.edits and _undoes(passage, one)), None
+            )
+            if undone is not None and _is_about(names, claim, undone):
+                return f"what it is about was undone in {passage.edits[0] if passage.edits else 'a file'}"
+    return ""
+
+
+def next_words(claim: str, passages: Sequence[Passage], at: int) -> str:
+    """Return the human's next words after a claim made at `at`, where they are on its subject; else nothing."""
+    for passage in passages[at + 1 :]:
+        if passage.speaker is Speaker.HUMAN and passage.text:
+            return passage.text if are_related(claim, passage.text) else ""
+    return ""
+
+
+def place_of_claim(claim: str, quote: str, passages: Sequence[Passage]) -> int | None:
+    """Return the passage in which a claim, or its quote, was said; None where none says it."""
+    at, speaker = _place_of(quote or claim, passages)
+    return at if speaker else None
+
+
+def _is_about(names: Sequence[str], claim: str, passage: Passage) -> bool:
+    text = _squeezed(f"{passage.command} {passage.removed} {passage.added} {passage.text}")
+    if names:
+        return any(_squeezed(name) in text for name in names)
+    return are_related(claim, f"{passage.command} {passage.text[-2000:]}")
+
+
+def _undoes(later: Passage, earlier: Passage) -> bool:
+    return later.removed == earlier.added and later.added == earlier.removed
+
+
+def _same_end(one: str, other: str) -> bool:
+    """Say whether two outputs end with the same line, numbers aside."""
+
+    def last(text: str) -> str:
+        lines = [line for line in text.splitlines() if line.strip()]
+        return re.sub(r"\d+", "0", lines[-1]).strip() if lines else ""
+
+    return last(one) == last(other)
+
+
+@lru_cache(maxsize=8192)
+def _squeezed(text: str) -> str:
+    return _BLANKS.sub("", text).casefold()
+
+
+@lru_cache(maxsize=8192)
+def _squeezed_passage(passage: Passage) -> str:
+    parts = (passage.text, passage.command, passage.removed, passage.added)
+    return "\n".join(_squeezed(part) for part in parts if part)
+
+
+@lru_cache(maxsize=8192)
+def _content(text: str) -> frozenset[str]:
+    """Return the terms of a text that carry a subject."""
+    return frozenset(term for term in terms(text) if term not in STOP_WORDS and len(term) > 1)
+
+
+def announced(passages: Iterable[Passage]) -> Iterator[Passage]:
+    """Yield the messages of a transcript that agents wrote, wherever they stand."""
+    yield from (one for one in passages if one.speaker is Speaker.AGENT and one.is_message)

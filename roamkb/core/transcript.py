@@ -1,0 +1,58 @@
+"""A session's transcript: what was said, called and printed in it, in order, whichever harness kept it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+
+
+class Speaker(StrEnum):
+    """Who, or what, a passage of a transcript comes from."""
+
+    HUMAN = "human"
+    AGENT = "agent"
+    #: A tool on this machine: what it was called with and what it printed.
+    TOOL = "tool"
+    #: A page, another server's tool: text that nobody here wrote.
+    PAGE = "page"
+    #: What roamkb itself put in front of the agent.
+    RECALLED = "recalled"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """One message, or one call of a tool with its result."""
+
+    speaker: Speaker
+    #: A message's words; what a tool printed.
+    text: str
+    #: Seconds since 1970, UTC; 0 where the transcript doesn't say.
+    ts: float = 0
+    #: The tool's name, empty for a message.
+    tool: str = ""
+    #: What the tool was called for: a shell command, a file, an address.
+    command: str = ""
+    #: Files that the call changed.
+    edits: tuple[str, ...] = ()
+    #: What an edit took out and what it put in; empty where the call was none.
+    removed: str = ""
+    added: str = ""
+    has_failed: bool = False
+    #: A human stopped the agent here.
+    is_interruption: bool = False
+
+    @property
+    def is_message(self) -> bool:
+        """Whether somebody said it, to somebody."""
+        return not self.tool
+
+
+def turns(passages: Sequence[Passage]) -> list[Sequence[Passage]]:
+    """Return the passages in turns, each of which begins with what a human says."""
+    starts = [
+        n
+        for n, passage in enumerate(passages)
+        if passage.speaker is Speaker.HUMAN and (n == 0 or passages[n - 1].speaker is not Speaker.HUMAN)
+    ]
+    bounds = [*dict.fromkeys((0, *starts)), len(passages)]
+    return [passages[start:end] for start, end in pairwise(bounds) if start < end]

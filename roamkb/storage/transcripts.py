@@ -1,0 +1,110 @@
+"""Where harnesses keep their transcripts, and how far each session's was read."""
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from roamkb.core.errors import DiskError
+from roamkb.core.errors import RoamkbError
+from roamkb.core.transcript import Passage
+from roamkb.formats.transcripts import passages_of
+from roamkb.storage.codex_sessions import file_of_session
+from roamkb.storage.lines import opened
+from roamkb.storage.papers import put_paper
+from roamkb.storage.papers import read_paper
+from roamkb.storage.state import private_folder
+
+#: The longest transcript that is read whole, for the quotes of proposals.
+_MOST_BYTES: Final = 256 * 1024 * 1024
+_FOLDER: Final = "asked"
+
+
+def is_session_id(text: str) -> bool:
+    """Say whether a text is a session's id as harnesses make them, and so fit for a file's name."""
+    return 0 < len(text) <= 100 and text.isascii() and text.replace("-", "").isalnum()
+
+
+def find_transcript(session: str, *, home: Path, environment: Mapping[str, str]) -> Path | None:
+    """Return the file in which a harness of this user keeps a session; None where none has it."""
+    if not is_session_id(session):
+        return None
+    claude = Path(environment.get("CLAUDE_CONFIG_DIR") or home / ".claude")
+    with contextlib.suppress(OSError):
+        for path in (claude / "projects").glob(f"*/{session}.jsonl"):
+            return path
+    found = file_of_session({**environment, "HOME": str(home)}, session)
+    return Path(found) if found else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Read:
+    """What a look at a transcript found."""
+
+    passages: tuple[Passage, ...]
+    #: Bytes of the file up to the end of its last whole line.
+    end: int
+
+
+def read_transcript(path: Path, *, start: int = 0) -> Read:
+    """Return what a transcript says from byte `start` on; a line that is being written is left for later.
+
+    What can't be read says nothing: a session goes on without it.
+    """
+    lines: list[bytes] = []
+    end = start
+    try:
+        with opened(path) as file:
+            size = os.fstat(file.fileno()).st_size
+            # a harness that began the file anew, or another file of that name
+            end = start if start <= size else 0
+            file.seek(end)
+            for line in file:
+                if not line.endswith(b"\n") or end > _MOST_BYTES:
+                    break
+                lines.append(line)
+                end += len(line)
+    except (OSError, DiskError):
+        return Read(passages=(), end=start)
+    return Read(passages=tuple(passages_of(lines)), end=end)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a session's transcript was read, and since when its agent wasn't asked."""
+
+    #: Bytes of the transcript that were looked at.
+    end: int = 0
+    #: Where the stretch of work begins that the agent wasn't asked about.
+    asked: int = 0
+
+
+def find_progress(local: Path, session: str) -> Progress:
+    """Return how far a session was read; nothing was where nobody says."""
+    with contextlib.suppress(RoamkbError, ValueError, TypeError, KeyError):
+        told = json.loads(read_paper(local / _FOLDER / f"{session}.json"))
+        return Progress(end=int(told["end"]), asked=int(told["asked"]))
+    return Progress()
+
+
+def keep_progress(local: Path, session: str, progress: Progress) -> None:
+    """Remember how far a session was read.
+
+    Raises:
+        DiskError: it can't be remembered.
+    """
+    path = local / _FOLDER / f"{session}.json"
+    private_folder(path.parent)
+    put_paper(path, json.dumps({"end": progress.end, "asked": progress.asked}).encode())
+
+
+def transcripts(home: Path, environment: Mapping[str, str], folder: Path) -> Iterator[Path]:
+    """Yield the transcripts of Claude Code's sessions in a project's folder, the oldest first."""
+    claude = Path(environment.get("CLAUDE_CONFIG_DIR") or home / ".claude")
+    name = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in str(folder))
+    with contextlib.suppress(OSError):
+        yield from sorted((claude / "projects" / name).glob("*.jsonl"), key=lambda path: path.stat().st_mtime)
