@@ -10,6 +10,7 @@ from roamkb.actions.offer import counts
 from roamkb.actions.offer import is_lasting
 from roamkb.actions.offer import worth_a_line
 from roamkb.core import brief as told
+from roamkb.core.brief import is_borne_out
 from roamkb.core.ledger import YES
 from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State
@@ -135,4 +136,5 @@ def learned(
     rest = [one for one in found if one.id not in listed]
     # of thousands only the first are looked at
     shown = tuple(islice(filter(is_lasting, rest), MOST))
+    shown = tuple(sorted(shown, key=lambda one: not is_borne_out(one)))
     return shown, len(rest) - len(shown), approved[:MOST]

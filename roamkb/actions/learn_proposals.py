@@ -17,6 +17,7 @@ from roamkb.core.errors import SecretFound
 from roamkb.core.errors import UsageError
 from roamkb.core.ledger import SUPERSEDED
 from roamkb.core.ledger import Standing
+from roamkb.core.ledger import State
 from roamkb.core.proposed_learning import ProposedLearning
 from roamkb.core.saying import Hand
 from roamkb.core.saying import Saying
@@ -60,8 +61,8 @@ def take_proposals(
 ) -> Proposals:
     """Add `proposals` to the log.
 
-    `learn` adds a saying in place of another, if any; `verify` puts a learning through the gate and returns it
-    with what was found wrong.
+    `learn` adds a saying in place of another, if any; `verify` puts a learning through the gate and returns
+    it with what was found wrong.
 
     Raises:
         DiskError, NotDurable: what came before is there.
@@ -79,13 +80,22 @@ def _take(
     try:
         if not proposal.claim:
             return _withdraw(log, proposal.withdraws, hand)
-        learned = learn(_saying(proposal), proposal.supersedes or proposal.withdraws or None)
+        old = proposal.supersedes or proposal.withdraws
+        learned = learn(_saying(proposal), _whole(log.read().state(), old) if old else None)
     except (SecretFound, UsageError, NotFound, Ambiguous) as error:
         return Taken(
             outcome="refused", why=(error.message,), text=redacted(proposal.claim or proposal.withdraws)
         )
     standing, why = verify(learned.learning.id)
     return Taken(outcome=learned.outcome, standing=standing, why=why)
+
+
+def _whole(state: State, name: str) -> str:
+    """Return the key that begins with `name`, as an ask lists it; else the name itself."""
+    if state.called(name):
+        return name
+    begun = {one.learning.key for one in state.standings.values() if one.learning.key.startswith(name)}
+    return begun.pop() if len(begun) == 1 else name
 
 
 def _saying(proposal: ProposedLearning) -> Saying:
@@ -108,7 +118,7 @@ def _withdraw(log: Log, name: str, hand: Hand) -> Taken:
     """Take back a learning: at once where the same session said it, else as a doubt that others settle."""
     with log.locked():
         contents = log.read()
-        standing = called(log, contents.state(), name)
+        standing = called(log, contents.state(), _whole(contents.state(), name))
         stamps = Stamps(hand, after=contents.last_event)
         is_own = bool(hand.session) and standing.learning.session == hand.session
         if standing.status == SUPERSEDED:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +19,6 @@ from roamkb.core.observation import Observation
 from roamkb.core.text import shown
 from roamkb.formats.payloads import Happening
 from roamkb.formats.payloads import happenings_of_payload
-from roamkb.formats.payloads import happenings_of_transcript
 from roamkb.storage.log import Log
 from roamkb.storage.observations import keep_observation
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from roamkb.core.consolidation import Told
     from roamkb.core.saying import Hand
     from roamkb.core.saying import Saying
+    from roamkb.core.transcript import Passage
     from roamkb.formats.commands import Captured
 
 OUTCOMES = ("", "success", "failure")
@@ -109,12 +110,43 @@ def from_payload(text: str, hand: "Hand") -> "tuple[Iterable[Happening], Hand]":
     session = payload.get("session_id")
     if isinstance(session, str) and not hand.session:
         hand = replace(hand, session=session)
-    return happenings_of_payload(payload), hand
+    from roamkb.storage.lexicons import lexicon
+
+    return happenings_of_payload(payload, lambda: lexicon("remember")), hand
 
 
 def from_transcript(text: str) -> Iterable[Happening]:
-    """Return what the lines of a transcript tell."""
-    return happenings_of_transcript(line.encode("utf-8", "replace") for line in text.split("\n"))
+    """Return what is announced in a transcript, given as its lines."""
+    from roamkb.formats.transcripts import passages_of
+
+    return announced(tuple(passages_of(line.encode("utf-8", "replace") for line in text.split("\n"))))
+
+
+def announced(passages: "Sequence[Passage]") -> Iterator[Happening]:
+    """Yield what the messages of a transcript announce: agents' typed lines, and what a human asks to keep.
+
+    A line that stands in a tool's output or on a page is not the agent's own, who repeats it.
+    """
+    from roamkb.core.transcript import Speaker
+    from roamkb.formats.statements import statements_of_agent
+    from roamkb.formats.statements import statements_of_human
+    from roamkb.storage.lexicons import lexicon
+
+    seen = "\n".join("".join(one.text.split()) for one in passages if not one.is_message)
+    for passage in passages:
+        if not passage.is_message:
+            continue
+        is_human = passage.speaker is Speaker.HUMAN
+        said = (
+            statements_of_human(passage.text, lexicon("remember"))
+            if is_human
+            else statements_of_agent(passage.text)
+        )
+        for one in said:
+            if is_human or "".join(one.text.split()) not in seen:
+                yield Happening(
+                    type=one.type, text=one.text, provenance=one.provenance, tags=one.tags, ts=passage.ts
+                )
 
 
 def record(log: Log, happened: Iterable[Happening], hand: "Hand", *, task: str = "") -> Observed:

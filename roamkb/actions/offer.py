@@ -11,12 +11,15 @@ from roamkb.actions.search import Finder as NoteFinder
 from roamkb.actions.search import hit_of
 from roamkb.core.answers import Answer
 from roamkb.core.brief import is_approved
+from roamkb.core.brief import is_borne_out
 from roamkb.core.floor import AT_THE_START
 from roamkb.core.floor import INTERRUPTING
 from roamkb.core.floor import Floor
 from roamkb.core.floor import Weights
 from roamkb.core.floor import fitting
+from roamkb.core.ledger import CONTESTED
 from roamkb.core.ledger import SUPERSEDED
+from roamkb.core.ledger import VERIFIED
 from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State
 from roamkb.core.model import Hit
@@ -74,7 +77,8 @@ def offered_learnings(
     current = [one for one in answers if (held := state.standings.get(one.file)) and counts(held)]
     worthy = _worth(text, current, finder.weigh(query), least=INTERRUPTING)
     found = (state.standings[one.file] for one in worthy if one.file not in besides)
-    lasting = [one for one in found if is_lasting(one)]
+    # the better answer stays before the worse, of those that are borne out and of the others
+    lasting = sorted((one for one in found if is_lasting(one)), key=lambda one: not is_borne_out(one))
     return tuple(_each_once(lasting, state, besides))[:limit] if lasting else ()
 
 
@@ -92,23 +96,18 @@ def _each_once(found: Sequence[Standing], state: State, besides: Collection[str]
 
 
 def counts(standing: Standing) -> bool:
-    """Say whether a learning still holds, as far as anybody knows."""
-    return standing.status != SUPERSEDED and standing.verdict != "invalidated" and not standing.is_archived
+    """Say whether a learning still holds, as far as anybody knows: nobody replaced it or took it back."""
+    is_current = standing.status != SUPERSEDED and standing.verdict != "invalidated"
+    return is_current and CONTESTED not in standing.flags and not standing.is_archived
 
 
 def is_lasting(standing: Standing) -> bool:
-    """Say whether a learning is for who didn't ask: knowledge, and not true for some days only.
-
-    Whoever asks finds the others: other tools' logs have them, and it's no sin to note what was done.
-    """
-    from roamkb.core.attention import neglected
-    from roamkb.core.moments import passing
-    from roamkb.core.moments import undated
-
-    said = standing.learning
-    if is_approved(standing) or standing.is_pinned:
+    """Say whether a learning is for an agent that didn't ask: knowledge, not noise of other tools' logs."""
+    if is_approved(standing) or standing.is_pinned or standing.verdict == VERIFIED:
         return True
-    return not (neglected(said.content, said.type) or passing(said.content) or undated(said.content))
+    from roamkb.core.doubts import noise_of
+
+    return not noise_of(standing.learning.content)
 
 
 def worth_a_line(finder: _Weighing, text: str, contents: Mapping[str, str]) -> Collection[str]:

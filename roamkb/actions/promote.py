@@ -22,6 +22,7 @@ from roamkb.core.consolidation import is_durable
 from roamkb.core.errors import NearDuplicate
 from roamkb.core.ids import derived_id
 from roamkb.core.joins import Near
+from roamkb.core.ledger import CONTESTED
 from roamkb.core.ledger import NEEDS_REVIEW
 from roamkb.core.ledger import SUPERSEDED
 from roamkb.core.ledger import Standing
@@ -118,6 +119,8 @@ def why_not(standing: Standing) -> str:
             "it needs a review first: `roamkb explain` says why; where another may say otherwise, "
             "`roamkb learn … --supersedes KEY` settles it, then `roamkb verify`"
         )
+    if CONTESTED in standing.flags:
+        return f"somebody took it back: {shown(standing.flags[CONTESTED])}"
     if learning.kind is not Kind.PERSONAL:
         said = learning.kind.value if learning.kind else "unknown"
         article = "an" if said == "unknown" else "a"

@@ -82,6 +82,14 @@ class Judgement:
     trouble: str = ""
 
 
+def _no_testimony(_: Standing) -> Testimony | None:
+    return None
+
+
+def _no_hazard(_: Standing) -> str:
+    return ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
     """Who judges, and what the project says of each learning."""
@@ -94,9 +102,9 @@ class Bench:
     #: By session, the ids that it was shown.
     shown: Mapping[str, Sequence[str]]
     #: What a session's transcript says of a learning; None where there is none.
-    testimony: Callable[[Standing], Testimony | None] = lambda standing: None
+    testimony: Callable[[Standing], Testimony | None] = _no_testimony
     #: What of it only a human may let pass.
-    hazard: Callable[[Standing], str] = lambda standing: ""
+    hazard: Callable[[Standing], str] = _no_hazard
 
 
 class Gate:
@@ -309,16 +317,6 @@ def scores_of_evidence(standing: Standing, testimony: Testimony | None) -> Score
     return scores_by_evidence(
         standing.learning.content, testimony, category=category(standing), agreeing=agreeing
     )
-
-
-def testimony_of(standing: Standing) -> Testimony | None:
-    """Return what the ledger remembers of a learning's evidence, the latest; None where it had none."""
-    for step in reversed(standing.history):
-        told = step.event.fields.get("evidence")
-        if step.event.event == "judged" and isinstance(told, Mapping):
-            is_good = told.get("is_good") is True
-            return Testimony(speaker=str(told.get("speaker") or ""), is_borne_out=is_good, is_related=is_good)
-    return None
 
 
 def wants_judging(standing: Standing) -> bool:

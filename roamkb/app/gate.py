@@ -138,6 +138,7 @@ class ProjectGate(ProjectLog):
 
     def _bench(self, log: "Log", judge: str, given: "Judgement | None") -> "Bench":
         from roamkb.actions import verify as verifying
+        from roamkb.core.evidence import testimony_of
         from roamkb.core.hazards import hazard_of
         from roamkb.core.verification import scores_of
         from roamkb.storage.boot_files import boot_lines
@@ -162,7 +163,7 @@ class ProjectGate(ProjectLog):
         witnesses = self._witnesses(log)
 
         def testimony(standing: "Standing") -> "Testimony | None":
-            return witnesses(standing) or verifying.testimony_of(standing)
+            return witnesses(standing) or testimony_of(standing)
 
         def hazard(standing: "Standing") -> str:
             return hazard_of(standing.learning.content, acts=lexicon("acts"))

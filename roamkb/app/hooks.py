@@ -19,6 +19,8 @@ from typing import Final
 
 from roamkb.app import KnowledgeBase
 from roamkb.app import Surroundings
+from roamkb.core.asking import Stretch
+from roamkb.core.asking import continued
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import RoamkbError
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from roamkb.core.ledger import Standing
     from roamkb.core.model import Hit
     from roamkb.core.remedies import Remedy
+    from roamkb.core.transcript import Passage
     from roamkb.formats.payloads import Happening
     from roamkb.storage.log import Log
     from roamkb.storage.places import Session
@@ -81,6 +84,16 @@ class Offer:
     def ids(self) -> tuple[str, ...]:
         """The ids of all of it."""
         return (*(one.id for one in self.learnings), *(hit.id for hit in self.nodes if hit.id))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What an agent is asked when it stops; most often nothing."""
+
+    #: What the stretch of work taught it.
+    question: str = ""
+    #: What could be promoted.
+    promoted: "Promoted | None" = None
 
 
 class HookedSession:
@@ -190,8 +203,10 @@ class HookedSession:
     def record(self) -> None:
         """Record what the payload tells; what was said to be kept in so many words is learned at once."""
         from roamkb.formats.payloads import happenings_of_payload
+        from roamkb.storage.lexicons import lexicon
 
-        if self.log is None or not (happened := list(happenings_of_payload(self._payload))):
+        told = happenings_of_payload(self._payload, lambda: lexicon("remember"))
+        if self.log is None or not (happened := list(told)):
             return
         from roamkb.actions.observe import record
 
@@ -206,21 +221,96 @@ class HookedSession:
             self._door.observe(self._command, from_command=True, session=self.session)
         return done
 
-    def stop(self) -> "Promoted | None":
-        """Return what could be promoted, once a session and only if there is something; else None.
+    def stop(self, *, subagent: bool = False) -> "Asked":
+        """Record what was announced since the last look, and return what the agent is asked, if anything.
 
-        None as well where nobody is there to answer.
+        What a stretch of work taught it, once a stretch; and once a session which verified learnings are
+        worth promoting. Never twice in a row, and not where nobody is there to answer.
         """
+        from roamkb.storage.transcripts import Progress
+        from roamkb.storage.transcripts import find_progress
+        from roamkb.storage.transcripts import is_session_id
+        from roamkb.storage.transcripts import keep_progress
+
+        name = f"{self.session}-{self.text('agent_id')}" if subagent else self.session
+        if self.log is None or not is_session_id(name):
+            self.record()
+            return Asked()
+        progress = find_progress(self.log.local, name)
+        passages, end = self._heard(progress.end, subagent=subagent)
+        self._announced(passages)
+        stretch = continued(progress.stretch, passages)
+        is_asked = self._may_ask and bool(stretch.reasons)
+        answered = self._payload.get("stop_hook_active") is True
+        # what an agent does when asked is no work to ask about
+        kept = Stretch() if is_asked or answered else stretch
+        keep_progress(self.log.local, name, Progress(end=end, stretch=kept))
+        if not is_asked:
+            return Asked()
+        return Asked(question=self._question(), promoted=None if subagent else self._wrap_up())
+
+    def _heard(self, start: int, *, subagent: bool) -> "tuple[Sequence[Passage], int]":
+        """Return what the session's transcript says from byte `start` on; without one, the last message."""
+        from roamkb.core.transcript import Passage
+        from roamkb.core.transcript import Speaker
+        from roamkb.storage.transcripts import read_transcript
+
+        path = self.text("agent_transcript_path" if subagent else "transcript_path")
+        if Path(path).is_absolute():
+            read = read_transcript(Path(path), start=start)
+            if read.end:
+                return read.passages, read.end
+        said = self.text("last_assistant_message")
+        return ((Passage(speaker=Speaker.AGENT, text=said),) if said else ()), 0
+
+    def _announced(self, passages: "Sequence[Passage]") -> None:
+        """Record what the agent announced in its messages, those between the calls of tools as well.
+
+        What the human said was recorded with the prompt.
+        """
+        from roamkb.actions.observe import announced
+        from roamkb.actions.observe import record
+        from roamkb.core.transcript import Speaker
+
+        agents = [one for one in passages if one.speaker is not Speaker.HUMAN]
+        if self.log is not None and (said := list(announced(agents))):
+            record(self.log, said, self._door._hand(session=self.session))
+
+    @property
+    def _may_ask(self) -> bool:
+        """Whether there is somebody to answer, who isn't answering already."""
         from roamkb.storage.codex_sessions import is_unattended
+
+        return (
+            self._payload.get("stop_hook_active") is not True
+            and self.may_inject
+            and not self._around.environment.get("CLAUDE_CODE_ENTRYPOINT", "").startswith(_UNATTENDED)
+            and not is_unattended(self.text("transcript_path"))
+        )
+
+    def _question(self) -> str:
+        """Return the ask, with the keys of what this session said and was shown."""
+        from roamkb.core.asking import ask_text
+        from roamkb.core.ledger import CONTESTED
+        from roamkb.core.ledger import SUPERSEDED
         from roamkb.storage.injections import shown_to
 
-        if self._payload.get("stop_hook_active") is True or self.log is None or not self.may_inject:
-            return None
-        if not self.session or _WRAP_UP in shown_to(self.log.local, self.session):
-            return None
-        if self._around.environment.get("CLAUDE_CODE_ENTRYPOINT", "").startswith(_UNATTENDED):
-            return None
-        if is_unattended(self.text("transcript_path")):
+        log = self._door._log_to_read()
+        standings = log.read().state().standings
+        own = [one for one in standings.values() if one.learning.session == self.session]
+        counted = [one for one in own if one.status != SUPERSEDED]
+        shown = (standings.get(id) for id in shown_to(log.local, self.session))
+        return ask_text(
+            contested=[one.learning.key for one in standings.values() if CONTESTED in one.flags],
+            captured=[one.learning.key for one in counted if CONTESTED not in one.flags][::-1],
+            shown=[one.learning.key for one in shown if one is not None and one.status != SUPERSEDED],
+        )
+
+    def _wrap_up(self) -> "Promoted | None":
+        """Return what could be promoted, once a session and only if there is something; else None."""
+        from roamkb.storage.injections import shown_to
+
+        if self.log is None or _WRAP_UP in shown_to(self.log.local, self.session):
             return None
         if self._kb.classify().kind is not Kind.PERSONAL or not self._door.has_verified:
             return None

@@ -15,6 +15,7 @@ from roamkb.core.framing import framed
 from roamkb.core.ledger import CANONICAL
 from roamkb.core.ledger import NEEDS_REVIEW
 from roamkb.core.ledger import SUPERSEDED
+from roamkb.core.ledger import VERIFIED
 from roamkb.core.ledger import YES
 from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State
@@ -159,10 +160,16 @@ def _title(standing: Standing) -> str:
     return clipped(shown(standing.learning.content), _TITLE)
 
 
+def is_borne_out(standing: Standing) -> bool:
+    """Say whether a learning is verified, or a human's word; others are shown last, and marked."""
+    is_human = standing.learning.provenance == "user-stated" or standing.is_overridden or standing.is_pinned
+    return standing.verdict == VERIFIED or is_human or is_approved(standing)
+
+
 def learning_line(standing: Standing) -> str:
     """Return a learning on one line: type, confidence, what it says, its key."""
     learning = standing.learning
-    sure = f"{standing.confidence / 100:.2f}"
+    sure = f"{standing.confidence / 100:.2f}{'' if is_borne_out(standing) else ', unverified'}"
     return f"[{shown(learning.canonical_type)} {sure}] {_title(standing)} ({shown(learning.key)})"
 
 

@@ -21,6 +21,7 @@ from roamkb.core.attention import attention_to
 from roamkb.core.attention import category_of
 from roamkb.core.attention import neglected
 from roamkb.core.covering import Covering
+from roamkb.core.evidence import testimony_of
 from roamkb.core.ids import derived_id
 from roamkb.core.joins import Near
 from roamkb.core.learning import NEVER_MERGED
@@ -333,7 +334,12 @@ def category(standing: Standing) -> str:
 
 
 def is_durable(standing: Standing) -> bool:
-    """Say whether a learning is worth keeping for good: sure enough, of a lasting category; or pinned."""
+    """Say whether a learning is worth keeping for good: pinned, or sure enough and of a lasting category.
+
+    What a session's transcript bears out lasts whatever it is about.
+    """
     if standing.is_pinned:
         return True
-    return standing.confidence >= confidence.DURABLE and category(standing) in DURABLE_CATEGORIES
+    testimony = testimony_of(standing)
+    lasts = (testimony is not None and testimony.is_good) or category(standing) in DURABLE_CATEGORIES
+    return standing.confidence >= confidence.DURABLE and lasts

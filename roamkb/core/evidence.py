@@ -8,12 +8,13 @@ language: a quote is looked up letter by letter, and two texts are about the sam
 import re
 from collections.abc import Callable
 from collections.abc import Iterable
-from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from roamkb.core.ledger import Standing
 from roamkb.core.tokens import STOP_WORDS
 from roamkb.core.tokens import UNSPACED
 from roamkb.core.tokens import terms
@@ -86,7 +87,7 @@ def weigh(
     quote: str,
     passages: Sequence[Passage],
     *,
-    is_there: Callable[[str], bool] = lambda name: False,
+    is_there: Callable[[str], bool] | None = None,
     said_now: bool = False,
 ) -> Testimony:
     """Return what `passages` say of `claim`.
@@ -110,7 +111,7 @@ def weigh(
             name
             for name in names
             # a word of letters alone may be anybody's for the thing
-            if not name.isalpha() and _squeezed(name) not in known and not is_there(name)
+            if not name.isalpha() and _squeezed(name) not in known and not (is_there and is_there(name))
         ),
         is_related=not quote or are_related(claim, quote),
         taken_back=taken_back(claim, names, passages, at),
@@ -118,7 +119,7 @@ def weigh(
 
 
 def names_of(text: str) -> tuple[str, ...]:
-    """Return the names of things in `text` that another text must write letter by letter: code and numbers."""
+    """Return the names in `text` that another text must write letter by letter: code and numbers."""
     ticked = [one.strip() for one in _TICKED.findall(text)]
     bare = _TICKED.sub(" ", text)
     tokens = (token.rstrip(".:-=") for token in _TOKEN.findall(bare))
@@ -134,7 +135,7 @@ def _is_name(token: str) -> bool:
 
 
 def are_related(one: str, other: str) -> bool:
-    """Say whether two texts may be about the same: they share a name or words, or have no script in common."""
+    """Say whether two texts may be about the same: they share a name, or words, or no script."""
     if any(_squeezed(name) in _squeezed(other) for name in (*names_of(one), *names_of(other)) if name in one):
         return True
     mine, theirs = _content(one), _content(other)
@@ -213,11 +214,21 @@ def taken_back(claim: str, names: Sequence[str], passages: Sequence[Passage], at
 
 
 def next_words(claim: str, passages: Sequence[Passage], at: int) -> str:
-    """Return the human's next words after a claim made at `at`, where they are on its subject; else nothing."""
+    """Return the human's next words after a claim made at `at`, where they are on its subject."""
     for passage in passages[at + 1 :]:
         if passage.speaker is Speaker.HUMAN and passage.text:
             return passage.text if are_related(claim, passage.text) else ""
     return ""
+
+
+def testimony_of(standing: Standing) -> Testimony | None:
+    """Return what the ledger remembers of a learning's evidence, the latest; None where it had none."""
+    for step in reversed(standing.history):
+        told = step.event.fields.get("evidence")
+        if step.event.event == "judged" and isinstance(told, Mapping):
+            is_good = told.get("is_good") is True
+            return Testimony(speaker=str(told.get("speaker") or ""), is_borne_out=is_good, is_related=is_good)
+    return None
 
 
 def place_of_claim(claim: str, quote: str, passages: Sequence[Passage]) -> int | None:
@@ -262,8 +273,3 @@ def _squeezed_passage(passage: Passage) -> str:
 def _content(text: str) -> frozenset[str]:
     """Return the terms of a text that carry a subject."""
     return frozenset(term for term in terms(text) if term not in STOP_WORDS and len(term) > 1)
-
-
-def announced(passages: Iterable[Passage]) -> Iterator[Passage]:
-    """Yield the messages of a transcript that agents wrote, wherever they stand."""
-    yield from (one for one in passages if one.speaker is Speaker.AGENT and one.is_message)

@@ -6,8 +6,6 @@ it tells to act, where it names a credential's place alone.
 """
 
 import re
-from collections.abc import Callable
-from collections.abc import Mapping
 from collections.abc import Sequence
 from typing import Final
 
@@ -45,23 +43,19 @@ _PRIVILEGES: Final = re.compile(
 )
 
 
-def hazard_of(
-    claim: str, *, acts: Sequence[str] = (), is_known: Callable[[str], bool] = lambda address: False
-) -> str:
+def hazard_of(claim: str, *, acts: Sequence[str] = ()) -> str:
     """Return what a human has to say yes to; empty where the claim names nothing of the kind.
 
-    `is_known` says whether an address is the project's own: it stands in its files. `acts` are beginnings of
-    words that tell to act; without them every claim is taken for telling so.
+    `acts` are beginnings of words that tell to act; without them every claim is taken for telling so.
     """
     text = " ".join(cleaned(claim).split())
     if found := _PRIVILEGES.search(text):
         return f"it names a privilege: “{found.group()[:60]}”"
     addresses = [one for one in _ADDRESS.finditer(text) if not _LOCAL.match(_host(one))]
-    foreign = next((one for one in addresses if not is_known(_host(one))), None)
-    if foreign is not None:
-        return f"it names an address that isn't the project's: {foreign.group()[:60]}"
+    if addresses:
+        return f"it names an address: {addresses[0].group()[:60]}"
     credential = _CREDENTIALS.search(text)
-    if credential and (addresses or _tells_to_act(text, acts)):
+    if credential and _tells_to_act(text, acts):
         return f"it names where a credential is: {credential.group()[:60]}"
     return ""
 
@@ -81,9 +75,3 @@ def _tells_to_act(text: str, acts: Sequence[str]) -> bool:
     return not acts or any(
         act in plain if UNSPACED.match(act) else any(word.startswith(act) for word in words) for act in acts
     )
-
-
-def parse_lexicon(text: str) -> Mapping[str, Sequence[str]]:
-    """Return a lexicon's words by language: lines of `LANGUAGE: WORD WORD…`, comments begin with `#`."""
-    lines = (line.partition(":") for line in text.splitlines() if line.strip() and not line.startswith("#"))
-    return {language.strip(): tuple(words.split()) for language, _, words in lines}

@@ -22,6 +22,8 @@ NEEDS_REVIEW: Final = "needs_review"
 SCOPES: Final = ("session", "agent", "task", "project")
 UNVERIFIED: Final = "unverified"
 VERIFIED: Final = "verified"
+#: The flag of a learning that somebody took back: neither offered nor promoted until that is settled.
+CONTESTED: Final = "contested"
 #: Something was done about an error (`core/remedies`).
 ATTEMPTED: Final = "attempted"
 #: Takes back the event that it is about.
@@ -87,7 +89,7 @@ class Standing:
     is_pinned: bool = False
     #: A human said what it is worth; no event moves it any more.
     is_overridden: bool = False
-    #: Why it ranks lower or wants a look: stale, noise, may_contradict…
+    #: Why it ranks lower or wants a look: stale, noise, contested, may_contradict…
     flags: dict[str, str] = field(default_factory=dict)
     superseded_by: str = ""
     supersedes: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Learnings as an agent proposes them: a claim, its evidence, and what it replaces or takes back (D21, D22)."""
+"""Learnings as an agent proposes them: a claim, its evidence, what it replaces or takes back (D21, D22)."""
 
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -61,7 +61,7 @@ def parse_proposals(given: object) -> tuple[ProposedLearning, ...]:
         UsageError: it is none of these, or one of them isn't as it should be; it says which and why.
     """
     if isinstance(given, Mapping):
-        given = given["proposals"] if "proposals" in given else [given]
+        given = given.get("proposals", [given])
     if not isinstance(given, Sequence) or isinstance(given, str):
         raise UsageError("the proposals are no JSON list", hint=_HINT)
     if len(given) > MOST_PROPOSALS:

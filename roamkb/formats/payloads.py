@@ -4,7 +4,6 @@ A hook reads a payload after every tool: what most of them need nothing of is im
 """
 
 import json
-from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 
@@ -15,6 +14,9 @@ from roamkb.core.text import clipped
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from collections.abc import Iterable
+    from collections.abc import Sequence
     from typing import Any
 
     from roamkb.formats.statements import Statement
@@ -63,8 +65,13 @@ class Happening:
         self.ts = ts
 
 
-def happenings_of_payload(payload: "Mapping[str, Any]") -> Iterator[Happening]:
-    """Yield what a hook's payload tells (Claude Code's and Codex's common fields)."""
+def happenings_of_payload(
+    payload: "Mapping[str, Any]", remember: "Callable[[], Sequence[str]]" = tuple
+) -> Iterator[Happening]:
+    """Yield what a hook's payload tells (Claude Code's and Codex's common fields).
+
+    `remember` gives the phrases by which a human asks to remember something.
+    """
     event = _text(payload.get("hook_event_name"))
     if event in ("PostToolUse", "PostToolUseFailure"):
         yield from _tool_use(payload, failed=event == "PostToolUseFailure")
@@ -73,41 +80,9 @@ def happenings_of_payload(payload: "Mapping[str, Any]") -> Iterator[Happening]:
     from roamkb.formats.statements import statements_of_human
 
     if event == "UserPromptSubmit":
-        yield from _stated(statements_of_human(_text(payload.get("prompt"))))
+        yield from _stated(statements_of_human(_text(payload.get("prompt")), remember()))
     elif event in ("Stop", "SubagentStop"):
         yield from _stated(statements_of_agent(_text(payload.get("last_assistant_message"))))
-
-
-def happenings_of_transcript(lines: Iterable[bytes]) -> Iterator[Happening]:
-    """Yield what a transcript tells, line by line; a line that can't be read tells nothing."""
-    from roamkb.formats.events import seconds
-    from roamkb.formats.statements import statements_of_agent
-    from roamkb.formats.statements import statements_of_human
-
-    for line in lines:
-        try:
-            told = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        message = told.get("message") if isinstance(told, dict) else None
-        # what a harness adds, sums up, or asks of a subagent was said by no human
-        if not isinstance(message, dict) or told.get("isMeta") or told.get("isCompactSummary"):
-            continue
-        ts = seconds(told.get("timestamp"))
-        spoken = _spoken(message.get("content"))
-        if told.get("type") == "assistant":
-            found = statements_of_agent(spoken)
-        elif told.get("type") == "user" and not told.get("isSidechain") and _is_humans(told.get("origin")):
-            found = statements_of_human(spoken)
-        else:
-            continue
-        for one in _stated(found):
-            yield Happening(type=one.type, text=one.text, provenance=one.provenance, tags=one.tags, ts=ts)
-
-
-def _is_humans(origin: object) -> bool:
-    """Say whether what stands where a human speaks comes from one, as far as the harness says."""
-    return not isinstance(origin, Mapping) or origin.get("kind") in ("human", None)
 
 
 def command_of(given: object) -> str:
@@ -191,16 +166,6 @@ def _answered(response: object) -> object:
     except (ValueError, RecursionError):
         return response
     return found if isinstance(found, dict) else response
-
-
-def _spoken(content: object) -> str:
-    """Return the words of a message, without tool calls, their results, and thinking."""
-    if isinstance(content, str):
-        return content
-    if not isinstance(content, list):
-        return ""
-    blocks = (block for block in content if isinstance(block, dict) and block.get("type") == "text")
-    return "\n\n".join(_text(block.get("text")) for block in blocks)
 
 
 def _text(value: object) -> str:

@@ -15,6 +15,7 @@ from roamkb.interfaces.render import Printed
 
 if TYPE_CHECKING:
     from roamkb.actions.promote import Promoted
+    from roamkb.app.hooks import Asked
     from roamkb.app.hooks import Offer
     from roamkb.core.brief import Brief
     from roamkb.core.remedies import Remedy
@@ -45,6 +46,12 @@ def remedy_text(remedy: "Remedy") -> str:
     steps = "".join(f"\n  {n}. {shown(step)}" for n, step in enumerate(remedy.steps, 1))
     item = f"{shown(remedy.technique)} ({how}){steps}"
     return framed([item], source="what helped against this error before", nonce=_nonce())
+
+
+def asked_text(asked: "Asked") -> str:
+    """Return what an agent is asked when it stops."""
+    texts = (asked.question, question_text(asked.promoted) if asked.promoted else "")
+    return "\n\n".join(text for text in texts if text)
 
 
 def question_text(found: "Promoted") -> str:

@@ -205,18 +205,19 @@ def _stopped(event: str, payload: "Payload") -> "Answer":
         # an errand of Claude Code's own, such as a compaction: what it says was said before
         return {}
     session = _session(payload)
-    session.record()
-    if event == "subagent-stop":
+    is_subagent = event == "subagent-stop"
+    if is_subagent:
         session.stop_subagent()
-    found = session.stop() if event == "stop" else None
-    if found is None:
+    asked = session.stop(subagent=is_subagent)
+    if not asked.question and asked.promoted is None:
         return {}
-    from roamkb.interfaces.brief_reports import question_text
+    from roamkb.interfaces.brief_reports import asked_text
 
+    name = "SubagentStop" if is_subagent else "Stop"
     if os.environ.get("AI_AGENT", "").startswith("claude-code"):
         # it shows a block to the human as an error
-        return _context("Stop", question_text(found))
-    return {"decision": "block", "reason": question_text(found)}
+        return _context(name, asked_text(asked))
+    return {"decision": "block", "reason": asked_text(asked)}
 
 
 # At every step

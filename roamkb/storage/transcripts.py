@@ -6,16 +6,17 @@ import os
 from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
+from dataclasses import field
 from pathlib import Path
 from typing import Final
 
+from roamkb.core.asking import Stretch
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import RoamkbError
 from roamkb.core.transcript import Passage
 from roamkb.formats.transcripts import passages_of
 from roamkb.storage.codex_sessions import file_of_session
 from roamkb.storage.lines import opened
-from roamkb.storage.papers import put_paper
 from roamkb.storage.papers import read_paper
 from roamkb.storage.state import private_folder
 
@@ -75,19 +76,24 @@ def read_transcript(path: Path, *, start: int = 0) -> Read:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far a session's transcript was read, and since when its agent wasn't asked."""
+    """How far a session's transcript was read, and what it holds since its agent was asked last."""
 
-    #: Bytes of the transcript that were looked at.
+    #: Bytes of the transcript that were read.
     end: int = 0
-    #: Where the stretch of work begins that the agent wasn't asked about.
-    asked: int = 0
+    stretch: Stretch = field(default_factory=Stretch)
 
 
 def find_progress(local: Path, session: str) -> Progress:
     """Return how far a session was read; nothing was where nobody says."""
-    with contextlib.suppress(RoamkbError, ValueError, TypeError, KeyError):
+    with contextlib.suppress(RoamkbError, ValueError, TypeError, KeyError, RecursionError):
         told = json.loads(read_paper(local / _FOLDER / f"{session}.json"))
-        return Progress(end=int(told["end"]), asked=int(told["asked"]))
+        stretch = Stretch(
+            calls=int(told["calls"]),
+            has_worked=told["has_worked"] is True,
+            failed=tuple(map(str, told["failed"])),
+            found=tuple(map(str, told["found"])),
+        )
+        return Progress(end=int(told["end"]), stretch=stretch)
     return Progress()
 
 
@@ -99,7 +105,8 @@ def keep_progress(local: Path, session: str, progress: Progress) -> None:
     """
     path = local / _FOLDER / f"{session}.json"
     private_folder(path.parent)
-    put_paper(path, json.dumps({"end": progress.end, "asked": progress.asked}).encode())
+    told = {"end": progress.end, **{name: getattr(progress.stretch, name) for name in Stretch.__slots__}}
+    path.write_text(json.dumps(told), encoding="utf-8")
 
 
 def transcripts(home: Path, environment: Mapping[str, str], folder: Path) -> Iterator[Path]:

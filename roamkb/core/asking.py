@@ -1,0 +1,91 @@
+"""When an agent is asked what a stretch of work taught it, and in which words (D22).
+
+A stretch is what a transcript holds since the last ask. What decides is what was done, not how it was said.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from roamkb.core.text import clipped
+from roamkb.core.transcript import Passage
+from roamkb.core.transcript import Speaker
+
+#: Characters of an ask: some 100 tokens.
+LONGEST_ASK: Final = 400
+#: Characters of a key that is listed; who names it may leave out the rest.
+_SHORT_KEY: Final = 32
+#: Calls of tools that make a stretch long.
+_MANY_CALLS: Final = 5
+#: Commands that failed and may yet succeed, the latest.
+_MOST_FAILED: Final = 20
+_ASK: Final = (
+    "roamkb: did this show 0-3 durable facts that a later session can't read off the code (cause, decision "
+    "and why, how a tool behaves, the user's rule)? None is fine. `roamkb learn --proposals -`: "
+    '[{"claim","type","files","evidence":{"quote":"literal"}}]; wrong ones: "supersedes"/"withdraws": KEY.'
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stretch:
+    """What was done since the agent was asked last."""
+
+    #: Calls of tools.
+    calls: int = 0
+    has_worked: bool = False
+    #: Digests of the commands that failed and haven't succeeded since.
+    failed: tuple[str, ...] = ()
+    #: What speaks for an ask: edited, mended, corrected.
+    found: tuple[str, ...] = ()
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Return why the agent should be asked; nothing where there is no reason."""
+        return (*self.found, "long") if self.calls >= _MANY_CALLS else self.found
+
+
+def continued(stretch: Stretch, passages: Iterable[Passage]) -> Stretch:
+    """Return a stretch with what came after it.
+
+    A reason to ask is that files were changed, that a command which had failed succeeded, that the human
+    spoke again or stopped the agent while it worked, or that it was long.
+    """
+    failed = list(stretch.failed)
+    found = dict.fromkeys(stretch.found)
+    has_worked, calls = stretch.has_worked, stretch.calls
+    for passage in passages:
+        if passage.is_interruption or (passage.speaker is Speaker.HUMAN and has_worked):
+            found["corrected"] = None
+        has_worked = has_worked or passage.speaker is not Speaker.HUMAN
+        calls += not passage.is_message
+        if passage.edits:
+            found["edited"] = None
+        if not passage.is_message and (passage.has_failed or failed):
+            command = hashlib.sha256(passage.command.encode("utf-8", "replace")).hexdigest()[:16]
+            if passage.has_failed:
+                failed.append(command)
+            elif command in failed:
+                found["mended"] = None
+                failed = [one for one in failed if one != command]
+    return Stretch(
+        calls=calls, has_worked=has_worked, failed=tuple(failed[-_MOST_FAILED:]), found=tuple(found)
+    )
+
+
+def ask_text(
+    *, captured: Iterable[str] = (), shown: Iterable[str] = (), contested: Iterable[str] = ()
+) -> str:
+    """Return the ask, with the keys of what the session may correct, as many as fit."""
+    text = _ASK
+    for label, keys in (("To settle", contested), ("Kept", captured), ("Shown", shown)):
+        listed = [key[:_SHORT_KEY] for key in keys]
+        for number, key in enumerate(listed):
+            rest = len(listed) - number - 1
+            piece = f" {label}: {key}" if number == 0 else f", {key}"
+            more = f" (+{rest})" if rest else ""
+            if len(text) + len(piece) + len(more) > LONGEST_ASK:
+                text += f" (+{rest + 1})" if len(text) + 6 <= LONGEST_ASK and number else ""
+                break
+            text += piece
+    return clipped(text, LONGEST_ASK)
