@@ -167,7 +167,8 @@ class Gate:
             is_only_recalled=standing.occurrences == 1 and self._was_shown(standing, own, shown),
             has_source=bool(learning.provenance or learning.origin)
             and bool(learning.agent or learning.session or learning.origin or learning.source),
-            missing_anchors=tuple(self._bench.missing_anchors(standing)),
+            # what a session's tools printed was there, wherever the project is now
+            missing_anchors=() if testimony else tuple(self._bench.missing_anchors(standing)),
             testimony=testimony,
             hazard="" if testimony and testimony.speaker == Speaker.HUMAN else self._bench.hazard(standing),
         )

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from roamkb.actions.verify import Judgement
     from roamkb.core.evidence import Testimony
     from roamkb.core.ledger import Standing
+    from roamkb.core.ledger import State
     from roamkb.core.saying import Hand
     from roamkb.core.transcript import Passage
     from roamkb.storage.log import Log
@@ -177,6 +178,14 @@ class ProjectGate(ProjectLog):
             boot=boot_lines(log.root, self._around.home),
             shown=shown,
         )
+
+    def undone_in(self, state: "State", session: str) -> dict[str, str]:
+        """Return the session's learnings that its own work took back since, and how, by id."""
+        from roamkb.actions.contest import of_session
+
+        testify = self._witnesses(self._log_to_read())
+        told = ((one.id, testify(one)) for one in of_session(state, session))
+        return {id: found.taken_back for id, found in told if found is not None and found.taken_back}
 
     def _witnesses(self, log: "Log") -> "Callable[[Standing], Testimony | None]":
         """Return what says what the transcript of a learning's own session says of it, where that is here."""

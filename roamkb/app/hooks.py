@@ -26,6 +26,7 @@ from roamkb.core.errors import NoLog
 from roamkb.core.errors import RoamkbError
 from roamkb.core.model import Kind
 from roamkb.core.model import Project
+from roamkb.core.transcript import Speaker
 
 if TYPE_CHECKING:
     from roamkb.actions.promote import Promoted
@@ -240,11 +241,13 @@ class HookedSession:
         passages, end = self._heard(progress.end, subagent=subagent)
         self._announced(passages)
         stretch = continued(progress.stretch, passages)
-        is_asked = self._may_ask and bool(stretch.reasons)
         answered = self._payload.get("stop_hook_active") is True
+        is_contested = self._settled(passages, since=progress.looked, answered=answered)
+        is_asked = self._may_ask and (is_contested or bool(stretch.reasons))
         # what an agent does when asked is no work to ask about
         kept = Stretch() if is_asked or answered else stretch
-        keep_progress(self.log.local, name, Progress(end=end, stretch=kept))
+        looked = progress.looked if answered else self._around.now().timestamp()
+        keep_progress(self.log.local, name, Progress(end=end, stretch=kept, looked=looked))
         if not is_asked:
             return Asked()
         return Asked(question=self._question(), promoted=None if subagent else self._wrap_up())
@@ -252,7 +255,6 @@ class HookedSession:
     def _heard(self, start: int, *, subagent: bool) -> "tuple[Sequence[Passage], int]":
         """Return what the session's transcript says from byte `start` on; without one, the last message."""
         from roamkb.core.transcript import Passage
-        from roamkb.core.transcript import Speaker
         from roamkb.storage.transcripts import read_transcript
 
         path = self.text("agent_transcript_path" if subagent else "transcript_path")
@@ -270,11 +272,34 @@ class HookedSession:
         """
         from roamkb.actions.observe import announced
         from roamkb.actions.observe import record
-        from roamkb.core.transcript import Speaker
 
         agents = [one for one in passages if one.speaker is not Speaker.HUMAN]
         if self.log is not None and (said := list(announced(agents))):
             record(self.log, said, self._door._hand(session=self.session))
+
+    def _settled(self, passages: "Sequence[Passage]", *, since: float, answered: bool) -> bool:
+        """Contest what the session takes back by its next words and deeds; say whether anything was.
+
+        What its agent was asked about and let stand is settled.
+        """
+        if self.log is None or not self.session or not since:
+            return False
+        from roamkb.actions.contest import contest
+        from roamkb.actions.contest import settle
+        from roamkb.actions.contest import spoken_of
+
+        hand = self._door._hand(session=self.session)
+        if answered:
+            settle(self.log, self.session, hand)
+            return False
+        if not (any(one.speaker is Speaker.HUMAN or one.has_failed or one.edits for one in passages)):
+            return False
+        state = self.log.read().state()
+        found = dict(spoken_of(state, self.session, passages, since=since))
+        if any(one.has_failed or one.removed for one in passages):
+            found |= self._door.undone_in(state, self.session)
+        contest(self.log, found, hand)
+        return bool(found)
 
     @property
     def _may_ask(self) -> bool:

@@ -23,7 +23,7 @@ from roamkb.core.transcript import Speaker
 
 #: Letters of a quote, blanks aside; fewer stand in any text. A letter of Chinese or Thai counts for three.
 _SHORTEST_QUOTE: Final = 10
-#: Of the words of a claim without names, how many a tool must have printed to bear it out.
+#: Of the words of a claim, how many a tool must have printed to bear it out where it printed none of its names.
 _WORDS_BORNE_OUT: Final = 0.5
 #: Shared words, or the share of the fewer, that make two texts be about one subject.
 _SHARED_WORDS: Final = 2
@@ -106,7 +106,8 @@ def weigh(
     known = seen.grounds + (_squeezed(quote) if speaker == Speaker.HUMAN else "")
     return Testimony(
         speaker=speaker,
-        is_borne_out=speaker == Speaker.AGENT and _is_borne_out(claim, names, passages[:at]),
+        is_borne_out=speaker == Speaker.AGENT
+        and _is_borne_out(claim, (*names, *names_of(quote)), passages[:at]),
         missing=tuple(
             name
             for name in names
@@ -168,8 +169,8 @@ def _place_of(quote: str, passages: Sequence[Passage]) -> tuple[int, str]:
 def _is_borne_out(claim: str, names: Sequence[str], before: Sequence[Passage]) -> bool:
     """Say whether what tools on this machine printed, or were called with, has what the claim is about."""
     tools = [one for one in before if one.speaker is Speaker.TOOL]
-    if names:
-        return any(_squeezed(name) in _squeezed_passage(one) for one in tools for name in names)
+    if any(_squeezed(name) in _squeezed_passage(one) for one in tools for name in names):
+        return True
     wanted = _content(claim)
     return bool(wanted) and any(
         len(wanted & _content(f"{one.command} {one.text}"))

@@ -59,6 +59,8 @@ class _Reader:
     def __init__(self) -> None:
         #: By the call's id: the tool's name and its input.
         self._calls: dict[str, tuple[str, object]] = {}
+        #: Calls that were told whole before their results came.
+        self._told: set[str] = set()
 
     def read(self, told: Mapping[str, Any]) -> Iterator[Passage]:
         """Yield what one line tells."""
@@ -96,6 +98,19 @@ class _Reader:
         match type, payload:
             case "event_msg", {"type": "item_completed", "item": {"type": "UserMessage", "content": content}}:
                 yield from _said(Speaker.HUMAN, _joined(content), ts)
+            case "event_msg", {
+                "type": "item_completed",
+                "item": {"type": "CommandExecution", "id": str(id)} as item,
+            }:
+                self._told.add(id)
+                printed = {"output": item.get("aggregated_output"), "exit_code": item.get("exit_code")}
+                yield _called("exec_command", item, result=printed, failed=has_failed(printed), ts=ts)
+            case "event_msg", {
+                "type": "item_completed",
+                "item": {"type": "FileChange", "id": str(id)} as item,
+            }:
+                self._told.add(id)
+                yield _changed(item, ts)
             case "event_msg", {"type": "user_message", "message": str(text)}:
                 yield from _said(Speaker.HUMAN, text, ts)
             case "response_item", {"type": "message", "role": "assistant", "content": content}:
@@ -111,7 +126,8 @@ class _Reader:
             ):
                 name, given = self._calls.pop(id, ("", None))
                 result = payload.get("output")
-                yield _called(name, given, result=result, failed=has_failed(result), ts=ts)
+                if id not in self._told:
+                    yield _called(name, given, result=result, failed=has_failed(result), ts=ts)
 
 
 def _said(speaker: Speaker, text: str, ts: float) -> Iterator[Passage]:
@@ -126,6 +142,24 @@ def _said(speaker: Speaker, text: str, ts: float) -> Iterator[Passage]:
     text = _FRAMED.sub("\n\n", text).strip()
     if text:
         yield Passage(speaker=speaker, text=text[:_LONGEST], ts=ts)
+
+
+def _changed(item: Mapping[str, Any], ts: float) -> Passage:
+    """Return what Codex tells of a patch: each file with its difference."""
+    changes = item.get("changes")
+    files = changes if isinstance(changes, Mapping) else {}
+    diffs = [_joined(one.get("unified_diff")) for one in files.values() if isinstance(one, Mapping)]
+    lines = [line for diff in diffs for line in diff.split("\n")]
+    return Passage(
+        speaker=Speaker.TOOL,
+        text=_joined(item.get("stdout"))[:_LONGEST],
+        ts=ts,
+        tool="apply_patch",
+        edits=tuple(map(str, files)),
+        removed="\n".join(line[1:] for line in lines if line.startswith("-"))[:_LONGEST],
+        added="\n".join(line[1:] for line in lines if line.startswith("+"))[:_LONGEST],
+        has_failed=item.get("status") == "failed",
+    )
 
 
 def _called(name: str, given: object, *, result: object, failed: bool, ts: float) -> Passage:

@@ -81,6 +81,8 @@ class Progress:
     #: Bytes of the transcript that were read.
     end: int = 0
     stretch: Stretch = field(default_factory=Stretch)
+    #: When it was read, in seconds since 1970; what was learned since is new.
+    looked: float = 0
 
 
 def find_progress(local: Path, session: str) -> Progress:
@@ -93,7 +95,7 @@ def find_progress(local: Path, session: str) -> Progress:
             failed=tuple(map(str, told["failed"])),
             found=tuple(map(str, told["found"])),
         )
-        return Progress(end=int(told["end"]), stretch=stretch)
+        return Progress(end=int(told["end"]), stretch=stretch, looked=float(told["looked"]))
     return Progress()
 
 
@@ -105,7 +107,8 @@ def keep_progress(local: Path, session: str, progress: Progress) -> None:
     """
     path = local / _FOLDER / f"{session}.json"
     private_folder(path.parent)
-    told = {"end": progress.end, **{name: getattr(progress.stretch, name) for name in Stretch.__slots__}}
+    told = {"end": progress.end, "looked": progress.looked}
+    told |= {name: getattr(progress.stretch, name) for name in Stretch.__slots__}
     path.write_text(json.dumps(told), encoding="utf-8")
 
 

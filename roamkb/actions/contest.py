@@ -1,0 +1,85 @@
+"""Learnings that a session takes back by what it does next, until its agent settles them (D21)."""
+
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from typing import Final
+
+from roamkb.core.evidence import are_related
+from roamkb.core.ledger import ACTIVE
+from roamkb.core.ledger import CONTESTED
+from roamkb.core.ledger import Standing
+from roamkb.core.ledger import State
+from roamkb.core.saying import Hand
+from roamkb.core.saying import Stamps
+from roamkb.core.secrets import withheld
+from roamkb.core.text import clipped
+from roamkb.core.text import shown
+from roamkb.core.transcript import Passage
+from roamkb.core.transcript import Speaker
+from roamkb.storage.log import Log
+
+#: How the reason begins of a learning on whose subject a human spoke: an agent that lets it stand settles it.
+SPOKEN_OF: Final = "the human then said: "
+_LONGEST: Final = 160
+
+
+def spoken_of(state: State, session: str, passages: Sequence[Passage], *, since: float) -> Mapping[str, str]:
+    """Return the session's learnings on whose subject its human speaks next, and the words, by id.
+
+    Only those that were learned at or after `since`, in seconds since 1970: of older ones the human spoke
+    before.
+    """
+    said = next((one.text for one in passages if one.speaker is Speaker.HUMAN and one.text), "")
+    if not said:
+        return {}
+    words = f"{SPOKEN_OF}“{clipped(withheld(shown(said)), _LONGEST)}”"
+    return {
+        one.id: words
+        for one in of_session(state, session)
+        if one.learning.ts >= since and are_related(one.learning.content, said)
+    }
+
+
+def of_session(state: State, session: str) -> Iterator[Standing]:
+    """Yield the session's learnings that count and that nobody has settled for good."""
+    for one in state.standings.values():
+        is_settled = one.is_pinned or one.is_overridden or CONTESTED in one.flags
+        if one.learning.session == session and one.status == ACTIVE and not is_settled:
+            yield one
+
+
+def contest(log: Log, why: Mapping[str, str], hand: Hand) -> None:
+    """Record that learnings are taken back, each with the reason.
+
+    Raises:
+        DiskError, NotDurable: as the log says.
+    """
+    _flag(log, why, hand, cleared=False)
+
+
+def settle(log: Log, session: str, hand: Hand) -> None:
+    """Let the session's learnings stand that its agent was asked about and didn't take back.
+
+    Raises:
+        DiskError, NotDurable: as the log says.
+    """
+    with_reason = {
+        one.id: one.flags[CONTESTED]
+        for one in log.read().state().standings.values()
+        if one.learning.session == session and one.flags.get(CONTESTED, "").startswith(SPOKEN_OF)
+    }
+    _flag(log, with_reason, hand, cleared=True)
+
+
+def _flag(log: Log, why: Mapping[str, str], hand: Hand, *, cleared: bool) -> None:
+    if not why:
+        return
+    with log.locked():
+        stamps = Stamps(hand, after=log.read().last_event, by="contest")
+        log.append(
+            events=[
+                stamps.event("flagged", id, reason=CONTESTED, evidence=reason, cleared=cleared or None)
+                for id, reason in why.items()
+            ]
+        )

@@ -1,0 +1,81 @@
+"""When an agent is asked what its work taught it."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamkb.core.asking import LONGEST_ASK
+from roamkb.core.asking import Stretch
+from roamkb.core.asking import ask_text
+from roamkb.core.asking import continued
+from roamkb.core.transcript import Passage
+from roamkb.core.transcript import Speaker
+
+_SAID = Passage(speaker=Speaker.AGENT, text="Done.")
+_PROMPT = Passage(speaker=Speaker.HUMAN, text="Do it.")
+
+
+def ran(command: str, *, failed: bool = False, edits: tuple[str, ...] = ()) -> Passage:
+    """Return a call of a tool."""
+    return Passage(
+        speaker=Speaker.TOOL, text="", tool="Bash", command=command, has_failed=failed, edits=edits
+    )
+
+
+def reasons(*passages: Passage) -> tuple[str, ...]:
+    """Return why a stretch of these is worth an ask."""
+    return continued(Stretch(), passages).reasons
+
+
+def test_a_short_answer_is_no_reason() -> None:
+    """Nobody is asked after each question."""
+    assert () == reasons(_PROMPT, _SAID)
+    assert () == reasons(_PROMPT, ran("ls"), ran("cat x"), ran("make", failed=True), _SAID)
+
+
+def test_what_was_done_is_a_reason() -> None:
+    """An edit, an error that went away, a human who speaks again, many calls."""
+    assert ("edited",) == reasons(_PROMPT, ran("", edits=("a.py",)))
+    assert ("mended",) == reasons(_PROMPT, ran("make", failed=True), ran("vi"), ran("make"))
+    assert ("corrected",) == reasons(_PROMPT, _SAID, _PROMPT)
+    assert ("corrected",) == reasons(_PROMPT, Passage(speaker=Speaker.HUMAN, text="", is_interruption=True))
+    assert ("long",) == reasons(_PROMPT, *[ran(f"ls {n}") for n in range(9)])
+
+
+_PASSAGES = st.lists(
+    st.builds(
+        Passage,
+        speaker=st.sampled_from(Speaker),
+        text=st.just("x"),
+        tool=st.sampled_from(["", "Bash"]),
+        command=st.sampled_from(["make", "ls", ""]),
+        edits=st.sampled_from([(), ("a",)]),
+        has_failed=st.booleans(),
+    )
+)
+
+
+@given(_PASSAGES, st.integers(min_value=0))
+def test_it_makes_no_difference_how_often_one_looks(passages: list[Passage], at: int) -> None:
+    """A stretch that is read in two goes is the same."""
+    at = min(at, len(passages))
+    assert continued(Stretch(), passages) == continued(continued(Stretch(), passages[:at]), passages[at:])
+
+
+_KEYS = st.lists(st.text("abc-", min_size=1, max_size=80), max_size=9)
+
+
+@given(_KEYS, _KEYS, _KEYS)
+def test_an_ask_is_short_whatever_it_lists(
+    captured: list[str], shown: list[str], contested: list[str]
+) -> None:
+    """And always says how to answer, and that nothing is an answer."""
+    text = ask_text(captured=captured, shown=shown, contested=contested)
+    assert len(text) <= LONGEST_ASK
+    assert "roamkb learn --proposals -" in text
+    assert "None is fine" in text
+
+
+def test_what_is_to_be_settled_comes_first() -> None:
+    """Then what the session said, then what it was shown."""
+    text = ask_text(captured=["kept-1"], shown=["seen-1"], contested=["doubt-1"])
+    assert text.endswith("KEY. To settle: doubt-1 Kept: kept-1 Shown: seen-1")
