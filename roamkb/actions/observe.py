@@ -74,7 +74,7 @@ def learn_said(
         saying = Saying(
             content=one.text, type=one.said or one.type, tags=one.tags, bead=one.bead, task=task or one.bead
         )
-        if reason := neglected(one.text, saying.type) or _told(one.text, told):
+        if reason := neglected(one.text) or _told(one.text, told):
             declined.append(Declined(text=redacted(one.text), reason=reason))
             continue
         try:

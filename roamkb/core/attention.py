@@ -5,14 +5,11 @@ a discovery, or nothing. Everything else that agents do is sensory input, and fo
 is a feature.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from roamkb.core.learning import canonical_type
-from roamkb.core.moments import is_vague
-from roamkb.core.moments import of_the_moment
 from roamkb.core.observation import Observation as Observation
 from roamkb.core.secrets import SECRET_MARK
 from roamkb.core.secrets import names_a_secret
@@ -120,27 +117,18 @@ def category_of(text: str, type: str) -> str:
     return best if counts[best] else known.otherwise or INSIGHT
 
 
-#: Fewer words say nothing that another session could use.
-_LEAST_WORDS = 4
 _MOST_CHARACTERS = 2000
-_LETTERS = re.compile(r"[^\W\d_]")
 
 
-def neglected(text: str, type: str = "") -> str:
-    """Return why `text`, said as a `type`, isn't worth a second look; empty where it may be."""
-    found = list(words(text))
+def neglected(text: str) -> str:
+    """Return why what was announced in `text` isn't kept; empty where it is.
+
+    A type word is intent: a short text is kept, and a gate decides; only what can be no statement is not.
+    """
     if SECRET_MARK.search(text):
         return "it held a secret"
-    if len(found) < _LEAST_WORDS and len(text.strip()) < 12:
-        return "it says too little"
     if len(text) > _MOST_CHARACTERS:
         return "it is no statement but a document"
     if names_a_secret(text):
         return "it names a secret"
-    if reason := of_the_moment(text, decides=bool(type) and attention_to(type).filter == DECISION):
-        return reason
-    if is_vague(text):
-        return "it could be said of any project"
-    if len(_LETTERS.findall(text)) * 2 < len(text.replace(" ", "")):
-        return "it is no prose"
     return ""

@@ -109,7 +109,7 @@ def plan_session(
         if not attention.filter:
             plan.drop("not an insight, a decision or a discovery")
             continue
-        if reason := neglected(observation.text, observation.type):
+        if reason := neglected(observation.text):
             plan.drop(reason)
             continue
         noticed = Noticed(

@@ -23,7 +23,7 @@ from roamkb.core.transcript import Speaker
 
 #: Letters of a quote, blanks aside; fewer stand in any text. A letter of Chinese or Thai counts for three.
 _SHORTEST_QUOTE: Final = 10
-#: Of the words of a claim, how many a tool must have printed to bear it out where it printed none of its names.
+#: How many of a claim's words a tool must have printed to bear it out, where it printed none of its names.
 _WORDS_BORNE_OUT: Final = 0.5
 #: Shared words, or the share of the fewer, that make two texts be about one subject.
 _SHARED_WORDS: Final = 2

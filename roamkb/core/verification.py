@@ -18,9 +18,6 @@ from roamkb.core.attention import DURABLE_CATEGORIES
 from roamkb.core.evidence import Testimony
 from roamkb.core.evidence import names_of
 from roamkb.core.ledger import UNVERIFIED
-from roamkb.core.moments import is_vague
-from roamkb.core.moments import passing
-from roamkb.core.moments import undated
 from roamkb.core.secrets import SECRET_MARK
 from roamkb.core.secrets import find_secret
 from roamkb.core.secrets import has_high_entropy
@@ -150,7 +147,6 @@ def checks(content: str, evidence: Evidence) -> tuple[Check, ...]:
             ("no_secret", _secret(content)),
             ("no_instruction", _instruction(content)),
             ("safe", _unsafe(content)),
-            ("dated", _undated(content)),
             ("not_in_boot_file", restates),
             ("not_repeated", f"{evidence.repeats} says so and is verified" if evidence.repeats else ""),
             ("no_contradiction", f"{evidence.contradicts} may say otherwise" if evidence.contradicts else ""),
@@ -225,8 +221,6 @@ _ACCURACY: Final = {"human": Decimal("0.9"), "agent": Decimal("0.8")}
 
 def _too_little(content: str) -> str:
     count = sum(1 for _ in words(content))
-    if is_vague(content):
-        return "it could be said of any project"
     # one run of Chinese or Thai is a sentence to its reader
     return "" if count >= _LEAST_WORDS or len(content.strip()) >= 3 * _LEAST_WORDS else "it is too short"
 
@@ -267,13 +261,6 @@ def _unsafe(content: str) -> str:
 def _token(content: str) -> str:
     found = has_high_entropy(content)
     return "a word in it looks like a token of an unknown form" if found else ""
-
-
-def _undated(content: str) -> str:
-    if said := passing(content):
-        return f"it says “{said}”, which nobody can read later"
-    said = undated(content)
-    return f"it says “{said}” and no date or version" if said else ""
 
 
 def _unanchored(missing: tuple[str, ...]) -> str:

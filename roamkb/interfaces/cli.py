@@ -356,6 +356,7 @@ def _hint(parameter: Parameter) -> object:
         Shape.TEXTS: list[str] | None,
         Shape.COUNT: int | None,
         Shape.FLAG: bool,
+        Shape.OBJECTS: str | None,
     }
     kind = kinds[parameter.shape]
     if parameter.required:

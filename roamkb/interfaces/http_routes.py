@@ -9,6 +9,7 @@ or sweeps (`snapshot restore`, `trash --all-agent`), and anything that would let
 (`--project`, `classify DIR`).
 """
 
+import json
 import shlex
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -140,7 +141,8 @@ _OFFERED: Final = (
     _post("trash", "name"),
     _post("restore", "name"),
     _post(
-        "learn", "text type tags task category files actions provenance confidence supersedes agent session"
+        "learn",
+        "text proposals type tags task category files actions provenance confidence supersedes agent session",
     ),
     _post("consolidate", "stage name agent"),
     _post("verify", "keys batch task judge accuracy relevance specificity by", judge=("heuristic",)),
@@ -214,6 +216,7 @@ def _field(parameter: Parameter, route: Route) -> tuple[object, object]:
         Shape.TEXTS: _TEXTS,
         Shape.COUNT: _COUNT,
         Shape.FLAG: bool,
+        Shape.OBJECTS: list[dict[str, Any]],
     }
     kind = kinds[parameter.shape]
     if parameter.name in route.choices:
@@ -230,6 +233,8 @@ def _field(parameter: Parameter, route: Route) -> tuple[object, object]:
 def _argument(parameter: Parameter, value: object) -> str | int | bool | tuple[str, ...] | None:
     if parameter.shape is Shape.TEXTS:
         return tuple(map(str, value)) if isinstance(value, list) else ()
+    if parameter.shape is Shape.OBJECTS:
+        return None if value is None else json.dumps(value, ensure_ascii=False)
     return value if isinstance(value, (str, int)) else None
 
 

@@ -124,9 +124,10 @@ TOOLS: tuple[Tool, ...] = (
     ),
     _tool(
         "learn",
-        "Remember a learning (lesson, decision, gotcha, pattern, must-check) in this project's log.",
-        "outcome:string id:string key:string type:string content:string tags:array confidence:number "
-        "occurrences:integer may_contradict:array path:string warnings:array",
+        "Remember a learning (lesson, decision, gotcha, pattern, must-check) in this project's log: text, or "
+        "proposals with their evidence, which is looked up in this session.",
+        "proposals:array outcome:string id:string key:string type:string content:string tags:array "
+        "confidence:number occurrences:integer may_contradict:array path:string warnings:array",
         of="learn",
         is_read_only=False,
     ),
@@ -236,6 +237,8 @@ def _schema(parameter: Parameter) -> Json:
             type = {"type": "integer", "minimum": 0}
         case Shape.TEXTS:
             type = {"type": "array", "items": {"type": "string"}}
+        case Shape.OBJECTS:
+            type = {"type": "array", "items": {"type": "object"}}
         case Shape.TEXT if parameter.name in _NUMBERS:
             type = {"type": "number", "minimum": 0, "maximum": 1}
         case Shape.TEXT:
@@ -272,6 +275,10 @@ def _value(parameter: Parameter, value: object) -> str | int | bool | tuple[str,
             return value
         case Shape.TEXTS, list() if all(isinstance(one, str) for one in value):
             return tuple(_text(parameter, one) for one in value)
+        case Shape.OBJECTS, list() if all(isinstance(one, dict) for one in value):
+            import json
+
+            return _text(parameter, json.dumps(value, ensure_ascii=False))
         case Shape.TEXTS, str():
             return (_text(parameter, value),)
         case Shape.TEXT, str():

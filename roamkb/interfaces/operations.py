@@ -18,6 +18,8 @@ class Shape(Enum):
     TEXTS = auto()
     COUNT = auto()
     FLAG = auto()
+    #: A list of JSON objects; on the command line, as one JSON text.
+    OBJECTS = auto()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,8 +220,14 @@ OPERATIONS: tuple[Operation, ...] = (
         example='roamkb learn "OAuth redirect URIs must match exactly" --type gotcha --file "src/auth/*.ts"',
         parameters=(
             _argument("text", "The statement; - reads standard input.", required=False, metavar="TEXT|-"),
-            _option("--proposals", "A JSON list of claims with their evidence, instead of TEXT; - reads "
-                    "standard input.", metavar="JSON|-"),
+            Parameter(
+                name="proposals",
+                help="Claims with their evidence, instead of TEXT: a list of {claim, type, files, task, "
+                "evidence: {quote, source}, supersedes, withdraws, human_said}; - reads standard input.",
+                shape=Shape.OBJECTS,
+                flags=("--proposals",),
+                metavar="JSON|-",
+            ),
             _option("--type", "learned, decision, fact, pattern, investigation, gotcha, must-check…",
                     metavar="T"),
             _options("--tag", "tags", "A tag beside the ones that its words give it.", metavar="T"),

@@ -98,5 +98,5 @@ def _value(parameter: Parameter, given: list[str]) -> str | int | bool | tuple[s
             return tuple(given)
         case Shape.COUNT:
             return int(given[-1]) if given else None
-        case Shape.TEXT:
+        case Shape.TEXT | Shape.OBJECTS:
             return given[-1] if given else None
