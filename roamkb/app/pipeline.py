@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from roamkb.app.approval import ProjectApproval
+from roamkb.app.asking import ProjectAsking
 from roamkb.app.brief import ProjectBrief
 from roamkb.app.sharing import ProjectSharing
 from roamkb.core.errors import Refused
 from roamkb.core.errors import UsageError
 from roamkb.core.names import require_name
+from roamkb.core.text import counted
 from roamkb.core.text import shown
 from roamkb.core.text import texts_of
 
@@ -23,16 +25,17 @@ if TYPE_CHECKING:
     from roamkb.actions.promote import Promoted
     from roamkb.actions.propose import Proposed
     from roamkb.actions.verify import Bench
-    from roamkb.actions.verify import Judgement
     from roamkb.actions.verify import Verified
     from roamkb.core.consolidation import Told
+    from roamkb.core.judging import Judgement
     from roamkb.core.ledger import Standing
+    from roamkb.core.ledger import State
     from roamkb.core.saying import Hand
     from roamkb.formats.payloads import Happening
     from roamkb.storage.log import Log
 
 
-class ProjectPipeline(ProjectApproval, ProjectSharing, ProjectBrief):
+class ProjectPipeline(ProjectApproval, ProjectSharing, ProjectBrief, ProjectAsking):
     """The project's log, and the stages that its learnings pass."""
 
     def observe(
@@ -157,14 +160,19 @@ class ProjectPipeline(ProjectApproval, ProjectSharing, ProjectBrief):
     ) -> "Verified":
         """Put learnings through the gate: named ones, or with `batch` all that want it.
 
-        The scores come from `judge` (a command, or `heuristic`), or from the caller for one learning.
-        Without either only the checks are made, and a learning stays unverified.
+        The scores come from `judge` (`heuristic`, or a language model by its name), or from the caller
+        for one learning. Without either only the checks are made, and a learning stays unverified.
 
         Raises:
-            UsageError: nothing to verify, or scores that are none. NotFound, Ambiguous, NoLog, Refused.
+            UsageError: nothing to verify, scores that are none, or a model that can't or may not be asked.
+            NotFound, Ambiguous, NoLog, Refused.
         """
         from roamkb.actions import verify as verifying
+        from roamkb.actions.judges import HEURISTIC
+        from roamkb.actions.judges import by_caller
+        from roamkb.actions.judges import by_rule
         from roamkb.actions.known import called
+        from roamkb.core.judging import Judgement
         from roamkb.core.ledger import SUPERSEDED
         from roamkb.core.verification import scores_of
 
@@ -192,46 +200,58 @@ class ProjectPipeline(ProjectApproval, ProjectSharing, ProjectBrief):
             wanted = [one for one in everything if verifying.wants_judging(one)]
         else:
             everything = wanted = [called(log, state, key) for key in texts_of(keys)]
-        name = judge or (hand.agent if scores else "")
-        bench = self._bench(log, name, verifying.Judgement(scores=scores) if scores else None)
+        if judge and judge != HEURISTIC and wanted:
+            bench = self._model_bench(log, state, judge, count=len(wanted))
+        else:
+            name = judge or (hand.agent if scores else "")
+            says = by_rule if judge else by_caller(Judgement(scores=scores))
+            bench = self._bench(log, name, says)
         judged = tuple(
             verifying.verify(log, verifying.Gate(state, bench), wanted, hand, progress=self._progress)
         )
         return verifying.Verified(judged=judged, skipped=len(everything) - len(wanted))
 
-    def _bench(self, log: "Log", judge: str, given: "Judgement | None") -> "Bench":
-        from roamkb.actions import verify as verifying
-        from roamkb.core.consolidation import category
-        from roamkb.core.verification import heuristic
-        from roamkb.core.verification import scores_of
-        from roamkb.storage.boot_files import boot_lines
-        from roamkb.storage.judge import ask_judge
-        from roamkb.storage.receipts import receipts
+    def _model_bench(self, log: "Log", state: "State", judge: str, *, count: int) -> "Bench":
+        """Return the bench of a language model, once its human lets it see so many learnings."""
+        from roamkb.actions.judges import ModelJudge
+        from roamkb.actions.judges import judged_item
+        from roamkb.formats.model_names import ModelKind
+        from roamkb.storage.anchors import Grounds
+        from roamkb.storage.prompts import prompt
 
-        def scores(standing: "Standing") -> "Judgement":
-            if given or not judge:
-                return given or verifying.Judgement(scores=None)
-            if judge == verifying.HEURISTIC:
-                about = category(standing)
-                content = standing.learning.content
-                return verifying.Judgement(
-                    scores=heuristic(content, confidence=standing.confidence, category=about)
-                )
-            answer, trouble = ask_judge(judge, verifying.question(standing))
-            told = scores_of(answer)
-            if told is None and not trouble:
-                trouble = "the judge's answer holds no three scores from 0 to 1"
-            return verifying.Judgement(scores=told, trouble=trouble)
+        model, told = self._model(judge), prompt("judge-1")
+        about = f"{counted(count, 'learning')}, with lines of the files that they name,"
+        ask = self._asker(judge, told.text, about=about)
+        finder, grounds = self._finder(log, state), Grounds(log.root)
+        says = ModelJudge(
+            ask,
+            lambda standing: judged_item(standing, state, finder, grounds),
+            is_command=model.kind is ModelKind.COMMAND,
+        )
+        return self._bench(log, model.label, says, prompt=told.label)
+
+    def _bench(
+        self,
+        log: "Log",
+        name: str,
+        judge: "Callable[[Sequence[Standing]], Iterable[Judgement]]",
+        *,
+        prompt: str = "",
+    ) -> "Bench":
+        from roamkb.actions import verify as verifying
+        from roamkb.storage.boot_files import boot_lines
+        from roamkb.storage.receipts import receipts
 
         shown: dict[str, list[str]] = {}
         for receipt in receipts(log.local):
             shown.setdefault(receipt.session, []).extend(receipt.shown)
         return verifying.Bench(
-            name=judge,
-            scores=scores,
+            name=name,
+            judge=judge,
             missing_anchors=self._missing_anchors(log),
             boot=boot_lines(log.root, self._around.home),
             shown=shown,
+            prompt=prompt,
         )
 
     def _missing_anchors(self, log: "Log") -> "Callable[[Standing], Sequence[str]]":
