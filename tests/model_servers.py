@@ -138,7 +138,8 @@ def serving(reply: Callable[[Json], Reply] | Reply) -> Iterator[Server]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     made = Server(url=f"http://127.0.0.1:{server.server_port}")
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    # how long it takes to stop
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
         yield made

@@ -121,10 +121,9 @@ def judged_item(standing: Standing, state: State, finder: Finder, grounds: Groun
 
 
 def _lines(content: str, files: Iterable[str], grounds: Grounds) -> Iterator[str]:
-    terms = list(dict.fromkeys(words(content)))
     texts = ((file, grounds.text_of(file)) for file in files)
     for file, text in islice(((file, text) for file, text in texts if text), _FILES):
-        yield from telling_lines(text, terms, path=file, most=_LINES)
+        yield from telling_lines(text, content, path=file, most=_LINES)
 
 
 def _nearest(standing: Standing, state: State, finder: Finder) -> Iterator[str]:

@@ -5,10 +5,16 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from roamkb.core.ledger import UNVERIFIED
 from roamkb.core.text import clipped
+from roamkb.core.text import folded
+from roamkb.core.tokens import STOP_WORDS
+from roamkb.core.tokens import UNSPACED
+from roamkb.core.tokens import pairs
+from roamkb.core.tokens import words
 from roamkb.core.verification import INVALIDATED
 from roamkb.core.verification import VERIFIED
 from roamkb.core.verification import Scores
@@ -31,6 +37,7 @@ _TURN: Final = 1_200
 _LINES: Final = 1_600
 _NEAR: Final = 300
 _MOST_FILES: Final = 8
+_MOST_TERMS: Final = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,12 +146,13 @@ def _unjudged(why: str) -> Judgement:
     return Judgement(scores=None, trouble=f"the judge's answer {why}")
 
 
-def telling_lines(text: str, terms: Sequence[str], *, path: str, most: int) -> Iterator[str]:
-    """Yield the lines of a file in which the rarest of `terms` stand, with their neighbours, in its order."""
+def telling_lines(text: str, claim: str, *, path: str, most: int) -> Iterator[str]:
+    """Yield the lines of a file in which the rarest words of `claim` stand, with their neighbours."""
     lines = text.splitlines()
-    having = [[at for at, line in enumerate(lines) if term in line.casefold()] for term in terms]
+    plain = [folded(line) for line in lines]
     weights: defaultdict[int, float] = defaultdict(float)
-    for places in having:
+    for term in dict.fromkeys(_terms(claim)):
+        places = [at for at, line in enumerate(plain) if term in line]
         for at in places:
             weights[at] += 1 / len(places)
     best = sorted(weights, key=lambda at: (-weights[at], at))[: max(most // 3, 1)]
@@ -152,3 +160,11 @@ def telling_lines(text: str, terms: Sequence[str], *, path: str, most: int) -> I
     # a file without any of them says what it is by its beginning
     for at in (wanted or range(len(lines)))[:most]:
         yield f"{path}:{at + 1}: {clipped(lines[at].rstrip(), _NEAR)}"
+
+
+def _terms(claim: str) -> Iterator[str]:
+    for word in islice(words(claim), _MOST_TERMS):
+        if UNSPACED.match(word):
+            yield from pairs(word)
+        elif (plain := folded(word)) not in STOP_WORDS:
+            yield plain
