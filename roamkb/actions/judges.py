@@ -28,8 +28,8 @@ from roamkb.core.ledger import State
 from roamkb.core.query import parse_words
 from roamkb.core.tokens import words
 from roamkb.core.verification import heuristic
+from roamkb.formats.model_answers import ModelTrouble
 from roamkb.storage.anchors import Grounds
-from roamkb.storage.language_models import ModelTrouble
 
 #: What `--judge heuristic` names: the rule without a model.
 HEURISTIC: Final = "heuristic"

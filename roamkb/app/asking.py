@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from roamkb.core.model import Project
+    from roamkb.formats.model_answers import ModelTrouble
     from roamkb.formats.model_names import LanguageModel
     from roamkb.storage.language_models import Limits
-    from roamkb.storage.language_models import ModelTrouble
 
 #: What a human types to let a model see what is said at work.
 _WORD = "send"

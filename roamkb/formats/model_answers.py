@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 from typing import Final
 
@@ -21,6 +22,14 @@ _BEGUN: Final = re.compile(r'\{\s*"')
 _MOST_BRACES: Final = 200
 #: Letters that are quoted of what was no answer.
 _QUOTED: Final = 160
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelTrouble:
+    """A model gave no answer."""
+
+    #: One sentence that names the model.
+    why: str
 
 
 class NoAnswer(ValueError):

@@ -6,8 +6,6 @@ it is sent is cleaned, and credentials are masked, whoever made it. Keys come fr
 
 import json
 import re
-import tempfile
-import tomllib
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,6 +19,7 @@ from roamkb.core.framing import HANDLING
 from roamkb.core.secrets import withheld
 from roamkb.core.text import cleaned
 from roamkb.core.text import shown
+from roamkb.formats.model_answers import ModelTrouble
 from roamkb.formats.model_answers import NoAnswer
 from roamkb.formats.model_answers import error_in
 from roamkb.formats.model_answers import parse_answer
@@ -28,8 +27,6 @@ from roamkb.formats.model_answers import said
 from roamkb.formats.model_names import LanguageModel
 from roamkb.formats.model_names import ModelKind
 from roamkb.formats.model_names import parse_model_name
-from roamkb.storage.model_programs import run_program
-from roamkb.storage.model_servers import post_json
 
 _KEY: Final = "OPENAI_API_KEY"
 _CHAT: Final = "/chat/completions"
@@ -67,14 +64,6 @@ class Limits:
 
     seconds: float = 600.0
     most_bytes: int = 1024 * 1024
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelTrouble:
-    """A model gave no answer."""
-
-    #: One sentence that names the model.
-    why: str
 
 
 def ask_model(
@@ -125,10 +114,10 @@ def _fit(value: object) -> Any:
 
 
 def _framed(payload: Mapping[str, object]) -> str:
-    """Return `payload` as JSON in a frame that says what it is; no text in it can be a tag, or a line."""
+    """Return `payload` as JSON in a frame that says what it is; no text in it can end that."""
     text = json.dumps(payload, ensure_ascii=False, indent=1)
-    for letter in "<>&":
-        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    # as JSON may spell them, so that who quotes the text quotes it right
+    text = text.replace("</", "<\\/").replace(f"<{_TAG}", f"\\u003c{_TAG}")
     return (
         f"<{_TAG}>\n{HANDLING}\n\n{text}\n</{_TAG}>\n\nAnswer with the one JSON object, and nothing else.\n"
     )
@@ -141,6 +130,8 @@ def _ask_program(
     environment: Mapping[str, str],
     limits: Limits,
 ) -> str | ModelTrouble:
+    import tempfile
+
     if model.kind is ModelKind.COMMAND:
         asked = json.dumps({"prompt": prompt, **payload})
         return _run(model, model.words, asked, environment, limits)
@@ -162,6 +153,8 @@ def _run(
     limits: Limits,
     folder: str | None = None,
 ) -> str | ModelTrouble:
+    from roamkb.storage.model_programs import run_program
+
     try:
         done = run_program(
             words,
@@ -209,6 +202,8 @@ def _codex(environment: Mapping[str, str]) -> list[str]:
 
 def _codex_servers(environment: Mapping[str, str]) -> list[str]:
     """Return the names of the MCP servers that Codex would start: the rest of its settings is wanted."""
+    import tomllib
+
     home = environment.get("CODEX_HOME") or f"{environment.get('HOME', '')}/.codex"
     try:
         servers = tomllib.loads(Path(home, "config.toml").read_text(encoding="utf-8")).get("mcp_servers")
@@ -229,6 +224,8 @@ def _ask_server(
     environment: Mapping[str, str],
     limits: Limits,
 ) -> str | ModelTrouble:
+    from roamkb.storage.model_servers import post_json
+
     body: dict[str, object] = {"messages": messages, "stream": False}
     if model.model:
         body["model"] = model.model

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from roamkb.core.errors import UsageError
+from roamkb.formats.model_answers import ModelTrouble
 from roamkb.storage.language_models import Limits
-from roamkb.storage.language_models import ModelTrouble
 from roamkb.storage.language_models import ask_model
 from tests.model_servers import Json
 from tests.model_servers import Reply
@@ -412,12 +412,14 @@ def result(text: object, **more: object) -> str:
 def test_claude_code_answers_once_without_tools_hooks_or_memory(tmp_path: Path, out: str) -> None:
     """In an empty folder, as no session of another's; however its settings have it print."""
     path = harness(tmp_path, "claude", f"print({out!r})")
-    assert ANSWER == ask("claude", {"a": "<b>"}, **path)
+    assert ANSWER == ask("claude", {"a": "<b></b> & <untrusted-knowledge>"}, **path)
     words, asked, cwd, environment, files = json.loads((tmp_path / "called").read_text())
     assert {"--safe-mode", "--strict-mcp-config", "--no-session-persistence"} <= set(words)
     assert "" == words[words.index("--tools") + 1]
     assert "Answer." == words[words.index("--system-prompt") + 1]
-    assert "\\u003cb\\u003e" in asked
+    assert '"a": "<b><\\/b> & \\u003cuntrusted-knowledge>"' in asked
+    data = asked[asked.index("{") : asked.rindex("}") + 1]
+    assert {"a": "<b></b> & <untrusted-knowledge>"} == json.loads(data)
     assert not Path(cwd).exists()
     assert [] == files
     assert not {"CLAUDECODE", "CODEX_THREAD_ID"} & environment.keys()
