@@ -79,7 +79,10 @@ def _ollama_address(host: str) -> Address:
     try:
         address = parse_address(text)
     except BadAddress as error:
-        raise UsageError(f"OLLAMA_HOST {shown(withheld(host))} {error}") from error
+        # not shown: it may hold a password
+        raise UsageError(
+            f"OLLAMA_HOST {error}", hint="host, host:port or https://host, as Ollama reads it"
+        ) from error
     return Address(
         scheme=address.scheme,
         host=_ANY_HOST.get(address.host, address.host),
@@ -102,7 +105,7 @@ def _openai(rest: str) -> LanguageModel:
         address = parse_address(url)
     except BadAddress as error:
         raise UsageError(
-            f"the address {shown(withheld(url))!r} {error}",
+            f"the address behind openai: {error}",
             hint="openai:https://HOST/v1#MODEL; the key is read from OPENAI_API_KEY",
         ) from error
     if shown(model) != model:
