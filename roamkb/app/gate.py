@@ -11,16 +11,16 @@ from roamkb.core.text import texts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from collections.abc import Iterable
 
     from roamkb.actions.learn import Learned
     from roamkb.actions.learn_proposals import Proposals
     from roamkb.actions.verify import Bench
-    from roamkb.actions.verify import Judgement
-    from roamkb.core.evidence import Testimony
+    from roamkb.actions.witnesses import Witnesses
+    from roamkb.core.judging import Judgement
     from roamkb.core.ledger import Standing
     from roamkb.core.ledger import State
     from roamkb.core.saying import Hand
-    from roamkb.core.transcript import Passage
     from roamkb.storage.log import Log
 
 
@@ -132,91 +132,55 @@ class ProjectGate(ProjectLog):
         from roamkb.core.verification import failed
 
         state = log.read().state()
-        gate = verifying.Gate(state, self._bench(log, "", None))
+        gate = verifying.Gate(state, self._bench(log, ""))
         judged = tuple(verifying.verify(log, gate, [state.standings[id]], hand))
         why = tuple(check.why for one in judged for check in failed(one.checks))
         return log.read().state().standings[id], why
 
-    def _bench(self, log: "Log", judge: str, given: "Judgement | None") -> "Bench":
+    def _bench(
+        self,
+        log: "Log",
+        name: str,
+        judge: "Callable[[Sequence[Standing]], Iterable[Judgement]] | None" = None,
+        *,
+        prompt: str = "",
+    ) -> "Bench":
+        """Return the bench of a judge; without one the evidence judges."""
         from roamkb.actions import verify as verifying
-        from roamkb.core.evidence import testimony_of
+        from roamkb.actions.judges import EVIDENCE
+        from roamkb.actions.judges import by_evidence
         from roamkb.core.hazards import hazard_of
-        from roamkb.core.verification import scores_of
         from roamkb.storage.boot_files import boot_lines
-        from roamkb.storage.judge import ask_judge
         from roamkb.storage.lexicons import lexicon
         from roamkb.storage.receipts import receipts
-
-        def scores(standing: "Standing") -> "Judgement":
-            if given:
-                return given
-            if judge in verifying.BY_EVIDENCE:
-                return verifying.Judgement(scores=verifying.scores_of_evidence(standing, testimony(standing)))
-            answer, trouble = ask_judge(judge, verifying.question(standing))
-            told = scores_of(answer)
-            if told is None and not trouble:
-                trouble = "the judge's answer holds no three scores from 0 to 1"
-            return verifying.Judgement(scores=told, trouble=trouble)
 
         shown: dict[str, list[str]] = {}
         for receipt in receipts(log.local):
             shown.setdefault(receipt.session, []).extend(receipt.shown)
         witnesses = self._witnesses(log)
-
-        def testimony(standing: "Standing") -> "Testimony | None":
-            return witnesses(standing) or testimony_of(standing)
-
-        def hazard(standing: "Standing") -> str:
-            return hazard_of(standing.learning.content, acts=lexicon("acts"))
-
         return verifying.Bench(
-            name=verifying.EVIDENCE if not given and judge in verifying.BY_EVIDENCE else judge,
-            testimony=testimony,
-            hazard=hazard,
-            scores=scores,
+            name=name if judge else EVIDENCE,
+            judge=judge or by_evidence(witnesses.testimony),
+            testimony=witnesses.testimony,
+            hazard=lambda standing: hazard_of(standing.learning.content, acts=lexicon("acts")),
             missing_anchors=self._missing_anchors(log),
             boot=boot_lines(log.root, self._around.home),
             shown=shown,
+            prompt=prompt,
         )
 
     def undone_in(self, state: "State", session: str) -> dict[str, str]:
         """Return the session's learnings that its own work took back since, and how, by id."""
         from roamkb.actions.contest import of_session
 
-        testify = self._witnesses(self._log_to_read())
-        told = ((one.id, testify(one)) for one in of_session(state, session))
+        witnesses = self._witnesses(self._log_to_read())
+        told = ((one.id, witnesses.testimony(one)) for one in of_session(state, session))
         return {id: found.taken_back for id, found in told if found is not None and found.taken_back}
 
-    def _witnesses(self, log: "Log") -> "Callable[[Standing], Testimony | None]":
-        """Return what says what the transcript of a learning's own session says of it, where that is here."""
-        from roamkb.core.evidence import weigh
-        from roamkb.core.proposed_learning import evidence_of
-        from roamkb.storage.anchors import Grounds
-        from roamkb.storage.transcripts import find_transcript
-        from roamkb.storage.transcripts import read_transcript
+    def _witnesses(self, log: "Log") -> "Witnesses":
+        from roamkb.actions.witnesses import Witnesses
 
-        grounds = Grounds(log.root)
-        read: dict[str, Sequence[Passage]] = {}
-
-        def is_there(name: str) -> bool:
-            return (
-                grounds.has_file(name) if "/" in name or "." in name else bool(grounds.symbols_among([name]))
-            )
-
-        def testimony(standing: "Standing") -> "Testimony | None":
-            learning = standing.learning
-            if learning.session not in read:
-                path = find_transcript(
-                    learning.session, home=self._around.home, environment=self._around.environment
-                )
-                read[learning.session] = read_transcript(path).passages if path else ()
-            if not (passages := read[learning.session]):
-                return None
-            quote = evidence_of(learning).quote
-            # who calls `learn` without a quote says it himself
-            return weigh(learning.content, quote, passages, is_there=is_there, said_now=not quote)
-
-        return testimony
+        return Witnesses(log.root, home=self._around.home, environment=self._around.environment)
 
     def _missing_anchors(self, log: "Log") -> "Callable[[Standing], Sequence[str]]":
         """Return what says which files a learning names that are gone, as far as that speaks against it."""

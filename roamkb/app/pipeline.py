@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from roamkb.app.approval import ProjectApproval
+from roamkb.app.asking import ProjectAsking
 from roamkb.app.brief import ProjectBrief
 from roamkb.app.gate import ProjectGate
 from roamkb.app.sharing import ProjectSharing
 from roamkb.core.errors import Refused
 from roamkb.core.errors import UsageError
 from roamkb.core.names import require_name
+from roamkb.core.text import counted
 from roamkb.core.text import shown
 from roamkb.core.text import texts_of
 
@@ -22,14 +24,16 @@ if TYPE_CHECKING:
     from roamkb.actions.promote import Desk
     from roamkb.actions.promote import Promoted
     from roamkb.actions.propose import Proposed
+    from roamkb.actions.verify import Bench
     from roamkb.actions.verify import Verified
     from roamkb.core.consolidation import Told
+    from roamkb.core.ledger import State
     from roamkb.core.saying import Hand
     from roamkb.formats.payloads import Happening
     from roamkb.storage.log import Log
 
 
-class ProjectPipeline(ProjectGate, ProjectApproval, ProjectSharing, ProjectBrief):
+class ProjectPipeline(ProjectGate, ProjectApproval, ProjectSharing, ProjectBrief, ProjectAsking):
     """The project's log, and the stages that its learnings pass."""
 
     def observe(
@@ -154,14 +158,18 @@ class ProjectPipeline(ProjectGate, ProjectApproval, ProjectSharing, ProjectBrief
     ) -> "Verified":
         """Put learnings through the gate: named ones, or with `batch` all that want it.
 
-        The scores come from `judge` (a command, or `heuristic`), or from the caller for one learning.
-        Without either only the checks are made, and a learning stays unverified.
+        The scores come from `judge`, a language model by its name, or from the caller for one learning;
+        without either from the evidence: a learning that has none stays unverified.
 
         Raises:
-            UsageError: nothing to verify, or scores that are none. NotFound, Ambiguous, NoLog, Refused.
+            UsageError: nothing to verify, scores that are none, or a model that can't or may not be asked.
+            NotFound, Ambiguous, NoLog, Refused.
         """
         from roamkb.actions import verify as verifying
+        from roamkb.actions.judges import BY_EVIDENCE
+        from roamkb.actions.judges import by_caller
         from roamkb.actions.known import called
+        from roamkb.core.judging import Judgement
         from roamkb.core.ledger import SUPERSEDED
         from roamkb.core.verification import scores_of
 
@@ -189,12 +197,35 @@ class ProjectPipeline(ProjectGate, ProjectApproval, ProjectSharing, ProjectBrief
             wanted = [one for one in everything if verifying.wants_judging(one)]
         else:
             everything = wanted = [called(log, state, key) for key in texts_of(keys)]
-        name = judge or (hand.agent if scores else "")
-        bench = self._bench(log, name, verifying.Judgement(scores=scores) if scores else None)
+        if scores:
+            bench = self._bench(log, hand.agent, by_caller(Judgement(scores=scores)))
+        elif judge and judge not in BY_EVIDENCE and wanted:
+            bench = self._model_bench(log, state, judge, count=len(wanted))
+        else:
+            bench = self._bench(log, "")
         judged = tuple(
             verifying.verify(log, verifying.Gate(state, bench), wanted, hand, progress=self._progress)
         )
         return verifying.Verified(judged=judged, skipped=len(everything) - len(wanted))
+
+    def _model_bench(self, log: "Log", state: "State", judge: str, *, count: int) -> "Bench":
+        """Return the bench of a language model, once its human lets it see so many learnings."""
+        from roamkb.actions.judges import ModelJudge
+        from roamkb.actions.judges import judged_item
+        from roamkb.formats.model_names import ModelKind
+        from roamkb.storage.anchors import Grounds
+        from roamkb.storage.prompts import prompt
+
+        model, told = self._model(judge), prompt("judge-1")
+        about = f"{counted(count, 'learning')}, with lines of the files that they name,"
+        ask = self._asker(judge, told.text, about=about)
+        finder, grounds, witnesses = self._finder(log, state), Grounds(log.root), self._witnesses(log)
+        says = ModelJudge(
+            ask,
+            lambda standing: judged_item(standing, state, finder, grounds, turn=witnesses.turn(standing)),
+            is_command=model.kind is ModelKind.COMMAND,
+        )
+        return self._bench(log, model.label, says, prompt=told.label)
 
     def promote(
         self,

@@ -151,7 +151,11 @@ def require_in_tree(here: Project, kind: Kind, *, is_inside: bool, fact: str, pl
 def is_loosened(rule: Rule, was: Rule) -> bool:
     """Say whether `rule` does more than deny more than it `was`: the rest is for a human to change."""
     same = rule.kb == was.kb and rule.project_parents == was.project_parents
-    return not same or not set(was.work_roots) <= set(rule.work_roots)
+    return (
+        not same
+        or not set(was.work_roots) <= set(rule.work_roots)
+        or not set(rule.model_addresses) <= set(was.model_addresses)
+    )
 
 
 def strictest(projects: Iterable[Project]) -> Project:

@@ -39,6 +39,8 @@ class Rule:
     project_parents: tuple[str, ...]
     #: The human's own TODO sequences, each as after `#+todo:`; empty means org's TODO and DONE.
     todo_lines: tuple[str, ...] = ()
+    #: Servers, as `https://host:port`, to which what is said at work may be sent.
+    model_addresses: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

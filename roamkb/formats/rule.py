@@ -6,7 +6,7 @@ A block is a fence at the beginning of a line whose info string is `roamkb:NAME`
     ~/projects/work
     ```
 
-`kb`, `work-roots` and `project-parents` are there exactly once, `todo` at most once.
+`kb`, `work-roots` and `project-parents` are there exactly once, `todo` and `model-addresses` at most once.
 Blank lines and lines that begin with `#` don't count.
 
 The rule decides what may leave a project, so whatever could be read in two ways is an
@@ -23,6 +23,8 @@ error, and an error makes every project unknown:
 * A negation among the work roots: it would widen what may be written. Among the
   project parents it narrows, and always wins, wherever it stands.
 * A project parent that begins with a wildcard: every folder would be personal.
+* An address of a model that is more than a server (`https://host`, with a port or not), or that a
+  pattern stands in: what is said at work goes to no address that isn't spelt out.
 
 An empty list of project parents is allowed: nothing is personal then. A work root that
 ends in `/*` or `/**` means the folder itself as well: who denies all that is in it denies it.
@@ -35,6 +37,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from roamkb.core.addresses import BadAddress
+from roamkb.core.addresses import parse_address
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Rule
@@ -50,6 +54,7 @@ _KB = "roamkb:kb"
 _WORK = "roamkb:work-roots"
 _PARENTS = "roamkb:project-parents"
 _TODO = "roamkb:todo"
+_ADDRESSES = "roamkb:model-addresses"
 _NEEDED = (_KB, _WORK, _PARENTS)
 
 _FENCE = re.compile(r"^( {0,3})(`{3,}|~{3,})[ \t]*(.*?)[ \t]*$")
@@ -79,13 +84,14 @@ def parse_rule(text: str, *, source: Path, home: Path) -> Rule:
     for name in _NEEDED:
         if name not in blocks:
             raise BadRule(source, f"has no block `{name}`")
-    todo = blocks.get(_TODO)
+    todo, addresses = blocks.get(_TODO), blocks.get(_ADDRESSES)
     return Rule(
         source=source,
         kb=_kb(blocks[_KB], source, home),
         work_roots=_work_roots(blocks[_WORK], source, home),
         project_parents=_parents(blocks[_PARENTS], source, home),
         todo_lines=tuple(entry for _, entry in todo.entries) if todo else (),
+        model_addresses=_origins(addresses, source) if addresses else (),
     )
 
 
@@ -122,7 +128,7 @@ def _blocks(text: str, source: Path) -> dict[str, _Block]:
     """Return the marked blocks by name."""
     found: dict[str, _Block] = {}
     for block in _scan(text.replace("\r\n", "\n").split("\n"), source):
-        if block.name not in (*_NEEDED, _TODO):
+        if block.name not in (*_NEEDED, _TODO, _ADDRESSES):
             raise BadRule(source, f"has an unknown block `{block.name}` in line {block.start}")
         if block.name in found:
             raise BadRule(source, f"has the block `{block.name}` twice, again in line {block.start}")
@@ -223,6 +229,22 @@ def _parents(block: _Block, source: Path, home: Path) -> tuple[str, ...]:
         "!" + _expanded(entry[1:], home) if entry.startswith("!") else _expanded(entry, home)
         for _, entry in block.entries
     )
+
+
+def _origins(block: _Block, source: Path) -> tuple[str, ...]:
+    """Return the servers that models are asked at, each with its port."""
+    origins = []
+    for number, entry in block.entries:
+        try:
+            address = parse_address(entry.removesuffix("/"))
+        except BadAddress as error:
+            raise BadRule(source, f"has an address in line {number} that {error}") from error
+        if address.path or address.query or "#" in entry:
+            raise BadRule(
+                source, f"has an address in line {number} that is more than a server: {address.origin} is one"
+            )
+        origins.append(address.origin)
+    return tuple(dict.fromkeys(origins))
 
 
 def _check(block: _Block, source: Path) -> None:

@@ -27,6 +27,13 @@ if TYPE_CHECKING:
 _TITLE = 120
 #: Candidates that a wrap-up names; more is a list that nobody reads.
 _ASKED = 5
+#: What each veto of a judge means.
+_VETOED = {
+    "refuted": "the judge found what says otherwise",
+    "passing": "the judge says that it was true for a moment only",
+    "instruction": "the judge says that it tells its reader what to do",
+    "secret": "the judge says that it holds a secret, or leads to one",
+}
 _QUESTION = "Anything worth promoting to the KB?"
 
 
@@ -37,7 +44,7 @@ def verify(result: "Verified") -> Printed:
         lines = [line for one in result.judged for line in _judged(one)]
         if any(map(_is_unscored, result.judged)):
             lines.append(
-                "what nobody scored stays unverified: --judge heuristic, --judge COMMAND, or --accuracy …"
+                "what nobody scored stays unverified: --judge heuristic, --judge MODEL, or --accuracy …"
             )
         if result.skipped:
             lines.append(f"{result.skipped} {'has' if result.skipped == 1 else 'have'} a verdict already")
@@ -60,6 +67,7 @@ def verify(result: "Verified") -> Printed:
                     if one.scores
                     else None,
                     "judge": one.judge,
+                    "vetoes": list(one.vetoes),
                     "checks": [{"name": c.name, "ok": c.ok, "why": c.why} for c in one.checks],
                 }
                 for one in result.judged
@@ -82,6 +90,7 @@ def _judged(one: "Judged") -> list[str]:
         below = "" if one.scores.reaches(VERIFIED_FROM) else f", verified from {VERIFIED_FROM:.2f}"
         told = f" (mean {one.scores.mean:.2f}{below})"
     lines = [f"{one.verdict}: {shown(one.standing.learning.key)}{told}"]
+    lines += (f"  {veto}: {_VETOED[veto]}" for veto in one.vetoes)
     return lines + [f"  {check.name}: {shown(check.why)}" for check in failed(one.checks)]
 
 

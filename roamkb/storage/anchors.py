@@ -78,6 +78,21 @@ class Grounds:
             return None
         return frozenset(symbol for name in by_name.keys() - missing for symbol in by_name[name])
 
+    def text_of(self, path: str) -> str:
+        """Return what stands in a file that `path` names; nothing of one that git leaves out, or of several.
+
+        What git leaves out is where people keep what isn't for others.
+        """
+        named = [path] if path in self._kept else [file for file in self._kept if file.endswith(f"/{path}")]
+        if len(named) != 1 or not self._is_at(named[0]):
+            return ""
+        data = read_file(self._root / named[0], limit=_MOST_BYTES)
+        return "" if isinstance(data, Unreadable) or b"\0" in data[:1024] else data.decode("utf-8", "replace")
+
+    @cached_property
+    def _kept(self) -> frozenset[str]:
+        return frozenset(self._tracked())
+
     def _is_ending(self, path: str) -> bool:
         namesakes = self._by_name.get(path.rpartition("/")[2], ())
         return any(file.endswith(f"/{path}") for file in namesakes)

@@ -576,6 +576,16 @@ def test_work_can_t_change_an_own_copy_either(home: Path, at_work: Path) -> None
     assert (str(home / "code"),) == installed(home).project_parents
 
 
+def test_the_addresses_of_models_stay_when_another_setting_changes(home: Path) -> None:
+    """They are a human's words in their own copy."""
+    put(home, work_roots=(home / "job",), cwd=home)
+    text = place(home).read_text()
+    place(home).write_text(f"{text}\n```roamkb:model-addresses\nhttps://llm.example\n```\n")
+    put(home, work_roots=(home / "job", home / "job2"), cwd=home)
+    assert ("https://llm.example:443",) == installed(home).model_addresses
+    assert str(home / "job2") in installed(home).work_roots
+
+
 def test_a_rule_that_doesn_t_count_still_says_what_is_work(home: Path, at_work: Path) -> None:
     """A copy that the group may write to is broken, and to install over it would mend and loosen it."""
     put(home, kb=home / "kb", cwd=home)

@@ -3,6 +3,7 @@
 import copy
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,6 +13,7 @@ from roamkb.core.boundary import Place
 from roamkb.core.boundary import Survey
 from roamkb.core.boundary import WorkRoot
 from roamkb.core.boundary import WritePermit
+from roamkb.core.boundary import is_loosened
 from roamkb.core.boundary import judge
 from roamkb.core.boundary import permit
 from roamkb.core.boundary import strictest
@@ -158,3 +160,21 @@ def test_a_project_is_personal_only_by_leave(survey: Survey) -> None:
     assert judge(replace(survey, parents=()), RULE).kind is not Kind.PERSONAL
     found = judge(survey, RULE)
     assert bool(found.hint) is (found.kind is not Kind.PERSONAL)
+
+
+@pytest.mark.parametrize(
+    ("was", "now", "loosened"),
+    [
+        ({}, {"model_addresses": ("https://llm.example:443",)}, True),
+        ({"model_addresses": ("https://llm.example:443",)}, {}, False),
+        ({}, {"work_roots": ("/w", "/v")}, False),
+        ({}, {"work_roots": ()}, True),
+        ({}, {"kb": Path("/other")}, True),
+    ],
+)
+def test_to_name_another_address_of_a_model_loosens_the_rule(
+    was: dict[str, Any], now: dict[str, Any], loosened: bool
+) -> None:
+    """What is said at work may be sent there then; to deny more isn't."""
+    rule = Rule(source=Path("/r"), kb=Path("/kb"), work_roots=("/w",), project_parents=("/c",))
+    assert loosened is is_loosened(replace(rule, **now), replace(rule, **was))

@@ -23,6 +23,8 @@ from roamkb.actions import ingest as ingesting
 from roamkb.actions import learn as learning
 from roamkb.actions import verify as verifying
 from roamkb.actions.init import init
+from roamkb.actions.judges import HEURISTIC
+from roamkb.actions.judges import by_rule
 from roamkb.core.attention import Observation
 from roamkb.core.errors import RoamkbError
 from roamkb.core.ids import new_id
@@ -32,7 +34,6 @@ from roamkb.core.model import Kind
 from roamkb.core.replay import replay
 from roamkb.core.saying import Hand
 from roamkb.core.saying import Saying
-from roamkb.core.verification import heuristic
 from roamkb.formats.events import learning_line
 from roamkb.formats.standings import event_row
 from roamkb.formats.standings import standing_row
@@ -226,15 +227,7 @@ def verify(folder: Path) -> str:
     """Put all that wants judging through the gate."""
     log = log_of(folder)
     state = log.read().state()
-    bench = verifying.Bench(
-        name=verifying.HEURISTIC,
-        scores=lambda one: verifying.Judgement(
-            scores=heuristic(one.learning.content, confidence=one.confidence, category="pattern")
-        ),
-        missing_anchors=lambda _: (),
-        boot={},
-        shown={},
-    )
+    bench = verifying.Bench(name=HEURISTIC, judge=by_rule, missing_anchors=lambda _: (), boot={}, shown={})
     wanted = [one for one in state.standings.values() if verifying.wants_judging(one)]
     return f"{len(list(verifying.verify(log, verifying.Gate(state, bench), wanted, _hand())))} judged"
 

@@ -134,6 +134,22 @@ def test_the_shipped_rule_carries_its_contract(phrase: str) -> None:
         (blocks(more="<!--\n```roamkb:todo\nx\n```\n-->\n"), "isn't a fence of its own"),
         (blocks(more="~~~sh\n```roamkb:todo\n```\n~~~\n"), "inside another"),
         (blocks(work="~/w\n```roamkb:todo\nx"), "inside another"),
+        *(
+            (
+                blocks(more=f"```roamkb:model-addresses\n{entry}\n```\n"),
+                f"has an address in line 15 that {why}",
+            )
+            for entry, why in (
+                ("llm.example.com", "begins with neither"),
+                ("https://*.example.com", "names a host with a letter"),
+                ("https://key@example.com", "holds a login"),
+                ("https://example.com # mine", "holds a blank"),
+                ("https://exa\u200bmple.com", "holds a blank or an invisible"),
+                ("https://example.com/v1", "is more than a server: https://example.com:443 is one"),
+                ("https://example.com?x=y", "is more than a server"),
+                ("https://example.com#gpt", "is more than a server"),
+            )
+        ),
     ],
 )
 def test_what_could_be_read_in_two_ways_is_an_error(text: str, why: str) -> None:
@@ -155,6 +171,23 @@ def test_forgivable_shapes_are_read() -> None:
     assert ("/home/u/w/x", "/home/u") == rule.work_roots
     assert ("!/home/u/c/x", "/home/u/c") == rule.project_parents
     assert ("TODO NEXT | DONE", "WAIT(w) | GONE") == rule.todo_lines
+
+
+def test_addresses_of_models_are_servers_with_their_ports() -> None:
+    """None without the block, and none in an empty one."""
+    assert () == parsed(blocks()).model_addresses
+    assert () == parsed(blocks(more="```roamkb:model-addresses\n# later\n```\n")).model_addresses
+    rule = parsed(
+        blocks(
+            more="```roamkb:model-addresses\nhttps://LLM.example.com/\nhttp://10.0.0.5:11434\n"
+            "https://llm.example.com:443\nhttp://[fd00::1]\n```\n"
+        )
+    )
+    assert (
+        "https://llm.example.com:443",
+        "http://10.0.0.5:11434",
+        "http://[fd00::1]:80",
+    ) == rule.model_addresses
 
 
 def test_no_work_roots_must_be_said() -> None:

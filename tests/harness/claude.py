@@ -15,11 +15,14 @@ from pathlib import Path
 import pytest
 
 from tests.harness.claude_sessions import FREE
+from tests.harness.claude_sessions import QUIET
 from tests.harness.claude_sessions import Call
 from tests.harness.claude_sessions import Claude
+from tests.harness.claude_sessions import Script
 from tests.harness.claude_sessions import Turn
 from tests.harness.claude_sessions import texts
 from tests.harness.model import Json
+from tests.harness.model import playing
 from tests.harness.world import ROOT
 from tests.harness.world import machine
 
@@ -290,6 +293,37 @@ def test_what_is_said_at_work_stays_there(claude: Claude) -> None:
     )
     found = [path for path in made.holding(_CANARY) if not path.is_relative_to(made.work)]
     assert [] == [path for path in found if not any(path.is_relative_to(one) for one in own)]
+
+
+# As a model that roamkb asks
+
+
+def test_it_judges_without_tools_hooks_or_memory(claude: Claude) -> None:
+    """Once for all learnings; no hook of anybody's runs, and no record of it is kept."""
+    made = claude.machine
+    learned = made.roamkb("learn", "The kiosk printer needs 203 dpi, or labels are cut", "--json")
+    scores = {"accuracy": 0.9, "relevance": 0.8, "specificity": 0.7, "vetoes": []}
+    answer = f"```json\n{json.dumps({'items': [{'number': 1, **scores}]})}\n```"
+    kept = sorted((made.home / ".claude").rglob("*.jsonl"))
+    path = f"{Path(claude.program).parent}:{made.environment()['PATH']}"
+    with playing(Script([[answer]], {})) as model:
+        ran = made.run(
+            *("roamkb", "verify", json.loads(learned)["key"], "--judge", "claude", "--json"),
+            cwd=made.personal,
+            more={**QUIET, "ANTHROPIC_BASE_URL": model.url, "PATH": path},
+            timeout=240,
+        )
+    assert not ran.returncode, ran.stdout + ran.stderr
+    [judged] = json.loads(ran.stdout)["judged"]
+    assert ("verified", "claude") == (judged["verdict"], judged["judge"])
+    [request] = model.of("/messages")
+    assert [] == request["tools"]
+    said = json.dumps(request)
+    assert "The kiosk printer" in said
+    # our own hooks would brief it, and our own rule would be its memory
+    assert "roamkb brief" not in said
+    assert "You share a knowledge base" not in said
+    assert kept == sorted((made.home / ".claude").rglob("*.jsonl"))
 
 
 # Plugin and server

@@ -28,7 +28,7 @@ _EVENTS = (
     " PreCompact PostCompact Stop SessionEnd"
 ).split()
 #: No account, no other network, no questions, and root may do what it likes in here.
-_QUIET = {
+QUIET = {
     "ANTHROPIC_API_KEY": "sk-none",
     "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     "DISABLE_AUTOUPDATER": "1",
@@ -146,7 +146,7 @@ class Claude:
 
     def run(self, *words: str | Path, cwd: Path, more: Mapping[str, str] | None = None) -> str:
         """Run a command of its own, and return what it printed."""
-        ran = self.machine.run(self.program, *words, cwd=cwd, more={**_QUIET, **(more or {})})
+        ran = self.machine.run(self.program, *words, cwd=cwd, more={**QUIET, **(more or {})})
         assert not ran.returncode, ran.stdout + ran.stderr
         return ran.stdout + ran.stderr
 
@@ -167,7 +167,7 @@ class Claude:
             ran = self.machine.run(
                 *(self.program, "--print", prompt, *which, "--settings", self._recorder(), *words),
                 cwd=cwd,
-                more={**_QUIET, "ANTHROPIC_BASE_URL": model.url, **(more or {})},
+                more={**QUIET, "ANTHROPIC_BASE_URL": model.url, **(more or {})},
                 timeout=240,
             )
         assert not ran.returncode, ran.stdout + ran.stderr

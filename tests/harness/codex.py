@@ -20,8 +20,10 @@ from tests.harness.codex_sessions import SCRIPTED
 from tests.harness.codex_sessions import WORKSPACE
 from tests.harness.codex_sessions import Call
 from tests.harness.codex_sessions import Codex
+from tests.harness.codex_sessions import Script
 from tests.harness.codex_sessions import Turn
 from tests.harness.model import Json
+from tests.harness.model import playing
 from tests.harness.world import ROOT
 from tests.harness.world import machine
 
@@ -346,6 +348,47 @@ def test_the_block_is_read(codex: Codex) -> None:
     block = (made.personal / "AGENTS.md").read_text("utf-8")
     told = codex.say("tidy up", cwd=made.personal).told
     assert all(line in told for line in block.splitlines() if line.strip() and not line.startswith("<!--"))
+
+
+# As a model that roamkb asks
+
+
+def test_it_judges_without_hooks_servers_or_a_shell(codex: Codex) -> None:
+    """Once for all learnings; the settings that say where its model is are the human's own."""
+    made = codex.machine
+    learned = made.roamkb("learn", "The kiosk printer needs 203 dpi, or labels are cut", "--json")
+    scores = {"accuracy": 0.9, "relevance": 0.8, "specificity": 0.7, "vetoes": []}
+    answer = json.dumps({"items": [{"number": 1, **scores}]})
+    settings = made.home / ".codex" / "config.toml"
+    was = settings.read_text("utf-8")
+    path = f"{Path(codex.program).parent}:{made.environment()['PATH']}"
+    kept = sorted((made.home / ".codex").rglob("rollout-*.jsonl"))
+    with playing(Script([answer], model=PLAIN, subagent="", used=10)) as model:
+        head = f'model = "{PLAIN}"\nmodel_provider = "script"\ncheck_for_update_on_startup = false\n'
+        provider = (
+            f'\n[model_providers.script]\nname = "script"\nbase_url = "{model.url}/v1"\n'
+            'wire_api = "responses"\nrequires_openai_auth = false\n\n[analytics]\nenabled = false\n'
+        )
+        settings.write_text(head + was + provider, encoding="utf-8")
+        try:
+            ran = made.run(
+                *("roamkb", "verify", json.loads(learned)["key"], "--judge", "codex", "--json"),
+                cwd=made.personal,
+                more={"PATH": path},
+                timeout=240,
+            )
+        finally:
+            settings.write_text(was, encoding="utf-8")
+    assert not ran.returncode, ran.stdout + ran.stderr
+    [judged] = json.loads(ran.stdout)["judged"]
+    assert ("verified", "codex") == (judged["verdict"], judged["judge"])
+    [request] = model.of("/responses")
+    tools = json.dumps(request.get("tools", []))
+    assert not any(name in tools for name in ("exec_command", '"shell"', "mcp__roamkb"))
+    said = json.dumps(request["input"])
+    assert "The kiosk printer" in said
+    assert "roamkb brief" not in said
+    assert kept == sorted((made.home / ".codex").rglob("rollout-*.jsonl"))
 
 
 # What the harness tells

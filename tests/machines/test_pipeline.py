@@ -22,21 +22,18 @@ from hypothesis.stateful import rule
 from roamkb.actions.consolidate import consolidate_agent
 from roamkb.actions.consolidate import consolidate_session
 from roamkb.actions.consolidate import consolidate_task
+from roamkb.actions.judges import by_rule
 from roamkb.actions.verify import Bench
 from roamkb.actions.verify import Gate
-from roamkb.actions.verify import Judgement
 from roamkb.actions.verify import verify
 from roamkb.actions.verify import wants_judging
 from roamkb.core.attention import Observation
-from roamkb.core.consolidation import category
 from roamkb.core.ids import new_id
-from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State
 from roamkb.core.model import Kind
 from roamkb.core.replay import replay
 from roamkb.core.saying import Hand
 from roamkb.core.saying import Stamps
-from roamkb.core.verification import heuristic
 from roamkb.storage import log as log_module
 from roamkb.storage.belonging import make_key
 from roamkb.storage.log import Log
@@ -130,14 +127,8 @@ class Machine:
         consolidate_session(self.log, name, said, self.hand(), shown=(), boot=())
 
     def verify(self) -> None:
-        def scores(standing: Standing) -> Judgement:
-            about = category(standing)
-            return Judgement(
-                scores=heuristic(standing.learning.content, confidence=standing.confidence, category=about)
-            )
-
         state = self.state()
-        bench = Bench(name="heuristic", scores=scores, missing_anchors=lambda _: (), boot=(), shown={})
+        bench = Bench(name="heuristic", judge=by_rule, missing_anchors=lambda _: (), boot=(), shown={})
         wanted = [one for one in state.standings.values() if wants_judging(one)]
         list(verify(self.log, Gate(state, bench), wanted, self.hand()))
 

@@ -1,0 +1,72 @@
+"""What the transcripts of sessions say of the learnings that were made in them."""
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from roamkb.core.evidence import Testimony
+from roamkb.core.evidence import place_of_claim
+from roamkb.core.evidence import testimony_of
+from roamkb.core.evidence import weigh
+from roamkb.core.ledger import Standing
+from roamkb.core.proposed_learning import evidence_of
+from roamkb.core.text import clipped
+from roamkb.core.transcript import Passage
+from roamkb.storage.anchors import Grounds
+from roamkb.storage.transcripts import find_transcript
+from roamkb.storage.transcripts import read_transcript
+
+#: Passages around a quote, and characters of each, that a judge sees.
+_AROUND: Final = 2
+_LONGEST: Final = 400
+
+
+class Witnesses:
+    """The transcripts of one user's sessions in a project, each read once."""
+
+    def __init__(self, root: Path, *, home: Path, environment: Mapping[str, str]) -> None:
+        """Take the project's root, and where the user's harnesses keep their transcripts."""
+        self._grounds = Grounds(root)
+        self._home = home
+        self._environment = environment
+        self._read: dict[str, Sequence[Passage]] = {}
+        self._known: dict[str, Testimony | None] = {}
+
+    def testimony(self, standing: Standing) -> Testimony | None:
+        """Return what the transcript of a learning's own session says of it.
+
+        Where that isn't here, what the ledger remembers; None where neither says anything.
+        """
+        if standing.id not in self._known:
+            passages = self._passages(standing.learning.session)
+            self._known[standing.id] = (
+                self._weighed(standing, passages) if passages else testimony_of(standing)
+            )
+        return self._known[standing.id]
+
+    def turn(self, standing: Standing) -> str:
+        """Return what was said around a learning's quote; nothing where no transcript has it."""
+        passages = self._passages(standing.learning.session)
+        at = place_of_claim(standing.learning.content, evidence_of(standing.learning).quote, passages)
+        if at is None:
+            return ""
+        near = passages[max(0, at - _AROUND) : at + _AROUND + 1]
+        told = (f"{one.speaker.value}: {f'{one.command} ' if one.command else ''}{one.text}" for one in near)
+        return "\n".join(clipped(" ".join(text.split()), _LONGEST) for text in told)
+
+    def _weighed(self, standing: Standing, passages: Sequence[Passage]) -> Testimony:
+        quote = evidence_of(standing.learning).quote
+        # who calls `learn` without a quote says it himself
+        return weigh(standing.learning.content, quote, passages, is_there=self._is_there, said_now=not quote)
+
+    def _is_there(self, name: str) -> bool:
+        if "/" in name or "." in name:
+            return self._grounds.has_file(name)
+        return bool(self._grounds.symbols_among([name]))
+
+    def _passages(self, session: str) -> Sequence[Passage]:
+        if session not in self._read:
+            path = find_transcript(session, home=self._home, environment=self._environment)
+            self._read[session] = read_transcript(path).passages if path else ()
+        return self._read[session]
