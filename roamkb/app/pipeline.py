@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from roamkb.app.approval import ProjectApproval
-from roamkb.app.asking import ProjectAsking
 from roamkb.app.brief import ProjectBrief
-from roamkb.app.gate import ProjectGate
+from roamkb.app.extraction import ProjectExtraction
 from roamkb.app.sharing import ProjectSharing
 from roamkb.core.errors import Refused
 from roamkb.core.errors import UsageError
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from roamkb.storage.log import Log
 
 
-class ProjectPipeline(ProjectGate, ProjectApproval, ProjectSharing, ProjectBrief, ProjectAsking):
+class ProjectPipeline(ProjectExtraction, ProjectApproval, ProjectSharing, ProjectBrief):
     """The project's log, and the stages that its learnings pass."""
 
     def observe(

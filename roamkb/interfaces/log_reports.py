@@ -114,6 +114,11 @@ def learn(result: "Learned | Proposals") -> Printed:
     )
 
 
+def extract(result: "Proposals") -> Printed:
+    """Say what became of what a model proposed."""
+    return _proposals(result)
+
+
 def _proposals(result: "Proposals") -> Printed:
     """Say what became of each proposal."""
     told: list[Json] = []

@@ -244,6 +244,22 @@ OPERATIONS: tuple[Operation, ...] = (
         is_of_log=True,
     ),
     Operation(
+        name="extract",
+        summary="Have a language model propose what of a session is worth keeping; the gate decides.",
+        example="roamkb extract --with claude",
+        parameters=(
+            Parameter(
+                name="model",
+                help="claude, codex, ollama:MODEL, openai:URL#MODEL, or a command that answers in JSON.",
+                flags=("--with",),
+                metavar="MODEL",
+            ),
+            _option("--session", "The session whose transcript is read (the project's latest).", metavar="S"),
+        ),
+        panel=_LOG,
+        is_of_log=True,
+    ),
+    Operation(
         name="observe",
         summary="Record what happened in a session, or learn what an agent said in passing.",
         example="roamkb observe --from-command 'bd comments add bd-12 \"LEARNED: …\"'",

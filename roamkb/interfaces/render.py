@@ -220,7 +220,7 @@ _ROOMS = {
     ),
     "reports": ("hygiene", "conflicts", "doctor", "install", "uninstall"),
     "stage_reports": ("template", "bundle", "snapshot"),
-    "log_reports": ("init", "learn", "observe", "consolidate", "recall", "ingest"),
+    "log_reports": ("init", "learn", "extract", "observe", "consolidate", "recall", "ingest"),
     "gate_reports": ("verify", "promote"),
     "approval_reports": ("review", "approve", "reject", "rollback"),
     "task_reports": ("task", "relevant", "used", "stats"),

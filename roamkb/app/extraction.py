@@ -1,0 +1,80 @@
+"""What a language model finds in a session's transcript, for those who want one (D22)."""
+
+from typing import TYPE_CHECKING
+
+from roamkb.app.asking import ProjectAsking
+from roamkb.app.gate import ProjectGate
+from roamkb.core.errors import NotFound
+from roamkb.core.errors import UsageError
+from roamkb.core.text import shown
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from roamkb.actions.learn_proposals import Proposals
+
+
+class ProjectExtraction(ProjectGate, ProjectAsking):
+    """The project's log, and what models find in its sessions."""
+
+    def extract(self, *, model: str | None = None, session: str | None = None) -> "Proposals":
+        """Have `model` propose what of a session's transcript is worth keeping; without `session` the latest.
+
+        What it proposes goes through the gate as an agent's proposals do. At work its human is asked first.
+
+        Raises:
+            UsageError: no model, one that can't or may not be asked, or one that answered nonsense.
+            NotFound: no transcript. NoLog, Refused, DiskError, NotDurable.
+        """
+        from dataclasses import replace
+
+        from roamkb.actions.learn_proposals import take_proposals
+        from roamkb.core.extraction import parse_extracted
+        from roamkb.core.extraction import transcript_payload
+        from roamkb.formats.model_answers import ModelTrouble
+        from roamkb.storage.prompts import prompt
+        from roamkb.storage.transcripts import read_transcript
+
+        if model is None:
+            raise UsageError("which model?", hint="roamkb extract --with claude")
+        log = self._log("")
+        path = self._transcript(session)
+        passages = read_transcript(path).passages
+        told = prompt("extract-1")
+        ask = self._asker(model, told.text, about=f"the transcript of the session {shown(path.stem)}")
+        answer = ask(transcript_payload(passages))
+        if isinstance(answer, ModelTrouble):
+            raise UsageError(answer.why, hint="nothing was learned; ask again, or another model")
+        proposals = parse_extracted(answer)
+        hand = replace(self._hand(session=session or path.stem), agent=self._model(model).label)
+        maker = {"extracted": {"model": hand.agent, "prompt": told.label}}
+        return take_proposals(
+            log,
+            proposals,
+            hand,
+            learn=lambda saying, old: self.take(
+                replace(saying, extra={**saying.extra, **maker}),
+                agent=hand.agent,
+                session=hand.session,
+                supersedes=old,
+            ),
+            verify=lambda id: self._verified(log, id, hand),
+        )
+
+    def _transcript(self, session: str | None) -> "Path":
+        """Return the file of a session; of the project's latest where none is named."""
+        from roamkb.storage.transcripts import find_transcript
+        from roamkb.storage.transcripts import transcripts
+
+        home, environment = self._around.home, self._around.environment
+        if session is not None:
+            found = find_transcript(session, home=home, environment=environment)
+        else:
+            found = next(reversed(list(transcripts(home, environment, self._root))), None)
+        if found is None:
+            raise NotFound(
+                session or str(self._root),
+                what="transcript",
+                hint="give the id of a session of Claude Code or Codex on this machine: --session ID",
+            )
+        return found
