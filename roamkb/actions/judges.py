@@ -14,7 +14,7 @@ from roamkb.actions.known import scores
 from roamkb.core.anchors import anchors_of
 from roamkb.core.confidence import as_fraction
 from roamkb.core.consolidation import category
-from roamkb.core.evidence import Testimony
+from roamkb.core.evidence import Attestation
 from roamkb.core.judging import NEAREST
 from roamkb.core.judging import JudgedItem
 from roamkb.core.judging import Judgement
@@ -54,7 +54,7 @@ def by_caller(given: Judgement) -> Callable[[Sequence[Standing]], Iterable[Judge
 
 
 def by_evidence(
-    testimony: Callable[[Standing], Testimony | None],
+    attestation: Callable[[Standing], Attestation | None],
 ) -> Callable[[Sequence[Standing]], Iterator[Judgement]]:
     """Return the judge that goes by what a session says of each learning, and by who agreed since."""
 
@@ -62,7 +62,7 @@ def by_evidence(
         for one in standings:
             agreeing = one.occurrences - 1 + one.outcomes.get("success", 0) + one.outcomes.get("prevented", 0)
             scores = scores_by_evidence(
-                one.learning.content, testimony(one), category=category(one), agreeing=agreeing
+                one.learning.content, attestation(one), category=category(one), agreeing=agreeing
             )
             yield Judgement(scores=scores)
 

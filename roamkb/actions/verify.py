@@ -17,7 +17,7 @@ from roamkb.core.consolidation import MOST_ALIKE
 from roamkb.core.consolidation import MOST_RIVALS
 from roamkb.core.consolidation import Told
 from roamkb.core.covering import Covering
-from roamkb.core.evidence import Testimony
+from roamkb.core.evidence import Attestation
 from roamkb.core.joins import Near
 from roamkb.core.judging import AT_ONCE
 from roamkb.core.judging import Judgement
@@ -64,7 +64,7 @@ class Judged:
     trouble: str = ""
     #: Ids of the learnings that may say otherwise.
     rivals: tuple[str, ...] = ()
-    testimony: Testimony | None = None
+    attestation: Attestation | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +76,7 @@ class Verified:
     skipped: int = 0
 
 
-def _no_testimony(_: Standing) -> Testimony | None:
+def _no_attestation(_: Standing) -> Attestation | None:
     return None
 
 
@@ -97,7 +97,7 @@ class Bench:
     #: By session, the ids that it was shown.
     shown: Mapping[str, Sequence[str]]
     #: What a session's transcript says of a learning; None where there is none.
-    testimony: Callable[[Standing], Testimony | None] = _no_testimony
+    attestation: Callable[[Standing], Attestation | None] = _no_attestation
     #: What of it only a human may let pass.
     hazard: Callable[[Standing], str] = _no_hazard
     #: What a model was told, by its version and digest.
@@ -155,17 +155,17 @@ class Gate:
             prompt=self._bench.prompt if says.scores else "",
             trouble=says.trouble,
             rivals=tuple(rival.id for rival in rivals),
-            testimony=evidence.testimony,
+            attestation=evidence.attestation,
         )
 
     def _evidence(
         self, standing: Standing, own: Shape, repeats: Standing | None, rivals: Sequence[Standing]
     ) -> Evidence:
         learning = standing.learning
-        testimony = self._bench.testimony(standing)
-        if testimony and testimony.speaker == Speaker.AGENT and self._bench.name != EVIDENCE:
+        attestation = self._bench.attestation(standing)
+        if attestation and attestation.speaker == Speaker.AGENT and self._bench.name != EVIDENCE:
             # a judge saw what was said and the files: its scores bear it out, or don't
-            testimony = replace(testimony, is_borne_out=True)
+            attestation = replace(attestation, is_borne_out=True)
         shown = self._bench.shown.get(learning.session, ()) if learning.session else ()
         return Evidence(
             repeats=repeats.learning.key if repeats else "",
@@ -175,9 +175,11 @@ class Gate:
             has_source=bool(learning.provenance or learning.origin)
             and bool(learning.agent or learning.session or learning.origin or learning.source),
             # what a session's tools printed was there, wherever the project is now
-            missing_anchors=() if testimony else tuple(self._bench.missing_anchors(standing)),
-            testimony=testimony,
-            hazard="" if testimony and testimony.speaker == Speaker.HUMAN else self._bench.hazard(standing),
+            missing_anchors=() if attestation else tuple(self._bench.missing_anchors(standing)),
+            attestation=attestation,
+            hazard=""
+            if attestation and attestation.speaker == Speaker.HUMAN
+            else self._bench.hazard(standing),
         )
 
     def _near(self, standing: Standing, own: Shape) -> tuple[Standing | None, list[Standing]]:
@@ -295,7 +297,7 @@ def _events(judged: Judged, state: State, stamps: Stamps, disputed: set[str]) ->
     waits = next((one.why for one in judged.checks if not one.ok and one.name in _HUMAN_ONLY), "")
     if waits and now.status == ACTIVE and now.id not in disputed:
         yield stamps.event("curated", now.id, status=NEEDS_REVIEW, review_reason=f"a human decides: {waits}")
-    if scores is None and judged.verdict == now.verdict and judged.testimony is None:
+    if scores is None and judged.verdict == now.verdict and judged.attestation is None:
         return
     failed: list[dict[str, Any]] = [
         {"name": check.name, "why": check.why} for check in judged.checks if not check.ok
@@ -310,14 +312,14 @@ def _events(judged: Judged, state: State, stamps: Stamps, disputed: set[str]) ->
         scores=told,
         judge=judged.judge,
         confidence=now.confidence,
-        evidence=_kept_of(judged.testimony),
+        evidence=_kept_of(judged.attestation),
         **{name: value for name, value in more.items() if value},
     )
 
 
-def _kept_of(testimony: Testimony | None) -> dict[str, object] | None:
-    """Return what the ledger keeps of a testimony: who said it, and whether that was enough."""
-    return {"speaker": testimony.speaker, "is_good": testimony.is_good} if testimony else None
+def _kept_of(attestation: Attestation | None) -> dict[str, object] | None:
+    """Return what the ledger keeps of a attestation: who said it, and whether that was enough."""
+    return {"speaker": attestation.speaker, "is_good": attestation.is_good} if attestation else None
 
 
 def wants_judging(standing: Standing) -> bool:

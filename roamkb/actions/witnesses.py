@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from roamkb.core.evidence import Testimony
+from roamkb.core.evidence import Attestation
+from roamkb.core.evidence import attestation_of
 from roamkb.core.evidence import place_of_claim
-from roamkb.core.evidence import testimony_of
 from roamkb.core.evidence import weigh
 from roamkb.core.ledger import Standing
 from roamkb.core.proposed_learning import evidence_of
@@ -31,9 +31,9 @@ class Witnesses:
         self._home = home
         self._environment = environment
         self._read: dict[str, Sequence[Passage]] = {}
-        self._known: dict[str, Testimony | None] = {}
+        self._known: dict[str, Attestation | None] = {}
 
-    def testimony(self, standing: Standing) -> Testimony | None:
+    def attestation(self, standing: Standing) -> Attestation | None:
         """Return what the transcript of a learning's own session says of it.
 
         Where that isn't here, what the ledger remembers; None where neither says anything.
@@ -41,7 +41,7 @@ class Witnesses:
         if standing.id not in self._known:
             passages = self._passages(standing.learning.session)
             self._known[standing.id] = (
-                self._weighed(standing, passages) if passages else testimony_of(standing)
+                self._weighed(standing, passages) if passages else attestation_of(standing)
             )
         return self._known[standing.id]
 
@@ -55,7 +55,7 @@ class Witnesses:
         told = (f"{one.speaker.value}: {f'{one.command} ' if one.command else ''}{one.text}" for one in near)
         return "\n".join(clipped(" ".join(text.split()), _LONGEST) for text in told)
 
-    def _weighed(self, standing: Standing, passages: Sequence[Passage]) -> Testimony:
+    def _weighed(self, standing: Standing, passages: Sequence[Passage]) -> Attestation:
         quote = evidence_of(standing.learning).quote
         # who calls `learn` without a quote says it himself
         return weigh(standing.learning.content, quote, passages, is_there=self._is_there, said_now=not quote)

@@ -160,8 +160,8 @@ class ProjectGate(ProjectLog):
         witnesses = self._witnesses(log)
         return verifying.Bench(
             name=name if judge else EVIDENCE,
-            judge=judge or by_evidence(witnesses.testimony),
-            testimony=witnesses.testimony,
+            judge=judge or by_evidence(witnesses.attestation),
+            attestation=witnesses.attestation,
             hazard=lambda standing: hazard_of(standing.learning.content, acts=lexicon("acts")),
             missing_anchors=self._missing_anchors(log),
             boot=boot_lines(log.root, self._around.home),
@@ -174,7 +174,7 @@ class ProjectGate(ProjectLog):
         from roamkb.actions.contest import of_session
 
         witnesses = self._witnesses(self._log_to_read())
-        told = ((one.id, witnesses.testimony(one)) for one in of_session(state, session))
+        told = ((one.id, witnesses.attestation(one)) for one in of_session(state, session))
         return {id: found.taken_back for id, found in told if found is not None and found.taken_back}
 
     def _witnesses(self, log: "Log") -> "Witnesses":

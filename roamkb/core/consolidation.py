@@ -21,7 +21,7 @@ from roamkb.core.attention import attention_to
 from roamkb.core.attention import category_of
 from roamkb.core.attention import neglected
 from roamkb.core.covering import Covering
-from roamkb.core.evidence import testimony_of
+from roamkb.core.evidence import attestation_of
 from roamkb.core.ids import derived_id
 from roamkb.core.joins import Near
 from roamkb.core.learning import NEVER_MERGED
@@ -340,6 +340,6 @@ def is_durable(standing: Standing) -> bool:
     """
     if standing.is_pinned:
         return True
-    testimony = testimony_of(standing)
-    lasts = (testimony is not None and testimony.is_good) or category(standing) in DURABLE_CATEGORIES
+    attestation = attestation_of(standing)
+    lasts = (attestation is not None and attestation.is_good) or category(standing) in DURABLE_CATEGORIES
     return standing.confidence >= confidence.DURABLE and lasts

@@ -43,7 +43,7 @@ _PROSE: Final = re.compile(r"[a-z]+(?:[/-][a-z]+)+\Z|(?:[a-z]\.)+[a-z]?\Z", re.I
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Testimony:
+class Attestation:
     """Who said what a claim says, and what else speaks for it."""
 
     #: human, agent, tool, page, recalled; empty where the quote stands nowhere.
@@ -89,7 +89,7 @@ def weigh(
     *,
     is_there: Callable[[str], bool] | None = None,
     said_now: bool = False,
-) -> Testimony:
+) -> Attestation:
     """Return what `passages` say of `claim`.
 
     `is_there` says whether the project has a file or symbol of that name. Where it is `said_now`, by a call
@@ -99,12 +99,12 @@ def weigh(
     if not speaker and said_now and not quote:
         at, speaker = len(passages), Speaker.AGENT
     if not speaker:
-        return Testimony(speaker="")
+        return Attestation(speaker="")
     names = names_of(claim)
     seen = _Seen(passages)
     # a human's word needs no other that has the same names
     known = seen.grounds + (_squeezed(quote) if speaker == Speaker.HUMAN else "")
-    return Testimony(
+    return Attestation(
         speaker=speaker,
         is_borne_out=speaker == Speaker.AGENT
         and _is_borne_out(claim, (*names, *names_of(quote)), passages[:at]),
@@ -222,13 +222,15 @@ def next_words(claim: str, passages: Sequence[Passage], at: int) -> str:
     return ""
 
 
-def testimony_of(standing: Standing) -> Testimony | None:
+def attestation_of(standing: Standing) -> Attestation | None:
     """Return what the ledger remembers of a learning's evidence, the latest; None where it had none."""
     for step in reversed(standing.history):
         told = step.event.fields.get("evidence")
         if step.event.event == "judged" and isinstance(told, Mapping):
             is_good = told.get("is_good") is True
-            return Testimony(speaker=str(told.get("speaker") or ""), is_borne_out=is_good, is_related=is_good)
+            return Attestation(
+                speaker=str(told.get("speaker") or ""), is_borne_out=is_good, is_related=is_good
+            )
     return None
 
 

@@ -15,7 +15,7 @@ from decimal import InvalidOperation
 from typing import Final
 
 from roamkb.core.attention import DURABLE_CATEGORIES
-from roamkb.core.evidence import Testimony
+from roamkb.core.evidence import Attestation
 from roamkb.core.evidence import names_of
 from roamkb.core.ledger import UNVERIFIED
 from roamkb.core.secrets import SECRET_MARK
@@ -129,7 +129,7 @@ class Evidence:
     #: What it names and the project hasn't.
     missing_anchors: tuple[str, ...] = ()
     #: What a session's transcript says of it; None where no transcript was asked.
-    testimony: Testimony | None = None
+    attestation: Attestation | None = None
     #: What only a human may let pass.
     hazard: str = ""
 
@@ -153,7 +153,7 @@ def checks(content: str, evidence: Evidence) -> tuple[Check, ...]:
             ("anchored", _unanchored(evidence.missing_anchors)),
             ("sourced", "" if evidence.has_source else "nobody knows who said it, and from where"),
             ("not_only_recalled", recalled),
-            ("borne_out", evidence.testimony.why_not if evidence.testimony else ""),
+            ("borne_out", evidence.attestation.why_not if evidence.attestation else ""),
             ("harmless", evidence.hazard),
             ("no_token", _token(content)),
         )
@@ -192,7 +192,7 @@ def _score(value: object) -> Decimal | None:
 
 
 def scores_by_evidence(
-    content: str, testimony: Testimony | None, *, category: str, agreeing: int = 0
+    content: str, attestation: Attestation | None, *, category: str, agreeing: int = 0
 ) -> Scores | None:
     """Return the scores that evidence gives (D6); None where there is none to give any.
 
@@ -200,11 +200,11 @@ def scores_by_evidence(
     that repeated it, agents that validated it, uses that succeeded. Relevance by whether it names things of
     the project, or is of a category that lasts; specificity by what it names and by its words.
     """
-    if testimony is None and not agreeing:
+    if attestation is None and not agreeing:
         return None
     accuracy = min(Decimal("0.9"), Decimal("0.45") + Decimal("0.15") * agreeing)
-    if testimony is not None and testimony.is_good:
-        accuracy = max(accuracy, _ACCURACY[testimony.speaker])
+    if attestation is not None and attestation.is_good:
+        accuracy = max(accuracy, _ACCURACY[attestation.speaker])
     names = len(names_of(content))
     lasts = names or category in DURABLE_CATEGORIES
     count = sum(1 for _ in words(content)) + sum(map(len, UNSPACED.findall(content))) // 2

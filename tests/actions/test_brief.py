@@ -16,6 +16,7 @@ from roamkb.core.ledger import State
 from roamkb.core.model import Kind
 from roamkb.core.model import Project
 from roamkb.core.replay import replay
+from tests.approving_judge import APPROVING
 from tests.conftest import World
 
 _PROJECT = Project(kind=Kind.PERSONAL, root=Path("/home/u/code/site"), reason="it lies there")
@@ -81,7 +82,7 @@ def test_what_may_contradict_is_counted_once_and_the_command_named_shows_it(worl
     log.init()
     first = log.learn("The api timeout is 30 seconds for uploads").learning
     second = log.learn("The api timeout is 90 seconds for uploads").learning
-    log.verify(batch=True, judge="heuristic")
+    log.verify(batch=True, judge=APPROVING)
     found = log.brief()
     assert (0, 2) == (found.to_review, found.contradicting)
     assert (

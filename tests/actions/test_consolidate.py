@@ -7,6 +7,7 @@ import pytest
 
 from roamkb.core.errors import UsageError
 from roamkb.storage import log as log_module
+from tests.approving_judge import APPROVING
 from tests.conftest import World
 
 SAID = "The webhook handler must check the signature against the raw body of each request"
@@ -70,7 +71,7 @@ def test_an_agent_and_a_task_lift_what_lasts(world: World) -> None:
     assert (found.created, found.raised, found.superseded) == (1, 2, 0)
     [found] = log.consolidate("task", "t")
     assert (found.raised, found.dropped) == (1, {"it isn't durable": 1})
-    log.verify(batch=True, judge="heuristic")
+    log.verify(batch=True, judge=APPROVING)
     [found] = log.consolidate("task", "t")
     assert found.raised == 1
     before = (world.personal / ".roamkb" / "ledger.jsonl").read_bytes()

@@ -57,14 +57,13 @@ def test_a_secret_in_a_comment_stops_none_of_the_others(world: World) -> None:
 
 
 def test_a_comment_is_kept_where_a_message_would_be(world: World) -> None:
-    """Not what somebody did, what names a password, or what every session starts with."""
+    """Not what names a password, or what every session starts with."""
     log = world.open().log
     log.init()
     (world.personal / "CLAUDE.md").write_text(
         "- Run `make check` before every commit, it formats and lints.\n"
     )
     said = {
-        "LEARNED: I fixed the failing test in test_bookings.py and pushed the branch": "somebody did",
         "FACT: The database password is Tr0ub4dor-3-horse and must be set first": "secret",
         "LEARNED: Run make check before every commit, it formats and lints": "was told",
         "DEVIATION: Used the sync driver for the export": "",

@@ -1,5 +1,7 @@
 """What is offered to who didn't ask."""
 
+import json
+
 from tests.conftest import World
 
 
@@ -9,32 +11,21 @@ def offered(world: World, prompt: str) -> list[str]:
     return [one.learning.content for one in learnings]
 
 
-def test_what_was_done_and_what_was_so_for_a_day_is_for_who_asks(world: World) -> None:
-    """An explicit learning stays what it is; nobody is interrupted with it."""
+def test_what_is_borne_out_comes_before_what_is_not(world: World) -> None:
+    """At a prompt and at the start; what is only said is marked, and what was taken back is not shown."""
     log = world.open().log
     log.init()
-    lasting = "The bookings fixture of test_bookings needs a venue with seats"
-    log.learn("I fixed the failing bookings fixture in test_bookings and pushed it")
-    log.learn("The bookings fixture of test_bookings is currently broken on develop")
-    log.learn(lasting)
+    first = log.learn("The bookings fixture of test_bookings needs a venue with seats", session="s").learning
+    second = log.learn("The bookings fixture of test_bookings runs before the venues", session="s").learning
+    log.verify([second.key], accuracy="0.9", relevance="0.9", specificity="0.9")
     prompt = "why does the bookings fixture in test_bookings fail?"
-    assert [lasting] == offered(world, prompt)
-    assert 3 == len(log.recall(prompt).learnings)
-    done = log.learn("I renamed the venues helper in seats.py and pushed the branch").learning
-    assert [] == offered(world, "where is the venues helper of seats.py?")
-    log.pin(done.key)
-    assert [done.content] == offered(world, "where is the venues helper of seats.py?")
-
-
-def test_a_session_is_told_what_lasts(world: World) -> None:
-    """Before it says what it is about."""
-    log = world.open().log
-    log.init()
-    log.learn("I fixed the failing bookings fixture and pushed it")
-    log.learn("The bookings fixture needs a venue with seats")
-    assert ["The bookings fixture needs a venue with seats"] == [
-        one.learning.content for one in log.brief().learnings
-    ]
+    assert [second.content, first.content] == offered(world, prompt)
+    told = world.run("brief").out
+    assert 0 < told.index(second.content) < told.index(first.content)
+    assert ["unverified" in line for line in told.splitlines() if "bookings fixture" in line] == [False, True]
+    log.learn(proposals=json.dumps([{"withdraws": first.key}]), session="another")
+    assert [second.content] == offered(world, prompt)
+    assert first.content not in world.run("brief").out
 
 
 def test_what_contradicts_another_is_not_among_the_surest(world: World) -> None:

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from tests.approving_judge import APPROVING
 from tests.conftest import World
 
 SAID = (
@@ -18,7 +19,7 @@ def ready(world: World, *said: str) -> None:
     log.init()
     for text in said:
         log.learn(text, confidence="0.9", session="s", agent="claude")
-    log.verify(batch=True, judge="heuristic")
+    log.verify(batch=True, judge=APPROVING)
 
 
 def nodes(world: World) -> list[Path]:
@@ -142,7 +143,7 @@ def test_what_was_verified_and_is_left_is_counted_with_what_it_lacks(world: Worl
     assert "" == world.run("promote").err
     log = world.open().log
     log.learn(SAID[1], confidence="0.7", session="s", agent="claude")
-    log.verify(batch=True, judge="heuristic")
+    log.verify(batch=True, judge=APPROVING)
     for words in (["promote"], ["promote", "--all", "--dry-run"]):
         said = world.run(*words).err
         assert "1 verified learning left: isn't durable, which is a confidence of 0.80 or more" in said

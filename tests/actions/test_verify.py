@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from roamkb.core.errors import UsageError
+from tests.approving_judge import APPROVING
 from tests.conftest import World
 from tests.human import at_a_terminal
 from tests.model_servers import Json
@@ -59,7 +60,7 @@ def test_of_several_that_say_the_same_the_surest_passes(world: World) -> None:
     log.init()
     log.learn(SAID.replace(" of each request", ""), type="fact", confidence="0.7")
     log.learn(SAID, confidence="0.9")
-    found = {one.standing.confidence: one for one in log.verify(batch=True, judge="heuristic").judged}
+    found = {one.standing.confidence: one for one in log.verify(batch=True, judge=APPROVING).judged}
     assert (found[90].verdict, found[70].verdict) == ("verified", "unverified")
     assert ["not_repeated"] == [check.name for check in found[70].checks if not check.ok]
 
@@ -76,9 +77,9 @@ def test_a_rival_of_another_type_needs_a_review(text: str, world: World) -> None
     log = world.open().log
     log.init()
     log.learn(text, type="fact")
-    log.verify(batch=True, judge="heuristic")
+    log.verify(batch=True, judge=APPROVING)
     log.learn(text.replace("30", "300"), type="learned")
-    [found] = log.verify(batch=True, judge="heuristic").judged
+    [found] = log.verify(batch=True, judge=APPROVING).judged
     assert found.verdict == "unverified"
     assert {"needs_review"} == {one.standing.status for one in log.recall("gateway").learnings}
 
@@ -88,8 +89,8 @@ def test_a_second_batch_judges_nothing_again(world: World) -> None:
     log = world.open().log
     log.init()
     log.learn(SAID)
-    assert len(log.verify(batch=True, judge="heuristic").judged) == 1
-    again = log.verify(batch=True, judge="heuristic")
+    assert len(log.verify(batch=True, judge=APPROVING).judged) == 1
+    again = log.verify(batch=True, judge=APPROVING)
     assert (again.judged, again.skipped) == ((), 1)
 
 
@@ -103,7 +104,7 @@ def test_the_file_is_named_that_says_so_already(world: World) -> None:
     log.init()
     for text in (SAID, example):
         log.learn(text)
-    found = {one.standing.learning.content: one for one in log.verify(batch=True, judge="heuristic").judged}
+    found = {one.standing.learning.content: one for one in log.verify(batch=True, judge=APPROVING).judged}
     why = {check.name: check.why for check in found[SAID].checks if not check.ok}
     assert "AGENTS.md, with which every session starts, says so" == why["not_in_boot_file"]
     assert "not_in_boot_file" not in {check.name for check in found[example].checks if not check.ok}
@@ -115,7 +116,7 @@ def test_what_was_replaced_is_not_counted_among_what_has_a_verdict(world: World)
     log.init()
     old = log.learn(SAID).learning
     log.learn("Celery tasks need acks_late, otherwise a killed worker loses the job", supersedes=old.key)
-    assert 0 == log.verify(batch=True, judge="heuristic").skipped
+    assert 0 == log.verify(batch=True, judge=APPROVING).skipped
 
 
 def test_what_nobody_scored_says_so_and_what_next(world: World) -> None:

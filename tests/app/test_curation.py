@@ -10,6 +10,7 @@ import pytest
 
 from roamkb.core.errors import UsageError
 from roamkb.core.ids import new_id
+from tests.approving_judge import APPROVING
 from tests.conftest import NOON
 from tests.conftest import World
 
@@ -33,7 +34,7 @@ def happen(world: World, day: datetime, text: str) -> None:
     twin = json.loads(line) | {"id": new_id(day), "key": f"{key}-again", "content": f"{text}."}
     with (world.personal / ".roamkb" / "knowledge.jsonl").open("a") as file:
         file.write(json.dumps(twin) + "\n")
-    log.verify(batch=True, judge="heuristic")
+    log.verify(batch=True, judge=APPROVING)
     log.template("create", f"of-{day:%A}", task_types=["work"], learnings=[key])
     log.promote([key], to="CLAUDE.md", section="Rules")
 

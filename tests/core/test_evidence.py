@@ -2,7 +2,7 @@
 
 import pytest
 
-from roamkb.core.evidence import Testimony
+from roamkb.core.evidence import Attestation
 from roamkb.core.evidence import are_related
 from roamkb.core.evidence import names_of
 from roamkb.core.evidence import weigh
@@ -134,7 +134,7 @@ def test_an_edit_that_is_undone_takes_back_what_was_said_about_it() -> None:
 def test_a_call_of_learn_is_its_own_quote() -> None:
     """Borne out by what was printed before."""
     assert weigh("The proxy listens on 8443", "", [ran("ss -l", "*:8443")], said_now=True).is_good
-    assert Testimony(speaker="") == weigh("The proxy listens on 8443", "", [ran("ss -l", "*:8443")])
+    assert Attestation(speaker="") == weigh("The proxy listens on 8443", "", [ran("ss -l", "*:8443")])
 
 
 @pytest.mark.parametrize(

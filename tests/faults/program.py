@@ -23,8 +23,7 @@ from roamkb.actions import ingest as ingesting
 from roamkb.actions import learn as learning
 from roamkb.actions import verify as verifying
 from roamkb.actions.init import init
-from roamkb.actions.judges import HEURISTIC
-from roamkb.actions.judges import by_rule
+from roamkb.actions.judges import by_caller
 from roamkb.core.attention import Observation
 from roamkb.core.errors import RoamkbError
 from roamkb.core.ids import new_id
@@ -227,7 +226,9 @@ def verify(folder: Path) -> str:
     """Put all that wants judging through the gate."""
     log = log_of(folder)
     state = log.read().state()
-    bench = verifying.Bench(name=HEURISTIC, judge=by_rule, missing_anchors=lambda _: (), boot={}, shown={})
+    bench = verifying.Bench(
+        name="caller", judge=by_caller(GOOD), missing_anchors=lambda _: (), boot={}, shown={}
+    )
     wanted = [one for one in state.standings.values() if verifying.wants_judging(one)]
     return f"{len(list(verifying.verify(log, verifying.Gate(state, bench), wanted, _hand())))} judged"
 

@@ -22,12 +22,13 @@ from hypothesis.stateful import rule
 from roamkb.actions.consolidate import consolidate_agent
 from roamkb.actions.consolidate import consolidate_session
 from roamkb.actions.consolidate import consolidate_task
-from roamkb.actions.judges import by_rule
+from roamkb.actions.judges import by_evidence
 from roamkb.actions.verify import Bench
 from roamkb.actions.verify import Gate
 from roamkb.actions.verify import verify
 from roamkb.actions.verify import wants_judging
 from roamkb.core.attention import Observation
+from roamkb.core.evidence import attestation_of
 from roamkb.core.ids import new_id
 from roamkb.core.ledger import State
 from roamkb.core.model import Kind
@@ -128,7 +129,13 @@ class Machine:
 
     def verify(self) -> None:
         state = self.state()
-        bench = Bench(name="heuristic", judge=by_rule, missing_anchors=lambda _: (), boot=(), shown={})
+        bench = Bench(
+            name="evidence",
+            judge=by_evidence(attestation_of),
+            missing_anchors=lambda _: (),
+            boot=(),
+            shown={},
+        )
         wanted = [one for one in state.standings.values() if wants_judging(one)]
         list(verify(self.log, Gate(state, bench), wanted, self.hand()))
 
