@@ -137,6 +137,19 @@ class ProjectGate(ProjectLog):
         why = tuple(check.why for one in judged for check in failed(one.checks))
         return log.read().state().standings[id], why
 
+    def _weigh_session(self, log: "Log", session: str, hand: "Hand") -> None:
+        """Put what a session said through the gate, if its transcript is here to bear it out."""
+        from roamkb.actions import verify as verifying
+        from roamkb.storage.transcripts import find_transcript
+
+        if not find_transcript(session, home=self._around.home, environment=self._around.environment):
+            return
+        state = log.read().state()
+        said = [one for one in state.standings.values() if one.learning.session == session]
+        wanted = [one for one in said if verifying.wants_judging(one)]
+        if wanted:
+            list(verifying.verify(log, verifying.Gate(state, self._bench(log, "")), wanted, hand))
+
     def _bench(
         self,
         log: "Log",

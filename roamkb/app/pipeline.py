@@ -137,10 +137,13 @@ class ProjectPipeline(ProjectExtraction, ProjectApproval, ProjectSharing, Projec
         given = receipts(log.local) if sessions else []
         for session in sessions:
             shown = [id for receipt in given if receipt.session == session for id in receipt.shown]
-            yield consolidate_session(
+            done = consolidate_session(
                 log, session, observations(log.ignored, session), hand, shown=shown, memory=memory
             )
+            if done.created:
+                self._weigh_session(log, session, hand)
             finish(log.ignored, session)
+            yield done
         sweep(log.ignored, now=hand.ts)
 
     def verify(
