@@ -19,9 +19,12 @@ from roamkb.formats.rule import render_rule
 from roamkb.storage.log import Log
 
 # whoever wants other examples runs with `--hypothesis-profile=default`; CI is no lottery
-# a slow machine says nothing about the code
+# a slow machine says nothing about the code, and no example leaves anything in a test's folder that counts
 settings.register_profile(
-    "same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "same",
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("same")
 
@@ -83,7 +86,6 @@ class World:
             env={**self.environment(), "PWD": str(folder), **(extra or {})},
             input=input.encode() if isinstance(input, str) else input,
             capture_output=True,
-            timeout=120,
             check=False,
         )
         return Ran(status=done.returncode, out=done.stdout.decode(), err=done.stderr.decode())

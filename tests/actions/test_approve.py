@@ -119,7 +119,6 @@ def typed_by(world: World, harness: str, *words: str) -> Ran:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
     )
     return Ran(status=done.returncode, out=done.stdout, err=done.stderr)
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck
 from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -383,7 +382,7 @@ def test_a_tampered_bundle_is_refused_whole(world: World, shop: Path) -> None:
     assert before == files_of(shop)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.binary(max_size=200)
     | st.binary(max_size=100).map(lambda data: b'{"bundle":"roamkb","schema":1,' + data)
@@ -399,7 +398,7 @@ def test_any_file_is_a_bundle_or_an_error_in_words(world: World, shop: Path, dat
     assert before == files_of(shop)
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     st.lists(
         st.dictionaries(

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck
 from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -358,9 +357,7 @@ _lines = st.lists(
     ),
     max_size=8,
 )
-_RARELY = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+_RARELY = settings(max_examples=40, deadline=None)
 
 
 @_RARELY

@@ -5,7 +5,6 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck
 from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -247,11 +246,7 @@ def test_a_secret_is_refused_wherever_it_stands(where: str, world: World, log: P
     assert b"AKIA" not in b"".join(path.read_bytes() for path in world.personal.rglob("*") if path.is_file())
 
 
-@settings(
-    max_examples=60,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(max_examples=60, deadline=None)
 @given(text=st.text(st.characters(), min_size=1, max_size=40))
 def test_what_is_said_comes_back_as_it_was_said(text: str, world: World) -> None:
     """Through the file and the recall, for every text that can be seen."""

@@ -3,7 +3,6 @@
 import threading
 
 import pytest
-from hypothesis import HealthCheck
 from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -192,7 +191,7 @@ def test_nothing_is_written_into_a_folder_that_is_not_mounted(world: World) -> N
     assert [] == list(world.kb.iterdir())
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, deadline=None)
 @given(body=st.text(max_size=300), title=st.text(min_size=1, max_size=80))
 def test_what_show_gives_back_is_what_was_written(world: World, title: str, body: str) -> None:
     """Any text survives, after the one normalisation that is documented."""

@@ -45,7 +45,6 @@ def run(*words: str, cwd: Path, home: Path, path: str | None = None) -> subproce
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=600,
         check=False,
     )
 

@@ -283,7 +283,6 @@ def visited(folder: Path, *, look: bool = True) -> tuple[list[dict[str, str]], s
         capture_output=True,
         text=True,
         errors="replace",
-        timeout=900,
         check=False,
     )
     ran = {path.name.removeprefix("ran-") for path in scratch.glob("ran-*")}

@@ -48,7 +48,7 @@ class Served:
             "Content-Length": str(len(body)) if body or method == "POST" else None,
         }
         told |= {name.replace("_", "-"): value for name, value in headers.items()}
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port)
         try:
             connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
             for name, value in told.items():
@@ -102,5 +102,5 @@ def serving(
         )
     finally:
         process.terminate()
-        process.wait(timeout=30)
+        process.wait()
         process.stdout.close()

@@ -179,7 +179,7 @@ def test_a_closed_pipe_is_no_error(world: World) -> None:
     done = subprocess.run(
         ["bash", "-c", f"{command}; echo ${{PIPESTATUS[0]}}"],
         cwd=world.personal, env={**world.environment(), "PWD": str(world.personal)},
-        capture_output=True, text=True, check=True, timeout=60,
+        capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert "0" == done.stdout.splitlines()[-1]
     assert "" == done.stderr
@@ -195,7 +195,6 @@ def shell(world: World, command: str, *, cwd: Path | None = None) -> subprocess.
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
     )
 
 
@@ -253,12 +252,11 @@ def test_ctrl_c_ends_quietly(world: World) -> None:
         cwd=world.personal, env={**world.environment(), "PWD": str(world.personal)},
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
-    deadline = time.monotonic() + 30
     while Path(f"/proc/{process.pid}/wchan").read_text() not in ("pipe_read", "anon_pipe_read"):
-        assert time.monotonic() < deadline
+        assert process.poll() is None
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate()
     assert (130, b"", b"") == (process.returncode, out, err)
     assert before == world.files()
 
@@ -281,7 +279,7 @@ def test_arguments_that_are_no_text_are_survived(world: World) -> None:
         done = subprocess.run(
             [sys.executable, "-m", "roamkb", *words],
             cwd=world.personal, env={**world.environment(), "PWD": str(world.personal)},
-            capture_output=True, check=False, timeout=60,
+            capture_output=True, check=False,
         )  # fmt: skip
         assert b"Traceback" not in done.stderr
         assert 2 == done.returncode
@@ -301,7 +299,6 @@ def test_a_c_locale_loses_no_letter(world: World) -> None:
         },
         capture_output=True,
         check=True,
-        timeout=60,
     )
     assert "#+title: Café über naïve test" in done.stdout.decode()
 
@@ -327,7 +324,7 @@ def test_a_read_only_folder_is_one_clear_line(world: World) -> None:
         done = subprocess.run(
             ["unshare", "-m", "bash", "-c", script],
             cwd=world.personal, env={**world.environment(), "PWD": str(world.personal)},
-            capture_output=True, check=False, timeout=60,
+            capture_output=True, check=False,
         )  # fmt: skip
         status, err = done.returncode, done.stderr.decode()
     else:
@@ -389,7 +386,7 @@ def test_heavy_libraries_are_loaded_only_where_they_are_used(world: World) -> No
     done = subprocess.run(
         [sys.executable, "-c", probe],
         cwd=world.personal, env={**world.environment(), "PWD": str(world.personal)},
-        capture_output=True, text=True, check=True, timeout=60,
+        capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert "[]" == done.stdout.splitlines()[-1]
 
@@ -406,7 +403,6 @@ def test_a_long_first_search_counts_its_notes_on_a_terminal(world: World) -> Non
         capture_output=True,
         text=True,
         check=True,
-        timeout=120,
     )
     counted, _, rest = done.stdout.rpartition("\x1b[K")
     assert not counted or "reading notes, " in counted

@@ -218,14 +218,14 @@ def test_it_ends_with_its_client(world: World) -> None:
         server.stdout.close()
         server.stdin.write(OPENING[0] + b"\n")
         server.stdin.close()
-        assert (0, b"") == (server.wait(60), server.stderr.read())
+        assert (0, b"") == (server.wait(), server.stderr.read())
     with started(world) as server:
         assert server.stdin and server.stdout and server.stderr
         server.stdin.write(OPENING[0] + b"\n")
         server.stdin.flush()
         server.stdout.readline()
         server.send_signal(signal.SIGINT)
-        assert (-signal.SIGINT, b"") == (server.wait(60), server.stderr.read())
+        assert (-signal.SIGINT, b"") == (server.wait(), server.stderr.read())
 
 
 def test_malformed_frames_write_nothing(furnished: World) -> None:

@@ -38,7 +38,7 @@ def test_the_token_is_in_a_file_and_not_on_the_screen(world: World) -> None:
 def test_only_this_machine_is_listened_to(world: World) -> None:
     """The socket is bound to 127.0.0.1, so that other addresses of the machine are refused."""
     with serving(world) as served, pytest.raises(OSError):
-        socket.create_connection(("127.0.0.2", served.port), timeout=5).close()
+        socket.create_connection(("127.0.0.2", served.port)).close()
 
 
 def test_the_project_is_chosen_at_the_start(world: World) -> None:
@@ -52,7 +52,7 @@ def test_it_ends_without_a_fault_when_it_is_interrupted(world: World) -> None:
     """Ctrl-C and SIGTERM are how one stops it."""
     with serving(world) as served:
         served.process.terminate()
-        served.process.wait(timeout=30)
+        served.process.wait()
     assert "Traceback" not in served.errors.read_text()
 
 

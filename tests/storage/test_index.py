@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck
 from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -484,7 +483,7 @@ _STEPS = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None)
 @given(steps=st.lists(_STEPS, max_size=12))
 def test_after_any_history_the_answers_are_a_fresh_index_s(
     steps: list[tuple[str, str, str]], tmp_path_factory: pytest.TempPathFactory
@@ -557,7 +556,7 @@ def wait_for_another_time(base: Base) -> None:
             return
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300, deadline=None)
 @given(text=st.text(max_size=80))
 def test_no_query_is_an_error(base: Base, text: str) -> None:
     """Whatever is typed."""
