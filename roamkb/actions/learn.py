@@ -11,8 +11,11 @@ from roamkb.actions.known import called
 from roamkb.actions.known import near
 from roamkb.core.confidence import AT_FIRST
 from roamkb.core.confidence import started
+from roamkb.core.errors import UsageError
 from roamkb.core.learning import Learning
+from roamkb.core.learning import canonical_type
 from roamkb.core.learning import label_of
+from roamkb.core.learning import nearest_type
 from roamkb.core.ledger import Event
 from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State
@@ -24,6 +27,7 @@ from roamkb.core.saying import difference
 from roamkb.core.saying import drafted
 from roamkb.core.secrets import has_high_entropy
 from roamkb.core.secrets import names_a_secret
+from roamkb.core.text import shown
 from roamkb.storage.log import Contents
 from roamkb.storage.log import Log
 
@@ -57,8 +61,11 @@ def learn(
     hand: Hand,
     *,
     supersedes: str | None = None,
+    any_type: bool = True,
 ) -> Learned:
     """Add `saying` to `log`, whose lock is taken meanwhile, and return what became of it.
+
+    Without `any_type` a type that nobody used yet, and that is nearly spelt as a known one, is asked about.
 
     Raises:
         UsageError, SecretFound, NotFound, Ambiguous, DiskError: nothing was written.
@@ -68,6 +75,8 @@ def learn(
     with log.locked():
         contents = log.read()
         state = contents.state()
+        if not any_type:
+            _check_type(state, saying.type)
         old = called(log, state, supersedes) if supersedes else None
         twin, rivals = near(state, finder_of(state), saying, limit=ALIKE, besides=old)
         stamps = Stamps(hand, after=contents.last_event)
@@ -88,6 +97,16 @@ def learn(
         warnings=tuple(_warnings(saying, learning)),
         path=log.knowledge,
     )
+
+
+def _check_type(state: State, word: str) -> None:
+    """Raise where a type looks like a slip of the pen: the set is open, and recall by type would miss it."""
+    meant = nearest_type(word)
+    if meant and not state.having("type", canonical_type(word)):
+        raise UsageError(
+            f"no type {shown(word)} so far; nothing was written",
+            hint=f"did you mean {meant}? For a type of your own add --anyway",
+        )
 
 
 def _repeat(log: Log, contents: Contents, twin: Standing, saying: Saying, stamps: Stamps) -> Learned:

@@ -105,10 +105,13 @@ class ProjectLog:
         provenance: str | None = None,
         confidence: str | None = None,
         supersedes: str | None = None,
+        anyway: bool = False,
         agent: str | None = None,
         session: str | None = None,
     ) -> "Learned":
         """Add one learning to the project's log, or one more occurrence of what it knows.
+
+        A type that nobody used yet and that looks like a slip of the pen is taken with `anyway` only.
 
         Raises:
             NoLog: the project has none. Refused: this session is stricter than the project.
@@ -128,7 +131,7 @@ class ProjectLog:
             provenance=provenance or "observed",
             confidence=hundredths(confidence),
         )
-        return self.take(saying, agent=agent, session=session, supersedes=supersedes)
+        return self.take(saying, agent=agent, session=session, supersedes=supersedes, any_type=anyway)
 
     def take(
         self,
@@ -137,13 +140,21 @@ class ProjectLog:
         agent: str | None = None,
         session: str | None = None,
         supersedes: str | None = None,
+        any_type: bool = True,
     ) -> "Learned":
-        """Add `saying` to the log, as `learn` does."""
+        """Add `saying` to the log, as `learn` does; where `any_type`, whatever its type's spelling."""
         from roamkb.actions.learn import learn
 
         log = self._log(saying.content)
         hand = self._hand(agent=agent, session=session)
-        return learn(log, lambda state: self._finder(log, state), saying, hand, supersedes=supersedes)
+        return learn(
+            log,
+            lambda state: self._finder(log, state),
+            saying,
+            hand,
+            supersedes=supersedes,
+            any_type=any_type,
+        )
 
     def keep(self, fact: "Fact") -> Path | None:
         """Add to the log a fact that the knowledge base may not have; return where it is now, if anywhere."""

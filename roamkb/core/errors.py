@@ -115,11 +115,15 @@ class NotFound(RoamkbError):
             hint=hint or "give an id, a title, an alias or a path; `roamkb search WORDS` finds them",
         )
 
-    @staticmethod
-    def like(name: str, titles: Sequence[str]) -> "NotFound":
-        """Return the error that offers the `titles` that are spelt nearly so."""
-        meant = " or ".join(shown(title) for title in titles)
-        return NotFound(name, hint=f"did you mean {meant}?" if meant else "")
+
+class NoNode(NotFound):
+    """No node goes by that name; the candidates may have been meant."""
+
+    def __init__(self, name: str, candidates: Sequence[Candidate] = ()) -> None:
+        meant = " or ".join(dict.fromkeys(shown(one.title) for one in candidates))
+        super().__init__(name, hint=f"did you mean {meant}?" if meant else "")
+        self.name = name
+        self.candidates = tuple(candidates)
 
 
 class Ambiguous(RoamkbError):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from roamkb.core.confidence import as_fraction
 from roamkb.core.framing import framed
+from roamkb.core.learning import nearest_type
 from roamkb.core.ledger import ACTIVE
 from roamkb.core.ledger import Standing
 from roamkb.core.text import cleaned
@@ -254,8 +255,15 @@ def _recall(result: "Recall") -> Printed:
         },
         text=text,
         status=0 if result.learnings else 1,
-        warnings=(f"no learning has the type {shown(result.unknown_type)}",) if result.unknown_type else (),
+        warnings=tuple(_unknown(result.unknown_type)),
     )  # fmt: skip
+
+
+def _unknown(type: str) -> Iterator[str]:
+    """Yield what is said of a type that no learning has."""
+    if type:
+        meant = nearest_type(type)
+        yield f"no learning has the type {shown(type)}" + (f"; did you mean {meant}?" if meant else "")
 
 
 def standing_json(standing: Standing) -> Json:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from roamkb.core.errors import Ambiguous
 from roamkb.core.errors import NearDuplicate
+from roamkb.core.errors import NoNode
 from roamkb.core.errors import Refused
 from roamkb.core.errors import RoamkbError
 from roamkb.core.model import Candidate
@@ -61,7 +62,7 @@ def error_json(error: RoamkbError) -> Json:
             },
         }
     body: Json = {"code": error.code, "message": error.message, "hint": error.hint}
-    if isinstance(error, (NearDuplicate, Ambiguous)):
+    if isinstance(error, (NearDuplicate, Ambiguous, NoNode)):
         body["candidates"] = [candidate_json(candidate) for candidate in error.candidates]
     return {"schema": SCHEMA, "error": body}
 

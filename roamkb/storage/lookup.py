@@ -7,7 +7,7 @@ from os.path import expanduser  # Path's raises where there is no such user
 from pathlib import Path
 
 from roamkb.core.errors import Ambiguous
-from roamkb.core.errors import NotFound
+from roamkb.core.errors import NoNode
 from roamkb.core.model import Candidate
 from roamkb.core.model import Node
 from roamkb.core.model import Note
@@ -17,6 +17,8 @@ from roamkb.storage.nodes import Notes
 
 _Pair = tuple[Note, Node]
 
+#: Nodes that are offered in place of one that isn't there.
+MOST_CANDIDATES = 3
 #: Comparing letters takes time that grows with the square of the length.
 _LONGEST_SLIP = 100
 #: PATH:LINE, as a search prints it.
@@ -29,7 +31,7 @@ def get_node(notes: Notes, name: str, *, folder: Path | None = None) -> _Pair:
     """Return the one node called `name`, the surest meaning first; `folder` is where relative paths start.
 
     Raises:
-        NotFound: nothing is called so.
+        NoNode: nothing is called so; the error names what is spelt nearly so.
         Ambiguous: several are; the error lists them.
     """
     wanted = name.strip()
@@ -40,18 +42,22 @@ def get_node(notes: Notes, name: str, *, folder: Path | None = None) -> _Pair:
             raise Ambiguous(name, [candidate(notes, note, node) for note, node in found])
         if found:
             return found[0]
-    raise NotFound.like(name, _spelt_nearly(notes, wanted))
+    raise NoNode(name, _spelt_nearly(notes, wanted))
 
 
-def _spelt_nearly(notes: Notes, wanted: str) -> list[str]:
-    """Return the titles and aliases that may have been meant."""
+def _spelt_nearly(notes: Notes, wanted: str) -> list[Candidate]:
+    """Return the nodes with titles or aliases that may have been meant."""
     from difflib import get_close_matches
 
     if not wanted or len(wanted) > _LONGEST_SLIP:
         return []
-    names = {name: None for _, node in notes.read_all().nodes() for name in (node.title, *node.aliases)}
-    by_fold = {folded(name): name for name in names}
-    return [by_fold[match] for match in get_close_matches(folded(wanted), by_fold, n=3, cutoff=0.8)]
+    by_fold = {
+        folded(name): (note, node)
+        for note, node in notes.read_all().nodes()
+        for name in (node.title, *node.aliases)
+    }
+    close = get_close_matches(folded(wanted), by_fold, n=MOST_CANDIDATES, cutoff=0.8)
+    return list(dict.fromkeys(candidate(notes, *by_fold[name]) for name in close))
 
 
 def candidate(notes: Notes, note: Note, node: Node) -> Candidate:

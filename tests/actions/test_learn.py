@@ -145,6 +145,18 @@ def test_types_are_never_merged(type: str, log: ProjectLog) -> None:
     assert ("new", (), type) == (done.outcome, done.may_contradict, done.learning.type)
 
 
+def test_a_type_that_looks_like_a_slip_is_asked_about(world: World, log: ProjectLog) -> None:
+    """Once: said with --anyway it is a type like any other, and what isn't like a known one never is."""
+    text = "The gateway waits for thirty seconds"
+    ran = world.run("learn", text, "--type", "gotcaa")
+    assert (2, "") == (ran.status, ran.out)
+    assert "did you mean gotcha?" in ran.err and "--anyway" in ran.err
+    assert b"" == world.log().knowledge.read_bytes()
+    assert 0 == world.run("learn", text, "--type", "gotcaa", "--anyway").status
+    assert 0 == world.run("learn", "The proxy closes idle sockets", "--type", "gotcaa").status
+    assert 0 == world.run("learn", "Deploys need two people", "--type", "runbook").status
+
+
 def test_an_alias_is_the_same_type(log: ProjectLog) -> None:
     """A lesson is what was learned."""
     log.learn("Use pnpm in this repository", type="lesson")

@@ -337,5 +337,5 @@ def test_a_scope_or_type_that_there_is_none_of_is_no_empty_answer(world: World, 
     ran = world.run("recall", "gateway", "--scope", "foo")
     assert (2, True) == (ran.status, "one of session, agent, task, project" in ran.err)
     ran = world.run("recall", "gateway", "--type", "gotchaa")
-    assert (1, "roamkb: no learning has the type gotchaa\n") == (ran.status, ran.err)
+    assert (1, "roamkb: no learning has the type gotchaa; did you mean gotcha?\n") == (ran.status, ran.err)
     assert "" == world.run("recall", "zebra", "--type", "gotcha").err

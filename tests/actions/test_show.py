@@ -70,6 +70,47 @@ def test_a_slip_of_the_pen_is_answered_with_what_was_meant(kb: World) -> None:
     assert "did you mean Token refresh?" == caught.value.hint
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("show", "docker"),
+        ("links", "Docker"),
+        ("trash", "Docker"),
+        ("supersede", "docker", "Containers share the host's kernel"),
+        ("write", "Containers share the host's kernel", "--link", "Docker"),
+        ("search", "--related", "docker"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_name_of_no_node_is_answered_with_what_a_search_for_it_finds(
+    world: World, words: tuple[str, ...]
+) -> None:
+    """By every command that takes a name, as text and as JSON; nothing is written."""
+    world.node("a.org", "id-a", "Networks of Docker containers", "Each has a bridge of its own.")
+    world.node("b.org", "id-b", "Builds are cached", "Docker looks at each layer's command.")
+    world.node("c.org", "id-c", "Sourdough")
+    before = world.files()
+    ran = world.run(*words)
+    assert (2, "") == (ran.status, ran.out)
+    assert "no node" in ran.err
+    assert "did you mean Networks of Docker containers or Builds are cached?" in ran.err
+    error = world.run(*words, "--json").json["error"]
+    assert isinstance(error, dict)
+    assert "not_found" == error["code"]
+    assert ["id-a", "id-b"] == [one["id"] for one in error["candidates"]]
+    assert str(world.kb / "a.org") == error["candidates"][0]["path"]
+    assert before == world.files()
+
+
+def test_where_nothing_is_like_it_there_is_no_guess(world: World) -> None:
+    """An empty list, and how to search."""
+    world.node("c.org", "id-c", "Sourdough")
+    ran = world.run("show", "docker", "--json")
+    error = ran.json["error"]
+    assert isinstance(error, dict)
+    assert ([], True) == (error["candidates"], "`roamkb search WORDS`" in error["hint"])
+
+
 def test_two_nodes_of_one_title_are_listed(kb: World) -> None:
     """Ambiguous, with what tells them apart."""
     with pytest.raises(Ambiguous) as caught:
