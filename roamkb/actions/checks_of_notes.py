@@ -48,6 +48,7 @@ def checks_of_notes(patient: Patient, rule: Rule) -> Iterator[Check]:
         return
     yield _size(rule, contents)
     looks: tuple[tuple[str, Callable[[], Check]], ...] = (
+        ("writable", lambda: _writable(rule.kb)),
         ("readable", lambda: _readable(notes, contents)),
         ("indexable", lambda: _indexable(notes, contents)),
         ("other readers", lambda: _other_readers(notes, contents)),
@@ -74,6 +75,16 @@ def _size(rule: Rule, contents: Contents) -> Check:
     nodes = counted(sum(1 for _ in contents.nodes()), "node")
     detail = f"{rule.kb}: {notes}, {nodes}{unread}"
     return Check(name="knowledge base", ok=True, detail=detail)
+
+
+def _writable(kb: Path) -> Check:
+    return check(
+        "writable",
+        filter(None, [checkup.write_fault(kb)]),
+        fine="notes can be written there",
+        fix="searching works; to have notes written, mount it writable, or see whose it is and its mode; "
+        "a harness's sandbox has to let it be written",
+    )
 
 
 def _other_readers(notes: Notes, contents: Contents) -> Check:

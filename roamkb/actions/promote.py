@@ -6,10 +6,15 @@ the ledger remembers.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable
+from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import field
+from enum import StrEnum
 from itertools import islice
 from typing import Final
 
@@ -50,6 +55,18 @@ _NEVER_GOES = ("no_secret", "no_instruction", "safe")
 _NOT_A_TAG = re.compile(r"[^\w@#%]+")
 
 
+class Hindrance(StrEnum):
+    """What keeps a learning out of the knowledge base."""
+
+    PROMOTED = "promoted before"
+    REPLACED = "replaced by another"
+    REVIEW = "in need of a review"
+    ELSEWHERE = "not learned in a personal project"
+    UNVERIFIED = "not verified"
+    PASSING = "not durable"
+    UNSAFE = "unsafe"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Left:
     """A learning that wasn't promoted, and why."""
@@ -68,8 +85,8 @@ class Promoted:
     left: tuple[Left, ...] = ()
     #: What could be promoted, where nothing was named.
     candidates: tuple[Standing, ...] = ()
-    #: Verified learnings that aren't durable, where nothing was named.
-    passing: int = 0
+    #: What keeps how many others from it, where nothing was named; of all if nothing can go.
+    hindered: Mapping[Hindrance, int] = field(default_factory=dict)
     #: Whether the question of the wrap-up is to be put.
     asks: bool = False
     #: Whether this session looked anything up.
@@ -95,40 +112,60 @@ def candidates(state: State) -> list[Standing]:
     return sorted(found, key=lambda one: (-one.confidence, -one.occurrences, -one.learning.ts, one.id))
 
 
-def passing(state: State) -> int:
-    """Return how many verified learnings are left for nothing but that they aren't durable."""
-    return sum(
-        not one.node
-        and one.status not in (SUPERSEDED, NEEDS_REVIEW)
-        and one.learning.kind is Kind.PERSONAL
-        and not is_durable(one)
-        for one in state.having("verdict", VERIFIED)
-    )
+def hindered(standings: Iterable[Standing]) -> Mapping[Hindrance, int]:
+    """Return what keeps learnings out of the knowledge base, and how many of them, the most first."""
+    return dict(Counter(filter(None, map(_hindrance, standings))).most_common())
+
+
+def _hindrance(standing: Standing) -> Hindrance | None:
+    """Return the first thing that keeps a learning out of the knowledge base; None where it can go."""
+    if standing.node:
+        return Hindrance.PROMOTED
+    if standing.status == SUPERSEDED:
+        return Hindrance.REPLACED
+    if standing.status == NEEDS_REVIEW:
+        return Hindrance.REVIEW
+    if standing.learning.kind is not Kind.PERSONAL:
+        return Hindrance.ELSEWHERE
+    if standing.verdict != VERIFIED:
+        return Hindrance.UNVERIFIED
+    if not is_durable(standing):
+        return Hindrance.PASSING
+    return Hindrance.UNSAFE if _fault(standing) else None
+
+
+def _fault(standing: Standing) -> str:
+    """Return what is wrong with a text that anybody may have verified; empty where nothing is."""
+    # the ledger's word for it may have come with a repository, and authorises nothing
+    found = checks(standing.learning.content, Evidence())
+    return next((check.why for check in found if check.name in _NEVER_GOES and check.why), "")
 
 
 def why_not(standing: Standing) -> str:
     """Return why a learning can't be promoted to the knowledge base; empty where it can."""
     learning = standing.learning
-    if standing.node:
-        return "it was promoted before"
-    if standing.status == SUPERSEDED:
-        return "another replaced it"
-    if standing.status == NEEDS_REVIEW:
-        return (
-            "it needs a review first: `roamkb explain` says why; where another may say otherwise, "
-            "`roamkb learn … --supersedes KEY` settles it, then `roamkb verify`"
-        )
-    if learning.kind is not Kind.PERSONAL:
-        said = learning.kind.value if learning.kind else "unknown"
-        article = "an" if said == "unknown" else "a"
-        return f"it was learned in {article} {said} project; nothing of that enters the knowledge base"
-    if standing.verdict != VERIFIED:
-        return f"it is {standing.verdict}: `roamkb verify {learning.key}` first"
-    if not is_durable(standing):
-        return f"it isn't durable: confidence {standing.confidence / 100:.2f}, {category(standing)}"
-    # the ledger's word for it may have come with a repository, and authorises nothing
-    wrong = (check.why for check in checks(learning.content, Evidence()) if check.name in _NEVER_GOES)
-    return next(filter(None, wrong), "")
+    match _hindrance(standing):
+        case None:
+            return ""
+        case Hindrance.PROMOTED:
+            return "it was promoted before"
+        case Hindrance.REPLACED:
+            return "another replaced it"
+        case Hindrance.REVIEW:
+            return (
+                "it needs a review first: `roamkb explain` says why; where another may say otherwise, "
+                "`roamkb learn … --supersedes KEY` settles it, then `roamkb verify`"
+            )
+        case Hindrance.ELSEWHERE:
+            said = learning.kind.value if learning.kind else "unknown"
+            article = "an" if said == "unknown" else "a"
+            return f"it was learned in {article} {said} project; nothing of that enters the knowledge base"
+        case Hindrance.UNVERIFIED:
+            return f"it is {standing.verdict}: `roamkb verify {learning.key}` first"
+        case Hindrance.PASSING:
+            return f"it isn't durable: confidence {standing.confidence / 100:.2f}, {category(standing)}"
+        case Hindrance.UNSAFE:
+            return _fault(standing)
 
 
 def node_id(standing: Standing) -> str:

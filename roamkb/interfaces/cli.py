@@ -125,7 +125,7 @@ def execute(call: Call) -> int:
         # what storage did not expect: still one line, never a traceback for a bad disk
         return _report(RoamkbError(f"{error.filename or 'disk'}: {error.strerror}"), as_json=call.as_json)
     printed = render.render(call.operation.name, result)
-    text = render.dumps(printed.json) if call.as_json else printed.text(_is_coloured())
+    text = render.dumps(printed.json) if call.as_json else _laid_out(printed)
     for warning in () if call.as_json else printed.warnings:
         _complain(warning)
     _say(text, printed.status)
@@ -223,9 +223,11 @@ def _ask(question: str) -> str:
     return sys.stdin.readline().strip()
 
 
-def _is_coloured() -> bool:
-    terminal = sys.stdout is not None and sys.stdout.isatty()
-    return terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+def _laid_out(printed: render.Printed) -> str:
+    """Return a result's text as a terminal or a pipe wants it; who wants no colours has the same lines."""
+    text = printed.text(sys.stdout is not None and sys.stdout.isatty())
+    is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return render.without_colours(text) if is_plain else text
 
 
 def run_typer(words: list[str], carry_out: Callable[[Call], int] = execute) -> int:

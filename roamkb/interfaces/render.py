@@ -1,6 +1,7 @@
 """Results as text and as JSON (design section 10). What is shown is cleaned; what is stored never is."""
 
 import json
+import re
 from collections.abc import Callable
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 SCHEMA = 1
 #: A line of a minified page would fill the screen; JSON has the whole of it.
 _LINE_WIDTH = 240
+_COLOUR = re.compile(r"\x1b\[\d+m")
 
 Json = dict[str, object]
 
@@ -100,6 +102,11 @@ def skipped_json(skipped: Iterable[Unreadable]) -> list[Json]:
 def warnings_of(skipped: Iterable[Unreadable]) -> tuple[str, ...]:
     """Return the same for standard error."""
     return tuple(f"{shown(str(entry.path))}: {shown(entry.reason)}" for entry in skipped)
+
+
+def without_colours(text: str) -> str:
+    """Return `text` without what `Style` put into it; of what it shows nothing can look like that."""
+    return _COLOUR.sub("", text)
 
 
 class Style:

@@ -198,6 +198,18 @@ def folder_fault(folder: Path) -> str | None:
     return None
 
 
+def write_fault(folder: Path) -> str | None:
+    """Return why no file can be made in `folder`; None where one can."""
+    if os.access(folder, os.W_OK | os.X_OK):
+        return None
+    is_read_only = os.statvfs(folder).f_flag & os.ST_RDONLY
+    return (
+        f"{folder} is on a file system that is read-only here"
+        if is_read_only
+        else f"{folder} is read-only for you"
+    )
+
+
 def _lock(path: Path) -> EmacsLock:
     """Return what a lock says: a link's target, or the content of a file where links can't be made."""
     try:

@@ -78,7 +78,7 @@ def test_all_is_well(patient: Patient) -> None:
     before = sorted(patient.home.rglob("*"))
     found = doctor(patient)
     assert () == found.faults
-    assert 25 == len(found.checks) == len({check.name for check in found.checks})
+    assert 26 == len(found.checks) == len({check.name for check in found.checks})
     assert before == sorted(patient.home.rglob("*"))
 
 
@@ -399,3 +399,24 @@ def test_a_head_that_other_programs_read_otherwise_is_named(world: World) -> Non
     found = next(check for check in world.open().doctor().checks if check.name == "other readers")
     assert not found.ok
     assert str(written.path) in found.detail
+
+
+def test_a_knowledge_base_that_cant_be_written_is_no_fine_one(patient: Patient) -> None:
+    """A medium that is mounted read-only, or a folder's mode; reading it goes on."""
+    assert isinstance(patient.rule, Rule)
+    kb = patient.rule.kb
+    assert of(patient, "writable").ok
+    if os.geteuid():
+        kb.chmod(0o555)
+        found, reason = of(patient, "writable"), "is read-only for you"
+        kb.chmod(0o755)
+    else:
+        bound = subprocess.run(["mount", "--bind", "-o", "ro", kb, kb], capture_output=True, text=True)
+        if bound.returncode:
+            pytest.skip(f"A READ-ONLY MOUNT WAS NOT TESTED: {bound.stderr}")
+        try:
+            found, reason = of(patient, "writable"), "read-only here"
+        finally:
+            subprocess.run(["umount", kb], check=True)
+    assert (False, True) == (found.ok, reason in found.detail)
+    assert "mount it writable" in found.fix

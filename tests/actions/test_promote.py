@@ -136,6 +136,24 @@ def key(world: World, text: str) -> str:
     return next(one.learning.key for one in standings if one.learning.content == text)
 
 
+def test_where_nothing_can_be_promoted_it_is_said_why(world: World) -> None:
+    """Of an empty log, and of one in which each learning lacks something; as text and as JSON."""
+    log = world.open().log
+    log.init()
+    ran = world.run("promote")
+    assert (1, "", "roamkb: nothing to promote: no learning yet\n") == (ran.status, ran.out, ran.err)
+    ready(world, SAID[0])
+    world.run("promote", "--all")
+    log.learn(SAID[1])
+    log.learn(SAID[2])
+    for words in (["promote"], ["promote", "--all"]):
+        ran = world.run(*words)
+        assert (1, "") == (ran.status, ran.out)
+        assert "nothing to promote: of 3 learnings 2 not verified, 1 promoted before" in ran.err
+        assert "`roamkb verify --batch`" in ran.err
+    assert {"not verified": 2, "promoted before": 1} == world.run("promote", "--json").json["hindered"]
+
+
 def test_what_was_verified_and_is_left_is_counted_with_what_it_lacks(world: World) -> None:
     """Listed or taken all together; nothing is said where there is none."""
     ready(world, SAID[0])

@@ -1,5 +1,6 @@
 """The command line as its users meet it: real processes, statuses, one clear line for what goes wrong."""
 
+import contextlib
 import json
 import os
 import re
@@ -409,3 +410,39 @@ def test_a_long_first_search_counts_its_notes_on_a_terminal(world: World) -> Non
     assert "reading notes" not in rest
     assert ".org:6: Some words" in rest
     assert "" == world.run("search", "thing", "--limit", "1").err
+
+
+def on_a_screen(world: World, *words: str, **environment: str) -> str:
+    """Return what `roamkb` shows where its standard output is a terminal."""
+    ours, theirs = os.openpty()
+    kept = {name: value for name, value in world.environment().items() if name != "NO_COLOR"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "roamkb", *words],
+        cwd=world.personal,
+        env={**kept, "PWD": str(world.personal), "TERM": "xterm", **environment},
+        stdin=subprocess.DEVNULL,
+        stdout=theirs,
+    )
+    os.close(theirs)
+    shown = b""
+    # the terminal hangs up once the program is gone
+    with contextlib.suppress(OSError):
+        while piece := os.read(ours, 4096):
+            shown += piece
+    os.close(ours)
+    assert 0 == process.wait()
+    return shown.decode()
+
+
+@pytest.mark.parametrize("words", [("search", "zebra"), ("show", "a"), ("doctor",), ("conflicts",)])
+@pytest.mark.parametrize("wish", [{"NO_COLOR": "1"}, {"TERM": "dumb"}], ids=str)
+def test_without_colours_a_terminal_shows_the_same_lines(
+    world: World, words: tuple[str, ...], wish: dict[str, str]
+) -> None:
+    """NO_COLOR is about colours alone."""
+    world.node("a.org", "a", "Zebra", "zebra one\nzebra two", tags=":x:")
+    world.node("a.sync-conflict-20260411-081203-K7QX2MD.org", "a", "Zebra", "zebra one", tags=":x:")
+    coloured, plain = on_a_screen(world, *words), on_a_screen(world, *words, **wish)
+    assert "\x1b[" not in plain
+    assert re.sub(r"\x1b\[\d+m", "", coloured) == plain
+    assert "conflicts" in words or coloured != plain
