@@ -102,6 +102,7 @@ class World:
             new_id=new_id,
             state=self.state,
             cache=self.home / "cache",
+            data=self.home / ".local" / "share" / "roamkb",
         )
         return KnowledgeBase(around)
 

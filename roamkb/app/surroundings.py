@@ -31,9 +31,10 @@ class Surroundings:
     pid: int
     now: Callable[[], datetime]
     new_id: Callable[[datetime], str]
-    #: The user's own state and cache folders; None for the system's usual ones.
+    #: The user's own state, cache and data folders; None for the system's usual ones.
     state: Path | None = None
     cache: Path | None = None
+    data: Path | None = None
     #: The account's name, by the password database: who answers for what a human says.
     login: str = "someone"
 

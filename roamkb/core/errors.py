@@ -39,9 +39,11 @@ class NoKnowledgeBase(RoamkbError):
     def __init__(self, kb: Path, why: str) -> None:
         super().__init__(
             f"no knowledge base at {shown(str(kb))}: {why}",
-            hint="go on without it and say so, or mount it; `roamkb install --kb DIR` names another folder",
+            hint="go on without it and say so, or mount it; `roamkb install --kb DIR` names another folder, "
+            "and with --create-kb begins one there",
         )
         self.kb = kb
+        self.why = why
 
 
 class NoLog(RoamkbError):

@@ -142,7 +142,7 @@ def _serve(call: Call) -> int:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("roamkb"):
             raise
-        from roamkb.storage.installed import how_to_add
+        from roamkb.storage.installer import how_to_add
 
         raise UsageError(
             f"{name} needs the extra roamkb[{name}], which isn't installed ({error.name} is missing)",

@@ -117,6 +117,15 @@ def check_kb(kb: Path) -> None:
         raise NoKnowledgeBase(kb, "it holds no note and neither .stfolder nor .git, as if it weren't mounted")
 
 
+def kb_fault(kb: Path) -> str:
+    """Return why `kb` can't be taken for a knowledge base; empty where it can."""
+    try:
+        check_kb(kb)
+    except NoKnowledgeBase as error:
+        return error.why
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class _Folder:
     place: str
