@@ -153,7 +153,7 @@ def _own_steps(wishes: Wishes, state: State, *, kb: Path | None) -> tuple[Step, 
         ),
     ]
     if trashed:
-        why = f"{counted(trashed, 'note')}, thrown away: `roamkb restore` lists them, and no purge takes them"
+        why = f"{counted(trashed, 'note')}, thrown away and kept: no purge takes a note"
         steps.append(kept("trash", state.state / TRASH, why))
     return tuple(step for step in steps if step)
 
