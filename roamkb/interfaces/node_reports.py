@@ -41,7 +41,8 @@ _PROVENANCE = ("CREATED", "AGENT", "PROJECT", "SOURCE", "SUPERSEDED_BY")
 def node_json(node: Node) -> Json:
     """Return a node with all its fields."""
     return {
-        "id": node.id,
+        # as a search has it: null for what is no node
+        "id": node.id or None,
         "file": node.file,
         "line": node.line,
         "level": node.level,

@@ -42,7 +42,7 @@ def test_a_fact_becomes_one_valid_node(world: World) -> None:
         ":PROJECT:  ~/code/site",
         ":SOURCE:   user-stated",
         "#+title: OAuth redirect URIs must match exactly",
-        "#+filetags: :agent:oauth:",
+        "#+filetags: :agent: :oauth:",
         "- related :: [[id:tok][Token refresh]]",
     ):
         assert line in lines
