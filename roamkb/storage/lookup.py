@@ -42,7 +42,7 @@ def get_node(notes: Notes, name: str, *, folder: Path | None = None) -> _Pair:
     if node is None:
         raise NotFound(
             name,
-            hint=f"{shown(note.file)} has text there and no :ID:, so that nothing can link to it or change it; "
+            hint=f"{shown(note.file)} has text there, but no :ID:, so nothing can link to it; "
             "`roamkb show` opens it",
         )
     return note, node

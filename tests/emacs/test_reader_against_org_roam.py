@@ -104,7 +104,7 @@ _FILES = {
 
 
 #: Words around a type of link, `@`, that make it none, and some that leave it one.
-_WORDS = "@ @entity @\u200b: @-x: x@:y @ :x @é: ( @:x ) @:x @:x::y @:".split(" ") + ["@ system", "the @:x"]
+_WORDS = ["@ system", "the @:x", *"@ @entity @\u200b: @-x: x@:y @ :x @é: ( @:x ) @:x @:x::y @:".split(" ")]
 
 
 def _words_of_types() -> str:

@@ -215,20 +215,22 @@ def _length(line: str) -> int:
 
 def unescaped(text: str) -> str:
     """Return the text that `escaped` was given; what was changed by hand since stays as it is."""
-    lines = text.split("\n")
-    out: list[str] = []
+    return "\n".join(line for some in unescaped_lines(text.split("\n")) for line in some)
+
+
+def unescaped_lines(lines: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Yield for each of the lines of an escaped text the line that it stands for; none for a second one."""
     for number, (role, line) in enumerate(zip(_roles(lines), lines, strict=True)):
         match role:
             case _Role.OPENING:
                 above = lines[number - 1] if number else ""
-                out.extend(_reopened(line, above))
+                yield tuple(_reopened(line, above))
             case _Role.CLOSING:
-                out.append(line)
+                yield (line,)
             case _Role.CODE:
-                out.append(_joined(_COMMAED.sub(r"\1", line), _IN_CODE))
+                yield (_joined(_COMMAED.sub(r"\1", line), _IN_CODE),)
             case _:
-                out.append(_unescaped_prose(line, verse=role is _Role.VERSE))
-    return "\n".join(out)
+                yield (_unescaped_prose(line, verse=role is _Role.VERSE),)
 
 
 def escaped_name(name: str) -> str:

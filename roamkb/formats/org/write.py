@@ -14,7 +14,7 @@ from dataclasses import field
 from datetime import datetime
 from urllib.parse import quote
 
-from roamkb.core.errors import RoamkbError
+from roamkb.core.errors import NotAsMeant
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Note
 from roamkb.core.model import Ref
@@ -45,8 +45,9 @@ _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 #: another encoding, or could not read it at all.
 _UNSTORABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
-#: A bracket link, as org-roam reduces it in titles. One with a backslash isn't reduced but broken.
-_LINK = re.compile(r"\[\[([^\]\[\\]+)\](?:\[(.+?)\])?\]")
+#: A bracket link, as org-roam reduces it in titles. One with a backslash isn't reduced but broken, and so
+#: is one that begins with a blank: a shell's test.
+_LINK = re.compile(r"\[\[(?!\s)([^\]\[\\]+)\](?:\[(.+?)\])?\]")
 
 _URL_CHARACTER = r'[^\s\[\]()<>"\\]'
 _PARENTHESIS = rf"\((?:{_URL_CHARACTER}|\({_URL_CHARACTER}*\))*\)"
@@ -227,10 +228,7 @@ def check_written(draft: Draft, note: Note) -> None:
     """Raise where the note that was read back isn't the one that was meant."""
     wrong = list(_differences(draft, note))
     if wrong:
-        raise RoamkbError(
-            f"the note would not read back as it was meant: {'; '.join(wrong)}",
-            hint="nothing was written; please report the words that led to this",
-        )
+        raise NotAsMeant("; ".join(wrong))
 
 
 def _head(draft: Draft, title: str) -> Iterator[str]:
