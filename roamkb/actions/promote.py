@@ -24,7 +24,12 @@ from roamkb.core.claims import oppose
 from roamkb.core.consolidation import MOST_ALIKE
 from roamkb.core.consolidation import category
 from roamkb.core.consolidation import is_durable
+from roamkb.core.errors import Ambiguous
 from roamkb.core.errors import NearDuplicate
+from roamkb.core.errors import NotAsMeant
+from roamkb.core.errors import NotFound
+from roamkb.core.errors import SecretFound
+from roamkb.core.errors import UsageError
 from roamkb.core.ids import derived_id
 from roamkb.core.joins import Near
 from roamkb.core.ledger import NEEDS_REVIEW
@@ -187,6 +192,8 @@ def promote(
     Where `careful`, since nobody named them, one that may contradict a node is left, and one that says in
     other words what was promoted before.
 
+    One that can't be written is left, with the reason; alone and named, it raises what `write` raises.
+
     Raises:
         Refused: the session may not write; everything stays. NotDurable: see there.
     """
@@ -213,6 +220,12 @@ def promote(
                 written = desk.write(fact, node_id(standing), False)
         except NearDuplicate as error:
             left.append(Left(standing=standing, reason="a node says so already", known=error.candidates))
+            continue
+        except (Ambiguous, NotAsMeant, NotFound, SecretFound, UsageError) as error:
+            # nothing was written of it, and the others may go all the same
+            if len(standings) == 1 and not careful:
+                raise
+            left.append(Left(standing=standing, reason=error.message))
             continue
         nodes.append((standing, written))
         there.add(standing)

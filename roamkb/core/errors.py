@@ -91,6 +91,16 @@ class SecretFound(RoamkbError):
         self.kind = kind
 
 
+class NotAsMeant(RoamkbError):
+    """A note would not read back as what was to be written."""
+
+    def __init__(self, differences: str) -> None:
+        super().__init__(
+            f"the note would not read back as it was meant: {differences}",
+            hint="nothing was written; please report the words that led to this",
+        )
+
+
 class NearDuplicate(RoamkbError):
     """A node that says nearly the same is there already."""
 

@@ -119,6 +119,8 @@ class Unreadable:
 
     path: Path
     reason: str
+    #: Whether it is never read, as long as it lies there: `doctor` says so, and no search repeats it.
+    is_elsewhere: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

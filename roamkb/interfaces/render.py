@@ -100,8 +100,10 @@ def skipped_json(skipped: Iterable[Unreadable]) -> list[Json]:
 
 
 def warnings_of(skipped: Iterable[Unreadable]) -> tuple[str, ...]:
-    """Return the same for standard error."""
-    return tuple(f"{shown(str(entry.path))}: {shown(entry.reason)}" for entry in skipped)
+    """Return the same for standard error, as far as something can be done about the file itself."""
+    return tuple(
+        f"{shown(str(entry.path))}: {shown(entry.reason)}" for entry in skipped if not entry.is_elsewhere
+    )
 
 
 def without_colours(text: str) -> str:

@@ -34,7 +34,7 @@ from roamkb.storage.index_counts import TOKENS
 from roamkb.storage.word_table import word_table
 
 #: Raise on any change of tables, tokens or what is stored; an index of another number is made anew.
-SCHEMA = 7
+SCHEMA = 8
 
 #: Names the index in the first bytes of its file, "roam".
 _APPLICATION = 0x726F616D
