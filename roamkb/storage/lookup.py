@@ -9,6 +9,7 @@ from pathlib import Path
 
 from roamkb.core.errors import Ambiguous
 from roamkb.core.errors import NoNode
+from roamkb.core.errors import NotFound
 from roamkb.core.model import Candidate
 from roamkb.core.model import Node
 from roamkb.core.model import Note

@@ -238,7 +238,8 @@ def test_a_conflict_copy_with_an_id_of_its_own(patient: Patient, world: World) -
 
 def test_the_marks_of_a_git_merge(patient: Patient, world: World) -> None:
     """In a repository they are an unfinished merge; elsewhere somebody's text."""
-    world.node("b.org", "b", "B", "    assert of(patient, "git conflicts").ok
+    world.node("b.org", "b", "B", "<<<<<<< HEAD\nmine\n=======\nyours\n>>>>>>> other")
+    assert of(patient, "git conflicts").ok
     (world.kb / ".git").mkdir()
     assert str(world.kb / "b.org") == of(patient, "git conflicts").detail
 
@@ -400,7 +401,6 @@ def test_a_head_that_other_programs_read_otherwise_is_named(world: World) -> Non
     assert str(written.path) in found.detail
 
 
-<<<<<<< HEAD
 def test_a_knowledge_base_that_cant_be_written_is_no_fine_one(patient: Patient) -> None:
     """A medium that is mounted read-only, or a folder's mode; reading it goes on."""
     assert isinstance(patient.rule, Rule)
