@@ -61,7 +61,7 @@ def letter_groups(word: str) -> list[str]:
 def unspaced_groups(run: str) -> list[str]:
     """Return the letters of a run of unspaced script and their overlapping pairs, as numbers.
 
-    Numbers, because SQLite takes the vowel signs of Thai for blanks.
+    Numbers, so that no group is a word, and none has an accent to fold.
     """
     codes = [str(ord(letter)) for letter in folded(run)]
     return [f"{one}x{other}" for one, other in pairwise(codes)] + [f"x{code}" for code in codes]
