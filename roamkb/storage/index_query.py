@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
@@ -206,7 +207,10 @@ class Question:
             return self._wanted
         kept: set[str] = set()
         spent = 0
-        costs = {one.expression: self._held(one.term) for one in self._wanted}
+        costs: Counter[str] = Counter()
+        for one in self._wanted:
+            # SQLite keeps the accents of some scripts
+            costs[one.expression] += max(self._held(one.term), self._held(one.word.lower()))
         for expression in sorted(costs, key=lambda one: costs[one]):
             spent += costs[expression]
             if spent > _BUDGET and len(kept) >= 2:
