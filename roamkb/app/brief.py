@@ -1,5 +1,6 @@
 """What a project's sessions are told: the brief at their start, what fits a prompt, a file, or nothing."""
 
+from collections.abc import Container
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -124,15 +125,19 @@ class ProjectBrief(ProjectTasks):
             learnings = offered_learnings(finder, state, text, limit=_AT_A_PROMPT, besides=besides)
             told = (*learnings, *(state.standings[id] for id in besides if id in state.standings))
             promoted = {one.node for one in told if one.node}
-        nodes: tuple[Hit, ...] = ()
+        limit = _AT_A_PROMPT - len(learnings)
+        return learnings, self.offered_nodes(text, limit=limit, besides=besides | promoted)
+
+    def offered_nodes(
+        self, text: str, *, limit: int = _AT_A_PROMPT, besides: "Container[str]"
+    ) -> "tuple[Hit, ...]":
+        """Return the few nodes that `text` makes worth an interruption, where most of them are indexed."""
         try:
             glance = self._kb.glance()
-            if glance.waiting <= _SOON:
-                nodes = glance.offered(text, limit=_AT_A_PROMPT - len(learnings), besides=besides | promoted)
+            return glance.offered(text, limit=limit, besides=besides) if glance.waiting <= _SOON else ()
         except RoamkbError:
             # the start of the session said what is wrong with it
-            nodes = ()
-        return learnings, nodes
+            return ()
 
     def about_file(self, file: Path, *, besides: "frozenset[str]") -> "tuple[Standing, ...]":
         """Return the gotchas and must-checks that name `file` of the project, the surest first."""

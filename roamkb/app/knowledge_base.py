@@ -4,7 +4,7 @@ What an operation takes and gives is the same here, on the command line, through
 """
 
 from collections.abc import Callable
-from collections.abc import Collection
+from collections.abc import Container
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -149,7 +149,7 @@ class KnowledgeBase(Upkeep):
         return Glance(index.waiting(), len(notes.walk.conflict_copies), partial(offered_nodes, index, notes))
 
     def offered(
-        self, text: str, *, limit: int, besides: Collection[str] = (), loose: bool = False
+        self, text: str, *, limit: int, besides: Container[str] = (), loose: bool = False
     ) -> "tuple[Hit, ...]":
         """Return the nodes that `text`, in which nothing is a filter, makes worth showing unasked."""
         from roamkb.actions.offer import offered_nodes
