@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import islice
 
+from roamkb.core.expressions import lazily
 from roamkb.core.stem import stem
 from roamkb.core.text import folded
 
@@ -20,7 +21,7 @@ _UNSPACED = (
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
 )
 UNSPACED = re.compile(f"[{_UNSPACED}]+")
-#: The combining marks of all other scripts, with the letters between them: vowel signs, which `\\w` leaves out.
+#: The combining marks of all other scripts, which `\\w` leaves out, with the letters between them.
 _MARK_RANGES = (
     "300-36f 483-487 591-5bd 5bf 5c1-5c2 5c4-5c5 5c7 610-61a 64b-65f 670 6d6-6dc 6df-6e8 6ea-6ed 711-7f3 "
     "7fd 816-82d 859-85b 898-8e1 8e3-963 981-9e3 9fe-a75 a81-ae3 afa-b63 b82-bd7 c00-c63 c81-c83 cbc-d4d "
@@ -45,7 +46,7 @@ _WORD = re.compile(f"[{_UNSPACED}]+|{_LETTERS}+(?:{_FOLLOWING}{_LETTERS}*)*")
 _ASCII_WORD = re.compile(r"\w+", re.ASCII)
 #: Where an identifier falls into parts: fooBar, HTTPServer, snake_case, v2.
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_FOREIGN_PART = re.compile(f"[^\\W\\d_]+(?:{_FOLLOWING}[^\\W\\d_]*)*|\\d+")
+_FOREIGN_PART = lazily(f"[^\\W\\d_]+(?:{_FOLLOWING}[^\\W\\d_]*)*|\\d+")
 
 #: The words that carry no topic of their own (van Rijsbergen's shortest, plus the words of questions).
 STOP_WORDS = frozenset(

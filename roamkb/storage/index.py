@@ -5,6 +5,7 @@ is one meaning of search. A search never answers from a file that is gone.
 """
 
 import contextlib
+import math
 import os
 import sqlite3
 import time
@@ -38,6 +39,11 @@ if TYPE_CHECKING:
     from roamkb.storage.sentence_model import SentenceModel
 
 _T = TypeVar("_T")
+
+#: Seconds of reading that are lost where a large index is broken off while it is built.
+_STEP = 0.5
+#: How many times as long as a copy of the index takes is read into it.
+_COPIES = 10
 
 
 class Index:
@@ -73,6 +79,14 @@ class Index:
     def weigh(self, query: Query) -> Weights:
         """Return what each term of `query` weighs among the notes as they are now."""
         return self._ask(lambda db, _: Question(db, query).weigh())
+
+    def advance(self, seconds: float) -> None:
+        """Read notes into the kept index for about so many seconds; what is left is for the next time."""
+        if self._file is None:
+            return
+        # another process that reads them is as good
+        with contextlib.suppress(OSError, RoamkbError, sqlite3.Error):
+            self._refreshed(self._file, None, 0, seconds=seconds).close()
 
     def waiting(self) -> int:
         """Return how many notes the next question would read first: all, where no index is there."""
@@ -186,15 +200,54 @@ class Index:
         db.close()
         return None
 
-    def _refreshed(self, file: IndexFile, seen: sqlite3.Connection | None, wait: float) -> sqlite3.Connection:
+    def _refreshed(
+        self,
+        file: IndexFile,
+        seen: sqlite3.Connection | None,
+        wait: float,
+        *,
+        seconds: float = math.inf,
+    ) -> sqlite3.Connection:
+        """Return the kept index as the notes are; after so many `seconds`, as far as it is.
+
+        It is built in steps, each of which takes the place of the one before: whatever breaks it off,
+        what was read until then stays.
+        """
+        until = time.monotonic() + seconds
         with file.locked(wait=wait):
             # another process may have done it meanwhile
-            if seen is None and (seen := self._believed(file)) is None:
+            if seen is None and not self._is_believed(file):
+                self._changes = Changes(walk=self._notes.walk, to_read=list(self._notes.walk.files))
                 with file.rebuilt() as db:
-                    self._fill(db)
+                    create_tables(db, self._maker)
+                    self._step(db, _STEP, until)
             else:
-                self._update(file)
+                self._look(file)
+                if not self._changes.are_few:
+                    self._copy_on(file, until)
+                elif not self._changes.are_none:
+                    self._update(file, until)
+            while not self._changes.are_none and time.monotonic() < until:
+                self._copy_on(file, until)
             return self._opened(file)
+
+    def _copy_on(self, file: IndexFile, until: float) -> None:
+        """Take some of the changes into a copy of the kept index, which takes its place."""
+        took = time.monotonic()
+        with file.rebuilt(goes_on=True) as db:
+            took = time.monotonic() - took
+            self._step(db, max(_STEP, _COPIES * took), until)
+
+    def _step(self, db: sqlite3.Connection, seconds: float, until: float) -> None:
+        self._apply(db, seconds=min(seconds, until - time.monotonic()))
+        if self._changes.are_none:
+            db.execute("INSERT INTO words(words) VALUES('optimize')")
+
+    def _is_believed(self, file: IndexFile) -> bool:
+        db = self._believed(file)
+        if db is not None:
+            db.close()
+        return db is not None
 
     def _opened(self, file: IndexFile) -> sqlite3.Connection:
         db = file.open()
@@ -203,18 +256,23 @@ class Index:
             raise sqlite3.DatabaseError("another index was put in its place")
         return db
 
-    def _update(self, file: IndexFile) -> None:
+    def _look(self, file: IndexFile) -> None:
         if not file.is_sealed():
             raise sqlite3.DatabaseError("the index changed before its lock was taken")
-        with contextlib.closing(file.open(writing=True)) as db:
+        with contextlib.closing(file.open()) as db:
             self._changes = find_changes(db, self._notes, clock=self._clock)
+
+    def _update(self, file: IndexFile, until: float) -> None:
+        with contextlib.closing(file.open(writing=True)) as db:
             file.break_seal()
-            self._apply(db)
+            self._apply(db, seconds=until - time.monotonic())
         file.seal()
 
     def _copied(self, seen: sqlite3.Connection) -> sqlite3.Connection:
         db = in_memory()
         seen.backup(db)
+        # some of what was found before may have been read into the other
+        self._changes = find_changes(db, self._notes, clock=self._clock)
         if self._changes.matter:
             self._apply(db)
         return db
@@ -230,8 +288,10 @@ class Index:
         self._apply(db)
         db.execute("INSERT INTO words(words) VALUES('optimize')")
 
-    def _apply(self, db: sqlite3.Connection) -> None:
-        apply_changes(db, self._notes, self._changes, clock=self._clock, progress=self._progress)
+    def _apply(self, db: sqlite3.Connection, *, seconds: float = math.inf) -> None:
+        apply_changes(
+            db, self._notes, self._changes, clock=self._clock, progress=self._progress, seconds=seconds
+        )
 
 
 #: What SQLite says of a file that isn't as it wrote it.

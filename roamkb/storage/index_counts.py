@@ -15,7 +15,7 @@ COLUMNS = "title, alias, tags, body, hidden"
 #: Marks that only say how the character before them is drawn; of all others SQLite makes letters.
 _SELECTORS = "".join(map(chr, range(0xFE00, 0xFE10)))
 #: In double quotes, as an argument of SQLite's that holds single ones.
-TOKENS = f'"porter unicode61 remove_diacritics 2 categories \'L* N* Co Mn Mc\' separators \'{_SELECTORS}\'"'
+TOKENS = f"\"porter unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc' separators '{_SELECTORS}'\""
 
 TABLES = """
 CREATE TABLE held(term TEXT PRIMARY KEY, entries INTEGER) WITHOUT ROWID;

@@ -431,7 +431,10 @@ def _units(word: str) -> list[str]:
 def _spellings(word: str) -> list[str]:
     """Return a word and the parts of it that are looked for beside it."""
     # SQLite itself takes an underscore for a blank
-    return [unpointed(word), *([] if "_" in word else (part for part in identifier_parts(word) if len(part) > 1))]
+    return [
+        unpointed(word),
+        *([] if "_" in word else (part for part in identifier_parts(word) if len(part) > 1)),
+    ]
 
 
 def _each(found: Iterable[str]) -> list[str]:

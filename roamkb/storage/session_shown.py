@@ -66,4 +66,3 @@ def _sweep(folder: Path) -> None:
         with contextlib.suppress(OSError):
             if time.time() - path.lstat().st_mtime > _DAYS * 86400:
                 path.unlink()
-

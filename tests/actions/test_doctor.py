@@ -78,7 +78,7 @@ def test_all_is_well(patient: Patient) -> None:
     before = sorted(patient.home.rglob("*"))
     found = doctor(patient)
     assert () == found.faults
-    assert 25 == len(found.checks) == len({check.name for check in found.checks})
+    assert 26 == len(found.checks) == len({check.name for check in found.checks})
     assert before == sorted(patient.home.rglob("*"))
 
 
@@ -199,6 +199,20 @@ def test_files_that_cannot_be_read(patient: Patient, world: World) -> None:
     assert not found.ok
     assert "b.org not valid UTF-8" in found.detail
     assert "c.org links to nothing" in found.detail
+
+
+def test_how_far_the_index_is(patient: Patient, world: World) -> None:
+    """A few notes are read by the next search; while there are many, hooks tell of none."""
+    base = world.open()
+    count = base.index().notes
+    assert Check(name="index", ok=True, detail="1 of 1 note indexed", fix="") == of(patient, "index")
+    for n in range(301):
+        world.node(f"new-{n}.org", f"new-{n}", f"New {n}")
+    behind = of(patient, "index")
+    assert (False, f"{count} of {count + 301} notes indexed") == (behind.ok, behind.detail)
+    assert "`roamkb index`" in behind.fix
+    base.index()
+    assert of(patient, "index").ok
 
 
 def test_files_that_org_roam_drops(patient: Patient, world: World) -> None:

@@ -248,12 +248,20 @@ def test_what_the_brief_shows_is_not_offered_again_where_there_is_no_log(world: 
     assert {} == answer(world, event(world.personal, "UserPromptSubmit", prompt=prompt))
 
 
+def test_hooks_read_a_large_knowledge_base_bit_by_bit(world: World) -> None:
+    """Each reads some notes as long as its time lasts, and at last they are offered."""
+    for n in range(310):
+        world.node(f"{n}.org", f"id-{n}", f"Entry {n}", "quiet")
+    world.node("a.org", "id-a", f"Feeding the {_CANARY} before the migration")
+    prompt = event(world.personal, "UserPromptSubmit", prompt=f"is the {_CANARY} fed before the migration?")
+    said = (context(answer(world, prompt)) for _ in range(12))
+    assert any("Feeding the" in one for one in said)
+
+
 def test_nothing_is_offered_where_nobody_could_remember_it(world: World) -> None:
     """Neither without a session's name nor without a folder for it; the same would be said again and again."""
     world.node("a.org", "id-a", f"Feeding the {_CANARY} before the migration")
-    prompt = event(
-        world.personal, "UserPromptSubmit", prompt=f"is the {_CANARY} fed before the migration?"
-    )
+    prompt = event(world.personal, "UserPromptSubmit", prompt=f"is the {_CANARY} fed before the migration?")
     assert {} == answer(world, {**prompt, "session_id": ""})
     world.state.mkdir(parents=True, exist_ok=True)
     (world.state / "shown").write_text("in the way")
