@@ -42,7 +42,7 @@ _MARKS = "".join(
 #: What may follow a letter: marks, and the joiners that Indian scripts spell with.
 _FOLLOWING = f"(?:[{_MARKS}]|(?<=[\u0900-\u0dff])[\u200c\u200d])+"
 _LETTERS = f"[^\\W{_UNSPACED}]"
-_WORD = re.compile(f"[{_UNSPACED}]+|{_LETTERS}+(?:{_FOLLOWING}{_LETTERS}*)*")
+_WORD = lazily(f"[{_UNSPACED}]+|{_LETTERS}+(?:{_FOLLOWING}{_LETTERS}*)*")
 _ASCII_WORD = re.compile(r"\w+", re.ASCII)
 #: Where an identifier falls into parts: fooBar, HTTPServer, snake_case, v2.
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
