@@ -206,42 +206,40 @@ class Index:
         seen: sqlite3.Connection | None,
         wait: float,
         *,
-        seconds: float = math.inf,
+        seconds: float | None = None,
     ) -> sqlite3.Connection:
-        """Return the kept index as the notes are; after so many `seconds`, as far as it is.
+        """Return the kept index as the notes are; or where `seconds` are given, with what is read in them.
 
         It is built in steps, each of which takes the place of the one before: whatever breaks it off,
         what was read until then stays.
         """
-        until = time.monotonic() + seconds
         with file.locked(wait=wait):
             # another process may have done it meanwhile
             if seen is None and not self._is_believed(file):
                 self._changes = Changes(walk=self._notes.walk, to_read=list(self._notes.walk.files))
                 with file.rebuilt() as db:
                     create_tables(db, self._maker)
-                    self._step(db, _STEP, until)
+                    self._apply(db, seconds=_STEP if seconds is None else seconds)
+                    if self._changes.are_none:
+                        _optimize(db)
             else:
                 self._look(file)
                 if not self._changes.are_few:
-                    self._copy_on(file, until)
+                    self._copy_on(file, seconds)
                 elif not self._changes.are_none:
-                    self._update(file, until)
-            while not self._changes.are_none and time.monotonic() < until:
-                self._copy_on(file, until)
+                    self._update(file, seconds)
+            while seconds is None and not self._changes.are_none:
+                self._copy_on(file, None)
             return self._opened(file)
 
-    def _copy_on(self, file: IndexFile, until: float) -> None:
+    def _copy_on(self, file: IndexFile, seconds: float | None) -> None:
         """Take some of the changes into a copy of the kept index, which takes its place."""
         took = time.monotonic()
         with file.rebuilt(goes_on=True) as db:
             took = time.monotonic() - took
-            self._step(db, max(_STEP, _COPIES * took), until)
-
-    def _step(self, db: sqlite3.Connection, seconds: float, until: float) -> None:
-        self._apply(db, seconds=min(seconds, until - time.monotonic()))
-        if self._changes.are_none:
-            db.execute("INSERT INTO words(words) VALUES('optimize')")
+            self._apply(db, seconds=max(_STEP, _COPIES * took) if seconds is None else seconds)
+            if seconds is None and self._changes.are_none:
+                _optimize(db)
 
     def _is_believed(self, file: IndexFile) -> bool:
         db = self._believed(file)
@@ -262,10 +260,10 @@ class Index:
         with contextlib.closing(file.open()) as db:
             self._changes = find_changes(db, self._notes, clock=self._clock)
 
-    def _update(self, file: IndexFile, until: float) -> None:
+    def _update(self, file: IndexFile, seconds: float | None) -> None:
         with contextlib.closing(file.open(writing=True)) as db:
             file.break_seal()
-            self._apply(db, seconds=until - time.monotonic())
+            self._apply(db, seconds=math.inf if seconds is None else seconds)
         file.seal()
 
     def _copied(self, seen: sqlite3.Connection) -> sqlite3.Connection:
@@ -286,12 +284,17 @@ class Index:
         create_tables(db, self._maker)
         self._changes = Changes(walk=self._notes.walk, to_read=list(self._notes.walk.files))
         self._apply(db)
-        db.execute("INSERT INTO words(words) VALUES('optimize')")
+        _optimize(db)
 
     def _apply(self, db: sqlite3.Connection, *, seconds: float = math.inf) -> None:
         apply_changes(
             db, self._notes, self._changes, clock=self._clock, progress=self._progress, seconds=seconds
         )
+
+
+def _optimize(db: sqlite3.Connection) -> None:
+    """Put the parts that the words lie in together, which takes a while and makes questions cheaper."""
+    db.execute("INSERT INTO words(words) VALUES('optimize')")
 
 
 #: What SQLite says of a file that isn't as it wrote it.

@@ -91,9 +91,9 @@ def find_changes(
         changes.walk = walk(notes.kb)
         suspects, missing = _suspects(db, changes.walk)
     changes.gone = missing
-    for file in suspects:
+    for file, before in suspects:
         if file.file not in stale:
-            _compare(db, file, changes, clock)
+            _compare(file, before, changes, clock)
     if stale:
         changes.to_read += [file for file in changes.walk.files if file.file in stale]
     return changes
@@ -109,12 +109,16 @@ def remember(seal: str, changes: Changes) -> None:
 _AGREED: dict[str, tuple[NoteFile, ...]] = {}
 
 
-def _suspects(db: sqlite3.Connection, found: Walk) -> tuple[list[NoteFile], list[str]]:
-    """Return the notes that are new or not known by their stat, and the files that are missing."""
+def _suspects(db: sqlite3.Connection, found: Walk) -> tuple[list[tuple[NoteFile, bytes | None]], list[str]]:
+    """Return the notes not known by their stat, each with the digest that it had; and the missing files."""
     # a stat that can't be trusted is none
-    trusted = "SELECT file, CASE WHEN settled THEN stat END FROM note"
-    known: dict[str, str | None] = dict(db.execute(trusted).fetchall())
-    suspects = [file for file in found.files if known.pop(file.file, None) != _STAT % file.stat]
+    rows = db.execute("SELECT file, CASE WHEN settled THEN stat END, digest FROM note")
+    known: dict[str, tuple[str | None, bytes]] = {file: (stat, content) for file, stat, content in rows}
+    suspects = []
+    for file in found.files:
+        stat, content = known.pop(file.file, (None, None))
+        if stat != _STAT % file.stat:
+            suspects.append((file, content))
     return suspects, list(known)
 
 
@@ -122,10 +126,8 @@ def _suspects(db: sqlite3.Connection, found: Walk) -> tuple[list[NoteFile], list
 _STAT = "%d %d %d %d %d"
 
 
-def _compare(db: sqlite3.Connection, file: NoteFile, changes: Changes, clock: Callable[[], int]) -> None:
+def _compare(file: NoteFile, before: bytes | None, changes: Changes, clock: Callable[[], int]) -> None:
     """Sort a file that is new or may have changed by its content; an unreadable one is always read again."""
-    row = db.execute("SELECT digest FROM note WHERE file = ?", (file.file,)).fetchone()
-    before = row[0] if row else b""
     now = clock()
     data = disk.read_file(file.path, limit=LARGEST, patience=_SAVE) if before else b""
     if before and not isinstance(data, Unreadable) and digest(data) == before:
