@@ -11,6 +11,7 @@ from pathlib import Path
 from roamkb.actions.conflicts import ConflictCopy
 from roamkb.actions.conflicts import conflicts
 from roamkb.actions.hygiene import duplicate_ids
+from roamkb.core.brief import READ_IN_A_MOMENT
 from roamkb.core.checkup import Check
 from roamkb.core.checkup import check
 from roamkb.core.checkup import listed
@@ -26,6 +27,7 @@ from roamkb.storage import checkup
 from roamkb.storage.checkup import Droppings
 from roamkb.storage.checkup import EmacsLock
 from roamkb.storage.checkup import Patient
+from roamkb.storage.index import Index
 from roamkb.storage.nodes import NOT_UTF8
 from roamkb.storage.nodes import Contents
 from roamkb.storage.nodes import Notes
@@ -56,6 +58,7 @@ def checks_of_notes(patient: Patient, rule: Rule) -> Iterator[Check]:
         ("seen alike", lambda: _seen_alike(notes, contents)),
         ("indexable", lambda: _indexable(notes, contents)),
         ("other readers", lambda: _other_readers(notes, contents)),
+        ("index", lambda: _index(patient, notes)),
         ("ids", lambda: _ids(notes, contents)),
         ("conflict copies", lambda: _versions_aside(copies)),
         ("lost notes", lambda: _lost_notes(copies)),
@@ -88,6 +91,19 @@ def _writable(kb: Path) -> Check:
         fine="notes can be written there",
         fix="searching works; to have notes written, mount it writable, or see whose it is and its mode; "
         "a harness's sandbox has to let it be written",
+    )
+
+
+def _index(patient: Patient, notes: Notes) -> Check:
+    """Say how many notes the index holds as they are; a search reads the others before it answers."""
+    index = Index(notes, patient.state.cache_folder(notes.kb), version=patient.version)
+    count, waiting = len(notes.walk.files), index.waiting()
+    is_ready = waiting <= READ_IN_A_MOMENT
+    return Check(
+        name="index",
+        ok=is_ready,
+        detail=f"{count - waiting} of {counted(count, 'note')} indexed",
+        fix="" if is_ready else "`roamkb index` reads the others; until then sessions are told of no note",
     )
 
 

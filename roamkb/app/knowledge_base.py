@@ -4,7 +4,7 @@ What an operation takes and gives is the same here, on the command line, through
 """
 
 from collections.abc import Callable
-from collections.abc import Collection
+from collections.abc import Container
 from collections.abc import Iterator
 from collections.abc import Sequence
 from contextlib import contextmanager
@@ -47,11 +47,15 @@ if TYPE_CHECKING:
 class Glance(NamedTuple):
     """A knowledge base as it was a moment ago."""
 
-    #: Notes that a search would have to read first.
+    notes: int
+    #: Of them, those that a search would have to read first; and whether that takes a moment only.
     waiting: int
+    is_ready: bool
     conflict_copies: int
     #: Does what `KnowledgeBase.offered` does.
     offered: "Callable[..., tuple[Hit, ...]]"
+    #: Reads some of those that wait, for so many seconds.
+    read_on: "Callable[[float], None]"
 
 
 class KnowledgeBase(Upkeep):
@@ -147,14 +151,23 @@ class KnowledgeBase(Upkeep):
     def glance(self) -> Glance:
         """Return what can be told of the notes without reading any."""
         from roamkb.actions.offer import offered_nodes
+        from roamkb.core.brief import READ_IN_A_MOMENT
 
         notes = self._notes()
         index = self._index(notes)
-        # who asks on has the files that were seen: to look for them takes most of the time
-        return Glance(index.waiting(), len(notes.walk.conflict_copies), partial(offered_nodes, index, notes))
+        waiting = index.waiting()
+        return Glance(
+            notes=len(notes.walk.files),
+            waiting=waiting,
+            is_ready=waiting <= READ_IN_A_MOMENT,
+            conflict_copies=len(notes.walk.conflict_copies),
+            # who asks on has the files that were seen: to look for them takes most of the time
+            offered=partial(offered_nodes, index, notes),
+            read_on=index.advance,
+        )
 
     def offered(
-        self, text: str, *, limit: int, besides: Collection[str] = (), loose: bool = False
+        self, text: str, *, limit: int, besides: Container[str] = (), loose: bool = False
     ) -> "tuple[Hit, ...]":
         """Return the nodes that `text`, in which nothing is a filter, makes worth showing unasked."""
         from roamkb.actions.offer import offered_nodes

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 #: A harness gives a tool's whole output; more than this is none that we look at.
 _MOST_BYTES = 32 * 1024 * 1024
-#: Words of a prompt that may say what it is about.
+#: Words of an English prompt that may say what it is about.
 _FEWEST = 2
 #: How a prompt begins that is Claude Code's own: a background task has ended.
 _NOTICE = "<task-notification>"
@@ -190,7 +190,8 @@ def _start_subagent(payload: "Payload") -> "Answer":
 
 def _prompted(payload: "Payload") -> "Answer":
     prompt = str(payload.get("prompt", ""))
-    if len(prompt.split()) < _FEWEST or prompt.startswith(_NOTICE):
+    # a whole sentence may have no blank in it, but not in English
+    if (prompt.isascii() and len(prompt.split()) < _FEWEST) or prompt.startswith(_NOTICE):
         return {}
     offer = _session(payload).prompted()
     if not offer.ids:

@@ -54,6 +54,11 @@ class State:
         folder = self.state / "snapshots" / _key(kb)
         return None if _lies_in(folder, kb) else folder
 
+    def shown_folder(self, kb: Path) -> Path | None:
+        """Return the folder for what sessions were shown of `kb`; None where that would be in `kb`."""
+        folder = self.state / "shown" / _key(kb)
+        return None if _lies_in(folder, kb) else folder
+
     def cache_folder(self, kb: Path) -> Path | None:
         """Return the folder for what a rescan of `kb` could rebuild; None where that would be in `kb`."""
         folder = self.cache / _key(kb)

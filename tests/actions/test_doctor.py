@@ -201,6 +201,20 @@ def test_files_that_cannot_be_read(patient: Patient, world: World) -> None:
     assert "c.org links to nothing" in found.detail
 
 
+def test_how_far_the_index_is(patient: Patient, world: World) -> None:
+    """A few notes are read by the next search; while there are many, hooks tell of none."""
+    base = world.open()
+    count = base.index().notes
+    assert Check(name="index", ok=True, detail="1 of 1 note indexed", fix="") == of(patient, "index")
+    for n in range(301):
+        world.node(f"new-{n}.org", f"new-{n}", f"New {n}")
+    behind = of(patient, "index")
+    assert (False, f"{count} of {count + 301} notes indexed") == (behind.ok, behind.detail)
+    assert "`roamkb index`" in behind.fix
+    base.index()
+    assert of(patient, "index").ok
+
+
 def test_files_that_org_roam_drops(patient: Patient, world: World) -> None:
     """A fault of the whole file is told apart from one of reading it."""
     world.note("b.org", ':PROPERTIES:\n:ID: b\n:ROAM_ALIASES: "never ends\n:END:\n')

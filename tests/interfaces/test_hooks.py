@@ -142,6 +142,18 @@ def test_the_brief_says_what_the_project_is_and_what_fits(lived_in: World) -> No
     assert "Sourdough" not in text
 
 
+def test_the_brief_knows_what_the_last_session_learned(world: World) -> None:
+    """A session that nobody ended is consolidated before the next one is told anything, the latest first."""
+    world.run("init")
+    lesson = f"The {_CANARY} importer needs the feed lock before it starts"
+    for n in range(3):
+        session = f"11111111-aaaa-4bbb-8ccc-00000000000{n}"
+        said = f"LEARNED: {lesson} number {n}" if n == 2 else f"LEARNED: Gauge {n} reads zero when it is cold"
+        world.run("observe", said, "--type", "insight", "--session", session)
+    text = context(answer(world, event(world.personal, "SessionStart", source="startup")))
+    assert lesson in text
+
+
 def test_a_brief_is_never_longer_than_a_harness_takes(lived_in: World) -> None:
     """However much there is to say, the frame is closed."""
     for n in range(14):
@@ -183,6 +195,77 @@ def test_a_prompt_is_answered_once(lived_in: World) -> None:
     assert {} == answer(lived_in, prompt)
     other = {**prompt, "session_id": "11111111-aaaa-4bbb-8ccc-000000000009"}
     assert "allkeys-lru" in context(answer(lived_in, other))
+
+
+@pytest.mark.parametrize(
+    ("title", "prompt"),
+    [
+        ("OAuthのリダイレクトURIは完全一致が必要", "リダイレクトURIの完全一致を確認してください"),
+        ("备份服务器每晚两点运行", "请检查备份服务器为什么没有运行"),
+        ("เซิร์ฟเวอร์สำรองข้อมูลทำงานทุกคืน", "ทำไมเซิร์ฟเวอร์สำรองข้อมูลไม่ทำงาน"),
+        ("डेटाबेस का बैकअप हर रात बनता है", "डेटाबेस का बैकअप क्यों नहीं बना"),
+    ],
+)
+def test_a_prompt_without_blanks_is_read(lived_in: World, title: str, prompt: str) -> None:
+    """Chinese, Japanese and Thai put none between words."""
+    lived_in.node("a.org", "id-a", title)
+    assert title in context(answer(lived_in, event(lived_in.personal, "UserPromptSubmit", prompt=prompt)))
+    for said in ("はい", "好的", "ครับ", "да"):
+        assert {} == answer(lived_in, event(lived_in.personal, "UserPromptSubmit", prompt=said))
+
+
+@pytest.mark.parametrize("place", ["personal", "work", "unknown"])
+def test_notes_are_offered_where_there_is_no_log(world: World, place: str) -> None:
+    """Wherever reading is allowed: once a session, and what was asked and shown is written down nowhere."""
+    folder: Path = getattr(world, place)
+    world.node("a.org", "id-a", f"Feeding the {_CANARY} before the migration")
+    before = sorted(folder.rglob("*"))
+    prompt = event(folder, "UserPromptSubmit", prompt=f"is the {_CANARY} fed before the migration?")
+    assert "Feeding the" in context(answer(world, prompt))
+    assert {} == answer(world, prompt), "not twice in a session"
+    other = {**prompt, "session_id": "11111111-aaaa-4bbb-8ccc-000000000009"}
+    assert "Feeding the" in context(answer(world, other))
+    answer(world, event(folder, "SessionStart", source="compact"))
+    assert "Feeding the" in context(answer(world, prompt)), "after a compaction it is news again"
+    assert before == sorted(folder.rglob("*"))
+    kept = [path for path in world.state.rglob("*") if path.is_file()]
+    assert [] != kept
+    for path in kept:
+        told = path.read_bytes() + str(path.relative_to(world.state)).encode()
+        for secret in (_CANARY, "id-a", _SESSION, str(folder), folder.name):
+            assert secret.encode() not in told.replace(str(world.kb).encode(), b"")
+
+
+def test_what_the_brief_shows_is_not_offered_again_where_there_is_no_log(world: World) -> None:
+    """The state folder remembers the one as the other."""
+    git = world.personal / ".git"
+    git.mkdir()
+    (git / "HEAD").write_text("ref: refs/heads/fix/quetzalcoatlus-migration\n")
+    world.node("a.org", "id-a", f"Feeding the {_CANARY} before the migration")
+    start = event(world.personal, "SessionStart", source="startup")
+    assert "Feeding the" in context(answer(world, start))
+    prompt = f"is the {_CANARY} fed before the migration?"
+    assert {} == answer(world, event(world.personal, "UserPromptSubmit", prompt=prompt))
+
+
+def test_hooks_read_a_large_knowledge_base_bit_by_bit(world: World) -> None:
+    """Each reads some notes as long as its time lasts, and at last they are offered."""
+    for n in range(310):
+        world.node(f"{n}.org", f"id-{n}", f"Entry {n}", "quiet")
+    world.node("a.org", "id-a", f"Feeding the {_CANARY} before the migration")
+    prompt = event(world.personal, "UserPromptSubmit", prompt=f"is the {_CANARY} fed before the migration?")
+    said = (context(answer(world, prompt)) for _ in range(12))
+    assert any("Feeding the" in one for one in said)
+
+
+def test_nothing_is_offered_where_nobody_could_remember_it(world: World) -> None:
+    """Neither without a session's name nor without a folder for it; the same would be said again and again."""
+    world.node("a.org", "id-a", f"Feeding the {_CANARY} before the migration")
+    prompt = event(world.personal, "UserPromptSubmit", prompt=f"is the {_CANARY} fed before the migration?")
+    assert {} == answer(world, {**prompt, "session_id": ""})
+    world.state.mkdir(parents=True, exist_ok=True)
+    (world.state / "shown").write_text("in the way")
+    assert {} == answer(world, prompt)
 
 
 def test_most_prompts_are_answered_with_nothing(lived_in: World) -> None:
