@@ -26,6 +26,8 @@ VERIFIED: Final = "verified"
 ATTEMPTED: Final = "attempted"
 #: Takes back the event that it is about.
 UNDONE: Final = "undone"
+#: Another agent found it true.
+VALIDATED: Final = "validated"
 #: What an agent's `preferred` event says.
 PREFERS: Final = "prefers"
 NO_PREFERENCE: Final = "none"

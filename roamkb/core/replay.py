@@ -27,6 +27,7 @@ from roamkb.core.ledger import SUPERSEDED
 from roamkb.core.ledger import TRAITS
 from roamkb.core.ledger import UNDONE
 from roamkb.core.ledger import UNVERIFIED
+from roamkb.core.ledger import VALIDATED
 from roamkb.core.ledger import VERIFIED
 from roamkb.core.ledger import Event
 from roamkb.core.ledger import Reach
@@ -359,7 +360,7 @@ def _first_source(learning: Learning) -> tuple[str, ...]:
 def _validated(standing: Standing, event: Event) -> None:
     if event.agent and event.agent == standing.learning.agent:
         return
-    source = ("validated", event.agent or event.id)
+    source = (VALIDATED, event.agent or event.id)
     if source not in standing.heard and not standing.is_overridden:
         standing.confidence = confidence.moved(standing.confidence, confidence.VALIDATED)
     standing.heard.add(source)
@@ -430,7 +431,7 @@ def _noted(standing: Standing, event: Event) -> None:
 _FOLDS: Final[Mapping[str, Callable[[Standing, Event], None]]] = {
     "repeated": _repeated,
     "reused": _reused,
-    "validated": _validated,
+    VALIDATED: _validated,
     "judged": _judged,
     "raised": _raised,
     "superseded": _superseded,

@@ -580,7 +580,8 @@ OPERATIONS: tuple[Operation, ...] = (
         example="roamkb used KEY --outcome success",
         parameters=(
             _argument("name", "The learning, by key or id.", metavar="KEY"),
-            Parameter(name="outcome", help="success, failure, partial, not_applied or prevented.",
+            Parameter(name="outcome", help="success, failure, partial, not_applied, prevented, or validated: "
+                      "another agent than the one that learned it found it true.",
                       flags=("--outcome",), required=True, metavar="O"),
             _option("--task", "The task that it was for.", metavar="ID"),
             _option("--match", "How it was found: exact, similar or suggested.", metavar="M"),

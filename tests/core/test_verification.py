@@ -75,7 +75,7 @@ def test_secrets_and_instructions_are_invalid_whatever_the_mean(content: str) ->
     ("content", "name"),
     [
         ("git rebase --onto main feature~3 feature", "no_noise"),
-        ("The cache key needs the locale\" 2>&1 | tail -3", "no_noise"),
+        ('The cache key needs the locale" 2>&1 | tail -3', "no_noise"),
         ("too short", "substantial"),
         ("Always double check everything properly", "substantial"),
         ("long word " * 300, "size"),
