@@ -32,7 +32,7 @@ from roamkb.core.model import Unreadable
 from roamkb.core.saying import MOST_BYTES
 from roamkb.core.saying import Hand
 from roamkb.core.saying import Stamps
-from roamkb.core.saying import difference
+from roamkb.core.saying import repetition
 from roamkb.core.secrets import find_secret
 from roamkb.core.similarity import Likeness
 from roamkb.core.similarity import Shape
@@ -268,7 +268,7 @@ class _Known:
         kin = _Kin(twin=same) if same or is_alone else self._likely.to(learning)
         if kin.twin is not None:
             twin, known = kin.twin, self._learnings[kin.twin]
-            fields = {"source": learning.id, "origin": learning.origin, **difference(known, learning.content)}
+            fields = {"source": learning.id, "origin": learning.origin, **repetition(known, learning)}
             task = learning.task or learning.bead
             plan.events.append(stamps.event("repeated", twin, task=task, **fields))
             plan.merged += 1

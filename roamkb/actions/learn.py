@@ -20,8 +20,8 @@ from roamkb.core.saying import Hand
 from roamkb.core.saying import Saying
 from roamkb.core.saying import Stamps
 from roamkb.core.saying import check_saying
-from roamkb.core.saying import difference
 from roamkb.core.saying import drafted
+from roamkb.core.saying import repetition
 from roamkb.core.secrets import has_high_entropy
 from roamkb.core.secrets import names_a_secret
 from roamkb.storage.log import Contents
@@ -92,8 +92,8 @@ def learn(
 
 def _repeat(log: Log, contents: Contents, twin: Standing, saying: Saying, stamps: Stamps) -> Learned:
     """Count `saying` as one more occurrence of `twin`; the lock is held."""
-    fields = difference(twin.learning, saying.content)
-    event = stamps.event("repeated", twin.id, task=saying.task, **fields)
+    fields = repetition(twin.learning, saying)
+    event = stamps.event("repeated", twin.id, task=saying.task or saying.bead, **fields)
     log.append(events=[event])
     standing = contents.plus(events=[event]).state().standings[twin.id]
     return Learned(

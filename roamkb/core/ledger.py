@@ -28,6 +28,8 @@ ATTEMPTED: Final = "attempted"
 UNDONE: Final = "undone"
 #: Another agent found it true.
 VALIDATED: Final = "validated"
+#: What a `repeated` event tells beside its task of what the repetition is about.
+SAID_AGAIN: Final = ("files", "tags", "actions")
 #: What an agent's `preferred` event says.
 PREFERS: Final = "prefers"
 NO_PREFERENCE: Final = "none"
@@ -79,6 +81,7 @@ class Step:
 class Standing:
     """A learning and what it counts today; only `replay` changes it."""
 
+    #: As it was first said, with the files, tags and actions of its repetitions.
     learning: Learning
     #: Hundredths, as events gave it; decay enters rank alone.
     confidence: int
@@ -108,7 +111,7 @@ class Standing:
     heard: set[tuple[str, ...]] = field(default_factory=set)
     #: Whether its line was moved to the archive.
     is_archived: bool = False
-    #: Tasks that it was given to, beside the one that it was learned in.
+    #: Tasks that it was given to or repeated in, beside the one that it was learned in.
     tasks: set[str] = field(default_factory=set)
 
     @property
@@ -123,7 +126,8 @@ class Standing:
         return confidence.decayed(self.confidence, idle_days=(now - self.last_used) / 86400)
 
 
-#: What `contradicts`, `names` and `sure` say of a learning that may contradict another, names files, is sure.
+#: What `contradicts`, `names`, `shared` and `sure` say of a learning that may contradict another, names files,
+#: is of more tasks than one, is sure.
 YES: Final = "yes"
 #: What learnings are asked for by, beside their ids.
 TRAITS: Final[Mapping[str, Callable[[Standing], str]]] = {
@@ -133,6 +137,7 @@ TRAITS: Final[Mapping[str, Callable[[Standing], str]]] = {
     "task": lambda one: one.learning.task,
     "bead": lambda one: one.learning.bead,
     "names": lambda one: YES if one.learning.files else "",
+    "shared": lambda one: YES if one.tasks else "",
     "sure": lambda one: YES if is_sure(one) else "",
     "status": lambda one: one.status,
     "verdict": lambda one: one.verdict,

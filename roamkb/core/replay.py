@@ -23,6 +23,7 @@ from roamkb.core.ledger import ACTIVE
 from roamkb.core.ledger import CANONICAL
 from roamkb.core.ledger import NEEDS_REVIEW
 from roamkb.core.ledger import PREFERS
+from roamkb.core.ledger import SAID_AGAIN
 from roamkb.core.ledger import SUPERSEDED
 from roamkb.core.ledger import TRAITS
 from roamkb.core.ledger import UNDONE
@@ -332,9 +333,29 @@ def _move(standing: Standing, event: Event, by: int, *, once: str) -> None:
 def _repeated(standing: Standing, event: Event) -> None:
     standing.occurrences += 1
     standing.last_used = max(standing.last_used, event.ts)
+    _widen(standing, event)
     in_consolidation = event.by == "consolidate"
     by = confidence.CONSOLIDATED_AGAIN if in_consolidation else confidence.REPEATED
     _move(standing, event, by, once="learn")
+
+
+def _widen(standing: Standing, event: Event) -> None:
+    """Let a learning be about what its repetition is about as well."""
+    if event.task:
+        standing.tasks.add(event.task)
+    files, tags, actions = map(event.texts, SAID_AGAIN)
+    if files or tags or actions:
+        known = standing.learning
+        standing.learning = replace(
+            known,
+            files=_united(known.files, files),
+            tags=_united(known.tags, tags),
+            actions=_united(known.actions, actions),
+        )
+
+
+def _united(known: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*known, *more)))
 
 
 _OUTCOMES = {"success": confidence.REUSED, "failure": confidence.FAILED, "prevented": confidence.PREVENTED}

@@ -19,6 +19,7 @@ from roamkb.core.learning import Learning
 from roamkb.core.learning import canonical_type
 from roamkb.core.learning import label_of
 from roamkb.core.learning import own_key
+from roamkb.core.ledger import SAID_AGAIN
 from roamkb.core.ledger import Event
 from roamkb.core.ledger import State
 from roamkb.core.model import Kind
@@ -171,6 +172,12 @@ def _confidence(saying: Saying, type: str, hand: Hand) -> int:
         return said if hand.is_human else min(said, AT_FIRST)
     fix_applied = saying.extra.get("fix_applied") is True
     return first(saying.provenance, type=type, agent=hand.agent, fix_applied=fix_applied)
+
+
+def repetition(known: Learning, said: Learning | Saying) -> Mapping[str, object]:
+    """Return what a `repeated` event tells of a repetition: what it is about, and how its words differ."""
+    about = {name: list(told) for name in SAID_AGAIN if (told := getattr(said, name))}
+    return {**about, **difference(known, said.content)}
 
 
 def difference(known: Learning, content: str) -> Mapping[str, object]:

@@ -148,8 +148,8 @@ _OFFERED: Final = (
     _get("promote", "as_of"),
     _get(
         "recall",
-        "words type kb all recent stats topic file action scope min_confidence limit offset id as_of raw "
-        "framed agent session task",
+        "words type kb all recent stats topic file action tags scope min_confidence limit offset id as_of "
+        "raw framed agent session task",
     ),
     _post("template", "action name task_types from_task learnings task reason all as_of"),
     _post("snapshot", "action daily", action=("list",)),

@@ -315,6 +315,7 @@ OPERATIONS: tuple[Operation, ...] = (
             _option("--topic", "Only learnings of this task or bead.", metavar="ID"),
             _option("--file", "Only learnings that concern this file.", metavar="PATH"),
             _option("--action", "Only learnings for this action.", metavar="A"),
+            _options("--tag", "tags", "Only learnings with this tag (again for more).", metavar="T"),
             _option("--scope", "Only learnings of this scope: session, agent, task, project.", metavar="S"),
             _option("--min-confidence", "Only learnings at least so sure, 0.00 to 1.00.", metavar="C"),
             _count("--limit", "At most so many (20)."),

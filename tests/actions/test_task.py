@@ -116,3 +116,14 @@ def test_another_agent_that_validates_makes_it_surer_once(world: World) -> None:
     again = world.run("used", key, "--outcome", "validated", "--agent", "tester").out
     assert "0.90 -> 0.90: tester validated it before; it counts once" in again
     assert "validated" in world.run("explain", key).out
+
+
+def test_what_an_earlier_task_only_told_again_helps_with_one_like_it(logged: World) -> None:
+    """A repetition belongs to its own task as much as the first word to the first."""
+    said = "Amounts are kept in cents, never as floats"
+    for task, title in (("A1", "Round the invoices"), ("A2", "Import the ledger of the bank")):
+        logged.run("task", "start", task, "--title", title)
+        logged.run("learn", said, "--task", task)
+    logged.run("task", "start", "A3", "--title", "Import the ledger of the bank again")
+    (entry,) = logged.run("relevant", "--task", "A3", "--json").json["entries"]  # type: ignore[misc]
+    assert (said, ["told again in A2"]) == (entry["content"], entry["why"])
