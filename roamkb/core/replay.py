@@ -17,6 +17,7 @@ from typing import Final
 from typing import overload
 
 from roamkb.core import confidence
+from roamkb.core.adoption import counting
 from roamkb.core.learning import Learning
 from roamkb.core.learning import identity
 from roamkb.core.ledger import ACTIVE
@@ -165,7 +166,7 @@ def advances(
         return None
     last, unmet = reach
     for event in events:
-        if event.id <= last or event.event == UNDONE:
+        if event.id <= last or event.event == UNDONE or event.is_adopted:
             return None
         last = event.id
     changed: dict[str, Standing] = {}
@@ -270,12 +271,18 @@ def _counted(events: Iterable[Event]) -> tuple[str, list[Event]]:
     for event in sorted(by_id.values(), key=lambda event: event.id, reverse=True):
         if event.event == UNDONE and event.id not in undone:
             undone.add(event.of)
-    return max(by_id, default=""), [by_id[id] for id in sorted(by_id) if id not in undone]
+    return max(by_id, default=""), list(counting(by_id[id] for id in sorted(by_id) if id not in undone))
+
+
+def start_of(learning: Learning) -> int:
+    """Return the confidence, in hundredths, that a learning begins with."""
+    said = confidence.started(learning.confidence, learning.provenance)
+    return min(said, confidence.ADOPTED) if learning.is_adopted else said
 
 
 def begun(learning: Learning, *, is_archived: bool) -> Standing:
     """Return a learning to which nothing has happened yet."""
-    trust = confidence.started(learning.confidence, learning.provenance)
+    trust = start_of(learning)
     extra = learning.extra
     if not extra:
         # as nearly all, and there are many
@@ -283,6 +290,8 @@ def begun(learning: Learning, *, is_archived: bool) -> Standing:
     status = extra.get("status")
     # other tools keep the outcome of a review on the line itself
     known = status if status in (CANONICAL, SUPERSEDED, NEEDS_REVIEW) else ACTIVE
+    if learning.is_adopted and known == CANONICAL:
+        known = ACTIVE
     return Standing(
         learning=learning,
         confidence=trust,
@@ -331,9 +340,11 @@ def _move(standing: Standing, event: Event, by: int, *, once: str) -> None:
 
 
 def _repeated(standing: Standing, event: Event) -> None:
-    standing.occurrences += 1
     standing.last_used = max(standing.last_used, event.ts)
     _widen(standing, event)
+    if event.is_adopted:
+        return
+    standing.occurrences += 1
     in_consolidation = event.by == "consolidate"
     by = confidence.CONSOLIDATED_AGAIN if in_consolidation else confidence.REPEATED
     _move(standing, event, by, once="learn")

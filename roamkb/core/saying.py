@@ -4,6 +4,7 @@ from collections.abc import Callable
 from collections.abc import Container
 from collections.abc import Iterator
 from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 from datetime import datetime
@@ -172,6 +173,17 @@ def _confidence(saying: Saying, type: str, hand: Hand) -> int:
         return said if hand.is_human else min(said, AT_FIRST)
     fix_applied = saying.extra.get("fix_applied") is True
     return first(saying.provenance, type=type, agent=hand.agent, fix_applied=fix_applied)
+
+
+def contradictions(own: str, rivals: Sequence[str], disputed: Container[str]) -> Iterator[tuple[str, str]]:
+    """Yield the learnings that the ledger should call a contradiction, each with the one that it names.
+
+    `rivals` are those that `own` may contradict, the closest first. Each learning is told of once, when it
+    isn't `disputed` yet: the pairs join them into one group, and all pairs of a group grow with its square.
+    """
+    if rivals:
+        yield own, rivals[0]
+    yield from ((rival, own) for rival in rivals if rival not in disputed)
 
 
 def repetition(known: Learning, said: Learning | Saying) -> Mapping[str, object]:
