@@ -105,6 +105,7 @@ class ProjectLog:
         provenance: str | None = None,
         confidence: str | None = None,
         supersedes: str | None = None,
+        fix_applied: bool = False,
         agent: str | None = None,
         session: str | None = None,
     ) -> "Learned":
@@ -115,6 +116,7 @@ class ProjectLog:
             UsageError, SecretFound, NotFound, Ambiguous, DiskError: nothing was written.
             NotDurable: it was written, and the disk would not promise to keep it.
         """
+        from roamkb.core.saying import FIX_APPLIED
         from roamkb.core.saying import Saying
 
         saying = Saying(
@@ -127,6 +129,7 @@ class ProjectLog:
             actions=texts_of(actions),
             provenance=provenance or "observed",
             confidence=hundredths(confidence),
+            extra={FIX_APPLIED: True} if fix_applied else {},
         )
         return self.take(saying, agent=agent, session=session, supersedes=supersedes)
 

@@ -33,6 +33,8 @@ from roamkb.core.topics import topics
 #: Bytes of one statement; more is a document, not a learning.
 MOST_BYTES = 64 * 1024
 _LONGEST_TYPE = 40
+#: What a line says of a fix that was applied and worked.
+FIX_APPLIED = "fix_applied"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,7 +173,7 @@ def _confidence(saying: Saying, type: str, hand: Hand) -> int:
     if saying.confidence is not None:
         said = started(saying.confidence, saying.provenance)
         return said if hand.is_human else min(said, AT_FIRST)
-    fix_applied = saying.extra.get("fix_applied") is True
+    fix_applied = saying.extra.get(FIX_APPLIED) is True
     return first(saying.provenance, type=type, agent=hand.agent, fix_applied=fix_applied)
 
 

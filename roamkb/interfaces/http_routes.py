@@ -140,7 +140,9 @@ _OFFERED: Final = (
     _post("trash", "name"),
     _post("restore", "name"),
     _post(
-        "learn", "text type tags task category files actions provenance confidence supersedes agent session"
+        "learn",
+        "text type tags task category files actions provenance confidence supersedes fix_applied "
+        "agent session",
     ),
     _post("consolidate", "stage name agent"),
     _post("verify", "keys batch task judge accuracy relevance specificity by", judge=("heuristic",)),

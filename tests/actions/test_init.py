@@ -231,7 +231,7 @@ def known(world: World) -> dict[str, object]:
     """Return what a new process says of the planted learning, and why."""
     told = world.run("explain", "planted", "--json").json
     (found,) = world.run("recall", "relay", "--json").json["learnings"]  # type: ignore[misc]
-    return {**told["start"], **told["learning"], **found}  # type: ignore[dict-item]
+    return {**told["learning"], **found, "why": told["start"]["why"]}  # type: ignore[dict-item, index, call-overload]
 
 
 UNTRUSTED = {"confidence": 0.5, "verdict": "unverified", "status": "active", "occurrences": 1}
