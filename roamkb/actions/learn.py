@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from collections.abc import Iterator
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,15 +15,16 @@ from roamkb.core.learning import Learning
 from roamkb.core.learning import canonical_type
 from roamkb.core.learning import label_of
 from roamkb.core.learning import nearest_type
-from roamkb.core.ledger import Event
+from roamkb.core.ledger import MAY_CONTRADICT
 from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State
 from roamkb.core.saying import Hand
 from roamkb.core.saying import Saying
 from roamkb.core.saying import Stamps
 from roamkb.core.saying import check_saying
-from roamkb.core.saying import difference
+from roamkb.core.saying import contradictions
 from roamkb.core.saying import drafted
+from roamkb.core.saying import repetition
 from roamkb.core.secrets import has_high_entropy
 from roamkb.core.secrets import names_a_secret
 from roamkb.core.text import shown
@@ -83,7 +83,9 @@ def learn(
         if twin is not None:
             return _repeat(log, contents, twin, saying, stamps)
         learning = drafted(saying, hand, state)
-        events = [*_contradictions(stamps, learning, rivals)]
+        disputed = {rival.id for rival in rivals if state.is_disputed(rival)}
+        pairs = contradictions(learning.id, [rival.id for rival in rivals], disputed)
+        events = [stamps.event("flagged", of, reason=MAY_CONTRADICT, evidence=other) for of, other in pairs]
         if old:
             events.append(stamps.event("superseded", old.id, by_which=learning.id, reason="rewritten"))
         log.append([learning], events)
@@ -111,8 +113,8 @@ def _check_type(state: State, word: str) -> None:
 
 def _repeat(log: Log, contents: Contents, twin: Standing, saying: Saying, stamps: Stamps) -> Learned:
     """Count `saying` as one more occurrence of `twin`; the lock is held."""
-    fields = difference(twin.learning, saying.content)
-    event = stamps.event("repeated", twin.id, task=saying.task, **fields)
+    fields = repetition(twin.learning, saying)
+    event = stamps.event("repeated", twin.id, task=saying.task or saying.bead, **fields)
     log.append(events=[event])
     standing = contents.plus(events=[event]).state().standings[twin.id]
     return Learned(
@@ -122,12 +124,6 @@ def _repeat(log: Log, contents: Contents, twin: Standing, saying: Saying, stamps
         occurrences=standing.occurrences,
         path=log.ledger,
     )
-
-
-def _contradictions(stamps: Stamps, learning: Learning, rivals: Sequence[Standing]) -> Iterator[Event]:
-    for rival in rivals:
-        yield stamps.event("flagged", learning.id, reason="may_contradict", evidence=rival.id)
-        yield stamps.event("flagged", rival.id, reason="may_contradict", evidence=learning.id)
 
 
 def _warnings(saying: Saying, learning: Learning) -> Iterator[str]:

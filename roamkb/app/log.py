@@ -106,6 +106,7 @@ class ProjectLog:
         confidence: str | None = None,
         supersedes: str | None = None,
         anyway: bool = False,
+        fix_applied: bool = False,
         agent: str | None = None,
         session: str | None = None,
     ) -> "Learned":
@@ -118,6 +119,7 @@ class ProjectLog:
             UsageError, SecretFound, NotFound, Ambiguous, DiskError: nothing was written.
             NotDurable: it was written, and the disk would not promise to keep it.
         """
+        from roamkb.core.saying import FIX_APPLIED
         from roamkb.core.saying import Saying
 
         saying = Saying(
@@ -130,6 +132,7 @@ class ProjectLog:
             actions=texts_of(actions),
             provenance=provenance or "observed",
             confidence=hundredths(confidence),
+            extra={FIX_APPLIED: True} if fix_applied else {},
         )
         return self.take(saying, agent=agent, session=session, supersedes=supersedes, any_type=anyway)
 
@@ -183,6 +186,7 @@ class ProjectLog:
         topic: str | None = None,
         file: str | None = None,
         action: str | None = None,
+        tags: Sequence[str] = (),
         scope: str | None = None,
         min_confidence: str | None = None,
         limit: int | None = None,
@@ -234,6 +238,7 @@ class ProjectLog:
                     scope=scope or "",
                     least_confidence=hundredths(min_confidence) or 0,
                     action=action or "",
+                    tags=texts_of(tags),
                     concerns=self._concerns(log, file),
                     archived=all,
                 ),

@@ -86,6 +86,8 @@ class Learning:
     kind: Kind | None = None
     #: In hundredths, as first said; None where the line doesn't say.
     confidence: int | None = None
+    #: Whether it was in the log before this machine adopted that (`core/adoption`); no line says so.
+    is_adopted: bool = False
     #: Keys of the line that we don't know, and those that few lines have.
     extra: Mapping[str, object] = field(default_factory=dict)
 

@@ -9,6 +9,7 @@ from roamkb.core.confidence import as_fraction
 from roamkb.core.text import clipped
 from roamkb.core.text import counted
 from roamkb.core.text import shown
+from roamkb.core.verification import NO_SCORE_UNDER
 from roamkb.core.verification import VERIFIED_FROM
 from roamkb.core.verification import failed
 from roamkb.interfaces.log_reports import standing_json
@@ -80,6 +81,7 @@ def _judged(one: "Judged") -> list[str]:
     told = " (nobody scored it)" if _is_unscored(one) else ""
     if one.scores:
         below = "" if one.scores.reaches(VERIFIED_FROM) else f", verified from {VERIFIED_FROM:.2f}"
+        below += "".join(f", {name} under {NO_SCORE_UNDER:.2f}" for name in one.scores.too_low)
         told = f" (mean {one.scores.mean:.2f}{below})"
     lines = [f"{one.verdict}: {shown(one.standing.learning.key)}{told}"]
     return lines + [f"  {check.name}: {shown(check.why)}" for check in failed(one.checks)]

@@ -229,6 +229,7 @@ OPERATIONS: tuple[Operation, ...] = (
             _option("--confidence", "0.00 to 1.00, instead of what the provenance says.", metavar="C"),
             _option("--supersedes", "The learning that this one replaces, by key or id.", metavar="KEY"),
             _switch("--anyway", "Take a type that looks like a slip of the pen."),
+            _switch("--fix-applied", "It tells a fix that was applied and worked: 0.10 surer."),
             *_WHO,
         ),
         panel=_LOG,
@@ -316,6 +317,7 @@ OPERATIONS: tuple[Operation, ...] = (
             _option("--topic", "Only learnings of this task or bead.", metavar="ID"),
             _option("--file", "Only learnings that concern this file.", metavar="PATH"),
             _option("--action", "Only learnings for this action.", metavar="A"),
+            _options("--tag", "tags", "Only learnings with this tag (again for more).", metavar="T"),
             _option("--scope", "Only learnings of this scope: session, agent, task, project.", metavar="S"),
             _option("--min-confidence", "Only learnings at least so sure, 0.00 to 1.00.", metavar="C"),
             _count("--limit", "At most so many (20)."),
@@ -581,7 +583,8 @@ OPERATIONS: tuple[Operation, ...] = (
         example="roamkb used KEY --outcome success",
         parameters=(
             _argument("name", "The learning, by key or id.", metavar="KEY"),
-            Parameter(name="outcome", help="success, failure, partial, not_applied or prevented.",
+            Parameter(name="outcome", help="success, failure, partial, not_applied, prevented, or validated: "
+                      "another agent than the one that learned it found it true.",
                       flags=("--outcome",), required=True, metavar="O"),
             _option("--task", "The task that it was for.", metavar="ID"),
             _option("--match", "How it was found: exact, similar or suggested.", metavar="M"),

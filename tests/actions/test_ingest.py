@@ -604,3 +604,15 @@ def test_options_that_mean_nothing_together_are_refused(world: World) -> None:
         log.ingest(yes=True)
     with pytest.raises(UsageError):
         log.ingest(memory=True, file="f")
+
+
+def test_a_merged_line_is_found_by_its_own_bead_files_and_tags(world: World) -> None:
+    """The second of two that say the same is about something else."""
+    lines = [
+        line("Migrations run before the service restarts", ts=n, bead=f"bd-{n}", tags=[f"t{n}"])
+        for n in (1, 2)
+    ]
+    assert (2, 1, 1, 0, 0) == counts(taken(world, lines))
+    log = world.open().log
+    for asked in ({"topic": "bd-2"}, {"tags": ["t2"]}, {"topic": "bd-1"}, {"tags": ["t1"]}):
+        assert 1 == len(log.recall(**asked).learnings)  # type: ignore[arg-type, union-attr]

@@ -1,6 +1,7 @@
 """`learn` adds what is new, counts what is known, and never merges by likeness alone."""
 
 import json
+import resource
 from datetime import timedelta
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from roamkb.core.ledger import Standing
 from roamkb.storage.log import Log
 from tests.conftest import NOON
 from tests.conftest import World
+from tests.conftest import make_world
 
 
 @pytest.fixture
@@ -334,3 +336,74 @@ def test_a_strange_event_of_another_program_stops_nothing(world: World, log: Pro
         )
     done: Learned = log.learn("Rebase fails on dirty trees")
     assert ("repeated", 2) == (done.outcome, done.occurrences)
+
+
+def told_alike(world: World, count: int) -> None:
+    """Have the log hold so many statements that differ in a number alone."""
+    world.run("init")
+    path = world.home / "alike.jsonl"
+    said = [
+        {"content": f"The retry limit of the payment queue is {n} seconds", "ts": n}
+        for n in range(10, count + 10)
+    ]
+    path.write_text("".join(json.dumps({"type": "fact", **one}) + "\n" for one in said))
+    assert 0 == world.run("ingest", "--file", str(path)).status
+
+
+def processor_seconds(world: World, number: int) -> float:
+    """Return what it takes to learn one more, the best of several."""
+    taken = []
+    for n in range(number, number + 5):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        ran = world.run(
+            "learn", f"The retry limit of the payment queue is {n} seconds", "--type", "fact", "--json"
+        )
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        assert "new" == ran.json["outcome"]
+        taken.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(taken)
+
+
+def test_what_differs_in_a_number_costs_one_line_each_however_many_there_are(tmp_path: Path) -> None:
+    """Neither the ledger nor the time to learn one more grows with the pairs."""
+    few, many = make_world(tmp_path / "few"), make_world(tmp_path / "many")
+    told_alike(few, 50)
+    told_alike(many, 5000)
+    assert len(lines(many, "ledger.jsonl")) <= 5000
+    assert processor_seconds(many, 900_000) <= 2 * processor_seconds(few, 900_000)
+    assert len(lines(many, "ledger.jsonl")) <= 5005
+
+
+def test_all_that_contradict_one_another_are_one_group(world: World, log: ProjectLog) -> None:
+    """Each names another, so that a review finds them together and the brief counts each."""
+    for n in range(12):
+        log.learn(f"The retry limit of the payment queue is {n} seconds")
+    flags = [event for event in lines(world, "ledger.jsonl") if event["event"] == "flagged"]
+    assert 12 == len({event["of"] for event in flags}) == len(flags)
+    assert 12 == log.brief().contradicting  # type: ignore[attr-defined]
+    (cluster,) = world.run("curate", "--json").json["clusters"]  # type: ignore[misc]
+    assert ("contradiction", 12) == (cluster["kind"], len(cluster["others"]))
+
+
+def test_what_contradicts_one_that_was_settled_is_flagged_again(log: ProjectLog) -> None:
+    """A flag that names what was replaced says nothing of what stands."""
+    said = "The retry limit of the payment queue is {} seconds"
+    first, second = (log.learn(said.format(n)).learning for n in (10, 20))
+    log.learn("Payments are retried without a limit", supersedes=second.key)
+    third = log.learn(said.format(30)).learning
+    assert {"may_contradict": third.id} == standing(log, first.id).flags
+
+
+def test_an_old_ledger_with_a_line_for_each_pair_counts_as_before(world: World, log: ProjectLog) -> None:
+    """The last that was named is the one that is told."""
+    ids = [
+        log.learn(text).learning.id for text in ("Apples grow on trees", "Ships sink in storms", "Bees dance")
+    ]
+    pairs = [(one, other) for one in ids for other in ids if one != other]
+    with (world.personal / ".roamkb" / "ledger.jsonl").open("a") as ledger:
+        for n, (one, other) in enumerate(pairs):
+            event = {"id": f"0fffffff-0000-7000-8000-{n:012}", "ts": 5, "event": "flagged", "of": one}
+            ledger.write(json.dumps({**event, "reason": "may_contradict", "evidence": other}) + "\n")
+    assert [ids[2], ids[2], ids[1]] == [standing(log, id).flags["may_contradict"] for id in ids]
+    (cluster,) = world.run("curate", "--json").json["clusters"]  # type: ignore[misc]
+    assert 3 == len(cluster["others"])

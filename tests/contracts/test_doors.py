@@ -53,6 +53,7 @@ CALLS: list[tuple[str, Arguments]] = [
     ("recall", {"words": (), "type": "gotcha", "min_confidence": "0.1", "limit": 1, "kb": True}),
     ("relevant", {"title": "number the invoices", "files": ("bill/a.py",)}),
     ("used", {"name": KEY, "outcome": "success"}),
+    ("used", {"name": KEY, "outcome": "validated", "agent": "reviewer"}),
     ("used", {"name": KEY, "outcome": "splendid"}),
     ("verify", {"keys": (KEY,), "accuracy": "0.9", "relevance": "0.8", "specificity": "0.7"}),
     ("verify", {"keys": (), "batch": True}),
