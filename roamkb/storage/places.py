@@ -4,14 +4,16 @@ Nothing here decides: it finds the rule, the project's root, and every name, ino
 repository and mount by which a folder might be work. What can't be found out becomes a
 doubt, and a doubt makes a project unknown; no exception gets out to the user.
 
-What no fact on this disk tells isn't seen: a copy of work files, a plain clone, an overlay
-or network mount of a work root, a second worktree of a repository that is kept elsewhere.
+What no fact on this disk tells isn't seen: a copy of work files, a clone whose remote is no path or
+was taken out, an overlay or network mount of a work root, a second worktree of a repository that is
+kept elsewhere.
 """
 
 import os
 import stat
 from collections.abc import Iterator
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
@@ -54,6 +56,8 @@ from roamkb.storage.mounts import read_mounts
 from roamkb.storage.processes import Process
 from roamkb.storage.processes import TooMany
 from roamkb.storage.processes import parents_of
+from roamkb.storage.repositories import Ties
+from roamkb.storage.repositories import is_bare
 from roamkb.storage.repositories import is_marked
 from roamkb.storage.repositories import ties_of
 
@@ -78,6 +82,8 @@ PROC = Path("/proc")
 _RULE_LIMIT = 1024 * 1024
 #: Folders that are looked through for what an entry with wildcards means: some 20 ms.
 _MOST_FOLDERS = 2000
+#: Remotes of remotes that are looked at.
+_MOST_REMOTES = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -300,6 +306,7 @@ class _Ground:
         for folder in marked:
             ties = ties_of(folder)
             places += (self.place(_with_physical_dots(tie), "its repository ") for tie in ties.paths)
+            places += self._remotes(ties)
             doubt = doubt or ties.doubt
         roots = tuple(self.place(top) for top in tops)
         # a root that holds a mount is rare, and "/" holds them all: nobody is personal there
@@ -316,6 +323,25 @@ class _Ground:
             doubt=doubt,
             fold=_folds(here.real),
         )
+
+    def _remotes(self, ties: Ties) -> Iterator[Place]:
+        """Yield where a repository's remotes are on this disk, and what those belong to, and so on.
+
+        They may make it work and nothing else, so that what can't be found out of them is no doubt.
+        """
+        waiting = [_with_physical_dots(one) for one in ties.remotes]
+        seen: set[str] = set()
+        while waiting and len(seen) < _MOST_REMOTES:
+            remote = waiting.pop()
+            if remote in seen:
+                continue
+            seen.add(remote)
+            yield self.place(remote, "its remote ")
+            with suppress(OSError):
+                for folder in (*([remote] if is_bare(remote) else ()), *self._marked(remote)):
+                    theirs = ties_of(folder)
+                    yield from (self.place(_with_physical_dots(tie), "its remote ") for tie in theirs.paths)
+                    waiting += (_with_physical_dots(one) for one in theirs.remotes)
 
     def _survey_of_name(self, path: str, doubt: str) -> Survey:
         """Return what a path says by its name alone, which is enough to deny."""

@@ -179,6 +179,20 @@ def worktree(of: str, at: str) -> Callable[[World], object]:
     return lambda world: world.worktree(of, at)
 
 
+def clone(*words: str) -> Callable[[World], object]:
+    """Return a step that clones one repository into another folder, with nothing shared."""
+    return lambda world: world.git("clone", "--quiet", "--no-local", *words)
+
+
+def remote(url: str) -> Callable[[World], object]:
+    """Return a step that gives the repository `code/r` a remote; `HOME` in the URL is the home."""
+
+    def step(world: World) -> None:
+        world.git("remote", "add", "origin", url.replace("HOME", str(world.home)), at="code/r")
+
+    return step
+
+
 def text(name: str, content: str) -> Callable[[World], object]:
     """Return a step that makes a file; `HOME` in it is the home."""
     return lambda world: world.file(name, content.replace("HOME", str(world.home)))
@@ -403,13 +417,158 @@ REPOSITORIES: list[Case] = [
         ),
     ),
     (
-        "a plain clone of a work repository is another repository",
-        PERSONAL,
+        "a plain clone of a work repository is work: its origin says so",
+        WORK,
+        folder("code/x", repo("projects/work/r"), clone("projects/work/r", "code/x")),
+    ),
+    (
+        "a worktree of such a clone is work",
+        WORK,
         folder(
-            "code/x",
+            "code/wt",
             repo("projects/work/r"),
-            lambda w: w.git("clone", "--quiet", "--no-local", "projects/work/r", "code/x"),
+            clone("projects/work/r", "code/x"),
+            worktree("code/x", "code/wt"),
         ),
+    ),
+    (
+        "a clone of such a clone is work",
+        WORK,
+        folder(
+            "code/y", repo("projects/work/r"), clone("projects/work/r", "code/x"), clone("code/x", "code/y")
+        ),
+    ),
+    (
+        "a clone of a bare clone of a work repository is work",
+        WORK,
+        folder(
+            "code/y",
+            repo("projects/work/r"),
+            clone("--bare", "projects/work/r", "code/x.git"),
+            clone("code/x.git", "code/y"),
+        ),
+    ),
+    (
+        "a clone of a worktree of a work repository is work",
+        WORK,
+        folder(
+            "code/y",
+            repo("projects/work/r"),
+            worktree("projects/work/r", "code/wt"),
+            clone("code/wt", "code/y"),
+        ),
+    ),
+    (
+        "a clone of a personal repository is personal",
+        PERSONAL,
+        folder("code/y", repo("code/x"), clone("code/x", "code/y")),
+    ),
+    (
+        "a remote at work is work, though it isn't there",
+        WORK,
+        folder("code/r", repo("code/r"), remote("HOME/projects/work/gone")),
+    ),
+    (
+        "a remote as a URL of a file is work",
+        WORK,
+        folder("code/r", repo("code/r"), remote("file://HOME/projects/work/r")),
+    ),
+    (
+        "such a URL may name the host and encode its letters",
+        WORK,
+        folder("code/r", repo("code/r"), remote("file://localhost/HOME/projects/%77ork/r")),
+    ),
+    (
+        "a relative remote begins at the worktree",
+        WORK,
+        folder("code/r", repo("code/r"), remote("../../projects/work/r")),
+    ),
+    (
+        "a remote that is a link into work is work",
+        WORK,
+        folder(
+            "code/r",
+            repo("code/r"),
+            mk("projects/work/r"),
+            ln("code/l", "projects/work/r"),
+            remote("HOME/code/l"),
+        ),
+    ),
+    (
+        "a remote that is pushed to counts",
+        WORK,
+        folder(
+            "code/r",
+            repo("code/r"),
+            remote("https://example.org/r"),
+            lambda w: w.git("config", "remote.origin.pushurl", f"{w.home}/projects/work/r", at="code/r"),
+        ),
+    ),
+    (
+        "a remote in quotes, with a comment and on two lines counts",
+        WORK,
+        folder(
+            "code/r",
+            repo("code/r"),
+            text("code/r/.git/config", '[remote "a]b"] # x\n\tURL = \\\n "HOME/projects/w"ork/r ; y\n'),
+        ),
+    ),
+    (
+        "a remote in the old spelling counts",
+        WORK,
+        folder("code/r", repo("code/r"), text("code/r/.git/config", "[remote.a]url=HOME/projects/work/r\n")),
+    ),
+    (
+        "a remote in an included file counts",
+        WORK,
+        folder(
+            "code/r",
+            repo("code/r"),
+            text("code/r/.git/more", '[remote "a"]\nurl = HOME/projects/work/r\n[include]\npath = more\n'),
+            lambda w: w.git("config", "include.path", "more", at="code/r"),
+        ),
+    ),
+    (
+        "a remote by a shorter name for work counts",
+        WORK,
+        folder(
+            "code/r",
+            repo("code/r"),
+            remote("w:r"),
+            lambda w: w.git("config", f"url.{w.home}/projects/work/.insteadOf", "w:", at="code/r"),
+        ),
+    ),
+    (
+        "a Mercurial clone of a work repository is work",
+        WORK,
+        folder("code/r", text("code/r/.hg/hgrc", "[paths]\ndefault = HOME/projects/work/r\n")),
+    ),
+    (
+        "a jj repository whose git has a remote at work is work",
+        WORK,
+        folder(
+            "code/r",
+            text("code/r/.jj/repo/store/git_target", "git"),
+            text("code/r/.jj/repo/store/git/config", '[remote "origin"]\nurl = HOME/projects/work/r\n'),
+        ),
+    ),
+    (
+        "a remote beside work says nothing",
+        PERSONAL,
+        folder("code/r", repo("code/r"), remote("HOME/projects/workshop")),
+    ),
+    (
+        "a remote elsewhere says nothing",
+        PERSONAL,
+        folder("code/r", repo("code/r"), remote("HOME/Documents/gone")),
+    ),
+    *(
+        (
+            f"a remote on another host says nothing: {url}",
+            PERSONAL,
+            folder("code/r", repo("code/r"), remote(url)),
+        )
+        for url in ("git@work.example:HOME/projects/work/r", "https://work.example/HOME/projects/work/r")
     ),
     (
         "a repository whose worktree is at work is work",
@@ -470,15 +629,6 @@ REPOSITORIES: list[Case] = [
         PERSONAL,
         folder(
             "code/x", text(".git", "gitdir: HOME/projects/work/dotfiles/.git/worktrees/h\n"), mk("code/x")
-        ),
-    ),
-    (
-        "a remote at work says nothing",
-        PERSONAL,
-        folder(
-            "code/r",
-            repo("code/r"),
-            lambda w: w.git("remote", "add", "origin", str(w.home / "projects/work/r"), at="code/r"),
         ),
     ),
 ]
