@@ -262,7 +262,8 @@ class ProjectLog:
         `yes` it is only looked at.
 
         Raises:
-            Refused: the source is a work project's and this is another's log; this comes first.
+            Refused: the source is a work project's, or says so itself, and this is another's log; this
+                comes first.
             NoLog: the project has none. NotFound: the file that was named isn't there.
             UsageError, DiskError, Busy: nothing more was written. NotDurable: it was, perhaps.
         """
@@ -274,8 +275,12 @@ class ProjectLog:
             raise UsageError("--memory takes a folder", hint="roamkb ingest --memory [DIR]")
         path = self._memory(folder) if memory else self._source(file)
         kind = self._require_source(path) if path else self._place.kind
-        if path and not memory and file is None:
-            self._require_own_tree(path)
+        if path and not memory:
+            from roamkb.core.boundary import require_no_work
+
+            if file is None:
+                self._require_own_tree(path)
+            require_no_work(ingesting.kinds_said(path), self._place, fact=f"what {path} says")
         log = self._log(f"what {path or 'another tool'} says")
         is_dry_run = dry_run or (memory and not yes)
         if path is None:

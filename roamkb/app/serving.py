@@ -30,6 +30,7 @@ class ServedKnowledgeBase(KnowledgeBase):
         """
         super().__init__(around, project=project)
         self._parents: Mapping[str, str] = dict(_parents(around.pid))
+        self._hidden = super()._session.hidden
 
     @classmethod
     def begin(cls, *, project: str | None = None) -> "ServedKnowledgeBase":
@@ -40,7 +41,8 @@ class ServedKnowledgeBase(KnowledgeBase):
     def _session(self) -> "Session":
         from dataclasses import replace
 
-        return replace(super()._session, parents=self._parents)
+        # who began it is gone when the shell is, and was seen
+        return replace(super()._session, parents=self._parents, hidden=self._hidden)
 
     def bearer(self) -> "Bearer":
         """Return the token that callers of the server must show.

@@ -56,8 +56,11 @@ class Surroundings:
     def led_by(self) -> str:
         """By what an agent is known to run this; empty where nothing says so."""
         from roamkb.core.consent import agent_at_work
+        from roamkb.storage.places import hidden_from
 
-        return agent_at_work(self.environment, self.harness)
+        harness = self.harness
+        hidden = "" if harness else hidden_from(self.pid, self.environment)
+        return agent_at_work(self.environment, harness, hidden=hidden)
 
     @staticmethod
     def gathered() -> "Surroundings":

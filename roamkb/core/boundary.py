@@ -133,6 +133,19 @@ def require_own_tree(source: Project, place: Project, *, is_inside: bool, fact: 
         raise Refused(source, redacted(fact), place=f"the log of {place.kind.value} project {place.root}")
 
 
+def require_no_work(kinds: Iterable[Kind | None], place: Project, *, fact: str) -> None:
+    """Raise `Refused` where one of `kinds`, as a file's own lines say, is work, and `place` isn't.
+
+    A copy or a hard link lies anywhere, and its folder says nothing of where it was written.
+    """
+    if place.kind is not Kind.WORK and Kind.WORK in kinds:
+        from roamkb.core.secrets import redacted
+
+        reason = "it says itself that it was learned at work"
+        source = Project(kind=Kind.WORK, root=None, reason=reason, hint=_KEEP_IT_HERE)
+        raise Refused(source, redacted(fact), place=f"the log of {place.kind.value} project {place.root}")
+
+
 def require_in_tree(here: Project, kind: Kind, *, is_inside: bool, fact: str, place: Path) -> None:
     """Raise `Refused` where `fact` is to leave the tree of a project that isn't personal, or holds work.
 

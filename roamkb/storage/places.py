@@ -35,6 +35,7 @@ from roamkb.core.boundary import judge
 from roamkb.core.boundary import seen_by
 from roamkb.core.boundary import strictest
 from roamkb.core.errors import BadRule
+from roamkb.core.lineage import why_hidden
 from roamkb.core.model import Kind
 from roamkb.core.model import Project
 from roamkb.core.model import Rule
@@ -55,6 +56,7 @@ from roamkb.storage.mounts import points_below
 from roamkb.storage.mounts import read_mounts
 from roamkb.storage.processes import Process
 from roamkb.storage.processes import TooMany
+from roamkb.storage.processes import lineage_of
 from roamkb.storage.processes import parents_of
 from roamkb.storage.repositories import Ties
 from roamkb.storage.repositories import is_bare
@@ -77,6 +79,9 @@ HARNESS_VARIABLES = (
     "TRAE_PROJECT_DIR",
     "CODEBUDDY_PROJECT_DIR",
 )
+
+#: What Codex sets for what it runs in its sandbox.
+_SANDBOXED = ("CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED")
 
 PROC = Path("/proc")
 _RULE_LIMIT = 1024 * 1024
@@ -103,6 +108,8 @@ class Session:
     #: Folders of the parents that a long-running server had when it began, or of what else began this, by
     #: what to call them.
     parents: Mapping[str, str] = field(default_factory=dict)
+    #: Why it can't be seen who began it, as a clause, where somebody found that out before.
+    hidden: str = ""
     proc: Path = PROC
 
 
@@ -119,7 +126,16 @@ def session_of(
         harness=harness,
         pid=pid,
         parents={f"the Codex session ({n})" if n > 1 else "the Codex session": folder for n, folder in began},
+        hidden="" if pid is None else hidden_from(pid, environment),
     )
+
+
+def hidden_from(pid: int, environment: Mapping[str, str], proc: Path = PROC) -> str:
+    """Return why it can't be seen who began a process with that environment; empty where it can."""
+    is_told = bool(environment.get("CODEX_THREAD_ID"))
+    if not is_told and any(environment.get(mark) for mark in _SANDBOXED):
+        return "it runs in Codex's sandbox, and CODEX_THREAD_ID doesn't say for which session"
+    return why_hidden(lineage_of(pid, proc), knows_session=is_told)
 
 
 def load_rule(home: Path, *, account_home: Path) -> Rule:
@@ -184,7 +200,7 @@ def session_project(session: Session, rule: Rule | BadRule) -> Project:
 
     `$PWD` counts in full where it names the current folder. Where it doesn't, it is what
     a parent left behind, and like a parent's folder it can only make the project work.
-    Only more parents than can be looked at make it unknown. `$OLDPWD` doesn't count: who
+    Only more parents than can be looked at, or what hides them, make it unknown. `$OLDPWD` doesn't count: who
     leaves work for a project of their own, in the same shell, isn't at work any more.
     """
     ground = _Ground(rule, session.proc)
@@ -213,6 +229,9 @@ def _inherited(session: Session, ground: "_Ground") -> Iterator[Project]:
         project = ground.project(folder)
         if project.kind is Kind.WORK:
             yield seen_by(project, label)
+    if session.hidden:
+        hint = "run it where its parents can be seen up to a terminal, a login or the harness"
+        yield Project(kind=Kind.UNKNOWN, root=None, reason=session.hidden, hint=hint)
     if session.pid is None:
         return
     for parent in parents_of(session.pid, session.proc):

@@ -1046,6 +1046,98 @@ def test_a_parent_in_a_deleted_work_folder_counts(world: World) -> None:
     assert "work" == asked(world, "os.rmdir(os.getcwd())", cwd="projects/work/gone")[0]
 
 
+# what hides the parents
+
+
+def told_by(world: World, out: Path) -> tuple[str, str]:
+    """Return kind and reason that a process has left in a file, once it has."""
+    while not (out.exists() and out.read_text().endswith("\n")):
+        time.sleep(0.02)
+    kind, _, reason = out.read_text().strip().partition("|")
+    return kind, reason
+
+
+def hidden(world: World, command: str, *, cwd: str = "projects/work") -> tuple[str, str]:
+    """Return what a process says of itself that a shell in `cwd` has begun by `command`, ASK in it."""
+    out = world.home / "told"
+    ask = shlex.join([sys.executable, "-c", ASK, str(world.home)])
+    inner = f"cd {shlex.quote(str(world.home / 'projects/site'))} && exec {ask} > {shlex.quote(str(out))}"
+    subprocess.run(
+        ["sh", "-c", command.replace("ASK", shlex.quote(inner))],
+        cwd=world.home / cwd,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(HOUSE), "TERM": "xterm"},
+        stdin=subprocess.DEVNULL,
+        check=True,
+        timeout=60,
+    )
+    return told_by(world, out)
+
+
+linux_root = pytest.mark.skipif(
+    sys.platform != "linux" or os.geteuid() != 0, reason="NOT TESTED: only root may make a namespace here"
+)
+
+
+@linux
+@pytest.mark.parametrize(
+    "command",
+    [
+        "setsid -f sh -c ASK",
+        "(sh -c 'sleep 0.5; sh -c \"$0\"' ASK &)",
+        "setsid -f sh -c 'true; sh -c \"$0\"; true' ASK",
+        "nohup sh -c 'sleep 0.5; sh -c \"$0\"' ASK >/dev/null 2>&1 &",
+        "setsid -f script -qc ASK /dev/null >/dev/null",
+        'setsid -f env -i PATH="$PATH" PYTHONPATH="$PYTHONPATH" sh -c ASK',
+    ],
+)
+def test_who_was_left_behind_at_work_is_not_personal(command: str, world: World) -> None:
+    """No parent tells of work any more, and none of anything else; one that still does is believed."""
+    kind, reason = hidden(world, command)
+    assert kind == "work" or ("unknown", True) == (kind, "left behind" in reason), reason
+
+
+@linux_root
+@pytest.mark.parametrize(
+    "command",
+    [
+        "unshare --pid --fork --mount-proc sh -c ASK",
+        "unshare --pid --fork --mount-proc setsid sh -c 'sh -c \"$0\"; true' ASK",
+        "unshare --pid --fork --mount-proc unshare --pid --fork sh -c ASK",
+        "unshare --user --map-root-user --pid --fork --mount-proc sh -c ASK",
+        "unshare --mount sh -c 'mount --bind /proc/self /proc/$$ && sh -c \"$0\"; true' ASK",
+    ],
+)
+def test_who_hides_its_parents_is_unknown(command: str, world: World) -> None:
+    """A table of processes of its own begins where somebody wants it to begin."""
+    kind, reason = hidden(world, f"cd / && {command}")
+    assert "unknown" == kind, reason
+    assert "table" in reason, reason
+
+
+@linux_root
+def test_another_table_around_ones_own_is_still_read(world: World) -> None:
+    """In a new namespace with the old table, parents are there by other numbers."""
+    kind, reason = hidden(world, "unshare --pid --fork sh -c ASK; true")
+    assert ("work", True) == (kind, "the parent process" in reason), reason
+
+
+@linux
+@pytest.mark.parametrize("command", ["sh -c ASK", "setsid sh -c ASK; true", "setsid -w sh -c ASK </dev/null"])
+def test_a_harness_may_begin_a_session_for_each_command(command: str, world: World) -> None:
+    """Without a terminal, as long as its parents are there: that is how agents work."""
+    assert "personal" == hidden(world, command, cwd="projects/site")[0]
+
+
+@linux
+@pytest.mark.parametrize("mark", ["CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED"])
+def test_codex_s_sandbox_without_a_session_is_unknown(mark: str, world: World) -> None:
+    """It hides the parents by design, and the session's id alone says whose it is."""
+    site = world.folder("projects/site")
+    for environment, kind in (({mark: "1"}, UNKNOWN), ({mark: "1", "CODEX_THREAD_ID": "x"}, PERSONAL)):
+        session = session_of(environment, cwd=site, pid=os.getpid())
+        assert kind is session_project(session, world.rule()).kind
+
+
 # mounts
 
 
