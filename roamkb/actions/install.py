@@ -40,6 +40,7 @@ from roamkb.core.names import note_name
 from roamkb.core.patterns import is_under
 from roamkb.core.patterns import literal
 from roamkb.core.patterns import literal_path
+from roamkb.core.text import shown
 from roamkb.formats.block import BadMarks
 from roamkb.formats.block import has_block
 from roamkb.formats.block import with_block
@@ -94,9 +95,10 @@ def install(
     the rule that everybody gets are one person's, and before a harness's settings are written.
 
     Raises:
+        UsageError: a work root isn't there.
         Refused: a session at work would change the rule, or one that isn't personal the knowledge base.
     """
-    place = rule_place(home)
+    place, named = rule_place(home), wishes.work_roots
     if ask and not wishes.work_roots and isinstance(look(place), Absent):
         wishes = _asked(wishes, ask, home=home, rules=rules)
     if wishes.agents_md:
@@ -114,6 +116,11 @@ def install(
     kb = there.kb if stays and isinstance(there, Rule) else rule.kb
     steps += harness_steps(wishes, home=home, kb=short_path(kb, home))
     check_leave("install", steps, rule=rule, home=home, account_home=account_home, session=session)
+    if missing := [path for path in named if not isinstance(look(path.resolve()), Folder)]:
+        raise UsageError(
+            f"{shown(str(missing[0]))} is no folder here: is the work root spelt right? nothing was changed",
+            hint="all beside it would be personal; make the folder first if it is to come",
+        )
     warnings = _slips(wishes, kb)
     if not wishes.dry_run:
         steps = tuple(approved(step, yes=wishes.yes, ask=ask) for step in steps)
@@ -360,11 +367,7 @@ def _folder(entry: str) -> Path | None:
 
 def _slips(wishes: Wishes, kb: Path) -> tuple[str, ...]:
     """Return what may be a slip of the pen, or a knowledge base that nobody named, where `kb` will count."""
-    slips = [
-        f"{path} is no folder here: is the work root spelt right?"
-        for path in wishes.work_roots
-        if not isinstance(look(path.resolve()), Folder)
-    ]
+    slips = []
     if wishes.kb and not wishes.create_kb and not isinstance(look(wishes.kb.resolve()), Folder):
         slips.append(f"{wishes.kb} is no folder here: mount it, or make it with --create-kb")
     if not (wishes.kb or wishes.create_kb) and not isinstance(look(kb.resolve()), Folder):

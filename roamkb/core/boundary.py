@@ -91,6 +91,8 @@ class WritePermit:
 
     project: Project
     kb: Path
+    #: What is to be said with each write, such as a work root that may be spelt wrong.
+    warnings: tuple[str, ...] = ()
     seal: InitVar[object]
 
     def __post_init__(self, seal: object) -> None:
@@ -99,7 +101,13 @@ class WritePermit:
 
 
 def permit(
-    project: Project, fact: str, *, kb: Path, written_to: Path | None = None, undone: str = ""
+    project: Project,
+    fact: str,
+    *,
+    kb: Path,
+    written_to: Path | None = None,
+    undone: str = "",
+    warnings: tuple[str, ...] = (),
 ) -> WritePermit:
     """Return leave to write to `kb`, or raise `Refused`; there is no third outcome.
 
@@ -111,7 +119,7 @@ def permit(
         from roamkb.core.secrets import redacted
 
         raise Refused(project, redacted(fact), written_to=written_to, undone=undone)
-    return WritePermit(project=project, kb=kb, seal=_SEAL)
+    return WritePermit(project=project, kb=kb, warnings=warnings, seal=_SEAL)
 
 
 def require_as_strict(session: Project, place: Project, fact: str) -> None:

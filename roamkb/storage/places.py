@@ -42,6 +42,7 @@ from roamkb.core.model import Rule
 from roamkb.core.model import Unreadable
 from roamkb.core.patterns import anchor
 from roamkb.core.patterns import is_under
+from roamkb.core.patterns import is_within
 from roamkb.core.patterns import literal
 from roamkb.core.patterns import literal_path
 from roamkb.core.patterns import may_contain
@@ -142,13 +143,18 @@ def load_rule(home: Path, *, account_home: Path) -> Rule:
     """Return the rule of `home`, or raise `BadRule`.
 
     `HOME` is the caller's to set, so the rule in the home that the password database
-    names adds its work roots; it is broken only if it's there and can't be read.
+    names adds its work roots, and has to allow as well; it is broken only if it's there and
+    can't be read. What lies in such a HOME, as its knowledge base does, is that HOME's affair.
     """
     rule = _read_rule(home)
     if not _is_same(home, account_home) and lexists(account_home / RULE_PLACE):
         other = _read_rule(account_home)
         roots = dict.fromkeys((*rule.work_roots, *other.work_roots))
-        rule = replace(rule, work_roots=tuple(roots))
+        is_apart = lies_within(rule.kb, home) and not any(
+            lies_within(inner, outer)
+            for inner, outer in ((account_home, home), (rule.kb, other.kb), (other.kb, rule.kb))
+        )
+        rule = replace(rule, work_roots=tuple(roots), account=other, alone_below=home if is_apart else None)
     ground = _Ground(rule)
     try:
         reason = denial(ground.place(str(rule.kb)), ground.work_roots)
@@ -165,6 +171,12 @@ def find_rule(home: Path, *, account_home: Path) -> Rule | BadRule:
         return load_rule(home, account_home=account_home)
     except BadRule as fault:
         return fault
+
+
+def missing_roots(rule: Rule) -> tuple[str, ...]:
+    """Return the work roots without wildcards that aren't on this disk."""
+    paths = (literal_path(entry) for entry in rule.work_roots)
+    return tuple(path for path in paths if path is not None and not lexists(path))
 
 
 def classify_folder(folder: Path, rule: Rule | BadRule) -> Project:
@@ -287,11 +299,27 @@ class _Ground:
                 path = join(Path.cwd(), folder)
             path = _with_physical_dots(path)
             if path not in self._projects:
-                self._projects[path] = judge(self.survey(path), self.rule)
+                self._projects[path] = self._judged(path)
             return self._projects[path]
         except (OSError, ValueError) as error:
             reason = why(error) if isinstance(error, OSError) else "that isn't a path"
             return judge(self._survey_of_name(path, f"{path!r} can't be resolved: {reason}"), self.rule)
+
+    def _judged(self, path: str) -> Project:
+        """Return what the rule says of `path`, and the account's own where HOME's doesn't do alone."""
+        judged = judge(self.survey(path), self.rule)
+        account = self.rule.account if isinstance(self.rule, Rule) else None
+        if account is None or judged.kind is not Kind.PERSONAL or self._is_alone(judged):
+            return judged
+        return strictest((judged, seen_by(_Ground(account).project(path), "the account's own rule")))
+
+    def _is_alone(self, judged: Project) -> bool:
+        """Say whether a project lies by all its real names in the HOME whose rule may allow alone."""
+        top = self.rule.alone_below if isinstance(self.rule, Rule) else None
+        if top is None or judged.root is None:
+            return False
+        names = self.place(realpath(judged.root)).names
+        return all(is_within(name, realpath(top)) for name in names)
 
     def place(self, path: str, what: str = "") -> Place:
         """Return `path` by every name that it goes by; it needn't exist."""

@@ -5,7 +5,9 @@
 
 import os
 
-#: In the state folder, a port a line, the last one last.
+#: In the state folder: what callers of a server must show.
+TOKEN = "http-token"
+#: There as well: a port a line, the last one last.
 _FILE = "http-ports"
 _MOST = 64
 #: What `roamkb serve` takes where nobody says another: nobody registered it, and systems don't give it out.

@@ -235,3 +235,27 @@ def test_markdown_is_measured_before_it_is_converted(world: World) -> None:
     with pytest.raises(UsageError, match="72000 bytes; a node holds"):
         world.open().write("A fact", body="**a** " * 12_000, markdown=True)
     assert world.open().write("A fact", body="x" * BODY_LIMIT + "\r\n", markdown=True)
+
+
+def test_each_write_warns_of_a_work_root_that_isnt_there(world: World) -> None:
+    """However the rule came: a slip makes work personal, and nobody else says so."""
+    rule = world.home / ".claude" / "rules" / "knowledge-base.md"
+    root = world.home / "work"
+    rule.write_text(
+        rule.read_text().replace(f"{root}\n", f"{root}\n{world.home / 'wrok'}\n{world.home}/x-*\n")
+    )
+    world.run("init")
+    for words in (
+        ("write", "Zebras are striped"),
+        ("write", "Zebras are dotted", "--dry-run", "--anyway"),
+        ("supersede", "Zebras are striped", "Zebras are striped in black"),
+    ):
+        ran = world.run(*words)
+        assert (0, 1) == (ran.status, ran.err.count(f"the work root {world.home / 'wrok'} isn't there")), (
+            ran.err
+        )
+    warnings = world.run("write", "Okapis are not", "--json").json["warnings"]
+    assert isinstance(warnings, list)
+    assert "wrok" in warnings[0]
+    (world.home / "wrok").mkdir()
+    assert [] == world.run("write", "Quaggas are gone", "--json").json["warnings"]

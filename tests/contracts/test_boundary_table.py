@@ -890,6 +890,35 @@ def test_the_account_s_own_rule_denies_whatever_home_says(world: World, tmp_path
     assert PERSONAL is fake.kind_of(world.home / "projects/site").kind
 
 
+def test_the_account_s_own_rule_must_allow_whatever_home_says(world: World, tmp_path: Path) -> None:
+    """Another HOME makes no unknown folder personal; what lies in it, and its own notes, are its affair."""
+    world.folder("Documents/x")
+    fake = World(home=tmp_path / "fake")
+    fake.folder("code/x")
+    fake.write_rule(work_roots=["~/none"], project_parents=[str(world.home), "~/code"])
+    unknown, personal = world.home / "Documents/x", world.home / "projects/site"
+    assert PERSONAL is fake.kind_of(unknown).kind
+    fake.account = world.home
+    judged = fake.kind_of(unknown)
+    assert (UNKNOWN, True) == (judged.kind, judged.reason.startswith("by the account's own rule, "))
+    assert PERSONAL is fake.kind_of(personal).kind
+    assert PERSONAL is fake.kind_of("code/x").kind
+    fake.link("code/l", str(unknown))
+    assert UNKNOWN is fake.kind_of("code/l").kind
+    # the account's own notes are not
+    for kb in (world.home / "sync/org/roam", world.home / "sync", world.home / "sync/org/roam/a"):
+        fake.write_rule(kb=str(kb))
+        assert UNKNOWN is fake.kind_of("code/x").kind
+    fake.write_rule(kb="~/sync/kb")
+    fake.folder("sync").joinpath("kb").symlink_to(world.home / "sync/org/roam")
+    assert UNKNOWN is fake.kind_of("code/x").kind
+    # nor does a HOME in an unknown folder, or around the account's, allow what lies in it
+    around = World(home=world.home.parent)
+    around.write_rule(work_roots=["~/none"], project_parents=["~/home/Documents"])
+    around.account = world.home
+    assert UNKNOWN is around.kind_of(unknown).kind
+
+
 def test_git_variables_change_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """GIT_DIR and its like neither take a work folder out nor put a personal one in."""
     world.repository("code/r")
