@@ -88,7 +88,7 @@ class ProjectLog:
             state=state.state,
             untracked=untracked,
             yes=yes,
-            led_by=self._around.led_by,
+            led_by=self._led_by,
             ask=self._ask,
         )
 
@@ -311,6 +311,12 @@ class ProjectLog:
         return self._terminal
 
     @property
+    def _led_by(self) -> str:
+        """Why what is said here is no human's word; empty where it may be one's."""
+        is_asked_at_a_terminal = self._ask is not None and self._terminal is not None
+        return self._around.led_by or (self._around.no_login if is_asked_at_a_terminal else "")
+
+    @property
     def _here(self) -> Path:
         """The folder that relative paths begin at."""
         return self._around.cwd or Path("/")
@@ -469,7 +475,7 @@ class ProjectLog:
             kind=self._session().kind,
             now=now,
             new_id=lambda: self._around.new_id(now),
-            is_human=self._ask is not None and not self._around.led_by,
+            is_human=self._ask is not None and not self._led_by,
             process="" if session else self._process(),
         )
 

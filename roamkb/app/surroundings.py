@@ -62,6 +62,15 @@ class Surroundings:
         hidden = "" if harness else hidden_from(self.pid, self.environment)
         return agent_at_work(self.environment, harness, hidden=hidden)
 
+    @property
+    def no_login(self) -> str:
+        """Why it can't be seen that a human logged in to this terminal; empty where it can."""
+        from roamkb.core.lineage import why_no_login
+        from roamkb.storage.places import PROC
+        from roamkb.storage.processes import lineage_of
+
+        return why_no_login(lineage_of(self.pid, PROC))
+
     @staticmethod
     def gathered() -> "Surroundings":
         """Return what is around this process."""

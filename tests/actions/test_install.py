@@ -583,7 +583,7 @@ def test_work_can_t_change_the_rule_that_denies_it(
     before = everything(home)
     for dry_run in (True, False):
         with pytest.raises(Refused, match="work project") as caught:
-            put(home, cwd=at_work, dry_run=dry_run, **whole)
+            installing({**whole, "dry_run": dry_run}, home=home, cwd=at_work)
         assert "knowledge-base.md" in caught.value.hint
     with pytest.raises(Refused):
         take(home, cwd=at_work)

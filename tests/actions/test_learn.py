@@ -1,6 +1,9 @@
 """`learn` adds what is new, counts what is known, and never merges by likeness alone."""
 
 import json
+import shutil
+import subprocess
+import sys
 from datetime import timedelta
 from pathlib import Path
 
@@ -327,3 +330,37 @@ def test_a_strange_event_of_another_program_stops_nothing(world: World, log: Pro
         )
     done: Learned = log.learn("Rebase fails on dirty trees")
     assert ("repeated", 2) == (done.outcome, done.occurrences)
+
+
+_TYPE = """
+import os, pty, subprocess, sys
+code = pty.spawn(sys.argv[1:])
+sys.exit(os.waitstatus_to_exitcode(code))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the process table is Linux's")
+@pytest.mark.parametrize(("program", "confidence"), [("xterm", 0.95), ("somebody", 0.9)])
+def test_a_confidence_above_a_humans_is_typed_on_a_terminal_of_theirs(
+    world: World, program: str, confidence: float
+) -> None:
+    """A program can make a terminal as well, and type on it."""
+    world.run("init")
+    emulator = world.home.parent / program
+    try:
+        emulator.hardlink_to(Path(sys.executable).resolve())
+    except OSError:
+        shutil.copy(sys.executable, emulator)
+    words = ("learn", "Zebras are striped", "--confidence", "0.95")
+    subprocess.run(
+        [emulator, "-c", _TYPE, "env", "-u", "PYTHONHOME", sys.executable, "-m", "roamkb", *words],
+        cwd=world.personal,
+        env={**world.environment(), "PWD": str(world.personal), "PYTHONHOME": sys.base_prefix},
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        check=True,
+        timeout=120,
+    )
+    learnings = world.run("export", "--json").json["learnings"]
+    assert isinstance(learnings, list)
+    assert [confidence] == [one["confidence"] for one in learnings]
