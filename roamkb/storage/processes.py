@@ -157,9 +157,8 @@ def _relative(pid: int, proc: Path) -> Relative | None:
 def _owner(pid: int, proc: Path) -> int | None:
     """Return whose process it is; its folder is root's where a program let nobody look into it."""
     with suppress(OSError, ValueError, IndexError):
-        for line in (proc / str(pid) / "status").read_text("utf-8", "replace").splitlines():
-            if line.startswith("Uid:"):
-                return int(line.split()[1])
+        told = (proc / str(pid) / "status").read_bytes()
+        return int(told.partition(b"\nUid:")[2].split(None, 1)[0])
     return None
 
 

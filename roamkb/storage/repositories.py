@@ -37,6 +37,7 @@ _SECTION = re.compile(r"^\s*\[\s*([\w.-]+)(?:\s+\"((?:[^\"\\]|\\.)*)\")?\s*\]\s*
 _ENTRY = re.compile(r"^\s*([A-Za-z][\w:-]*)\s*=\s*(.*)$")
 #: Of a value: a piece in quotes, an escape, a comment, anything else.
 _PIECE = re.compile(r'"((?:[^"\\]|\\.)*)"|(\\.)|([#;].*)|(.)')
+_PLAIN = re.compile(r"[^\"\\#;]*")
 #: A configuration that includes itself ends somewhere.
 _MOST_CONFIGS = 32
 
@@ -91,7 +92,8 @@ def is_bare(folder: str) -> bool:
 def _remotes(folder: str) -> Iterator[str]:
     """Yield the paths of the remotes that are on this disk, of `folder`'s repository."""
     for git in _git_folders(folder):
-        settings = [*_settings(join(git, "config")), *_settings(join(git, "config.worktree"))]
+        configs = (join(git, "config"), join(git, "config.worktree"))
+        settings = [one for config in configs for one in _settings(config)]
         short = {one.value: one.name for one in settings if one.is_of("url", "insteadof", "pushinsteadof")}
         for one in settings:
             if one.is_of("remote", "url", "pushurl"):
@@ -250,6 +252,8 @@ def _entries(config: str) -> Iterator[_Setting]:
 
 def _value(text: str) -> str:
     """Return a value without its quotes, escapes and comment."""
+    if _PLAIN.fullmatch(text):
+        return text.strip()
     pieces = []
     for piece in _PIECE.finditer(text.strip()):
         if piece[3]:
