@@ -6,7 +6,6 @@ It is made by a program of an emulator's name, as a human's is: one that any pro
 import os
 import re
 import select
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from pathlib import Path
 
 from tests.conftest import Ran
 from tests.conftest import World
+from tests.conftest import emulator
 
 #: What the question at the terminal ends with; the word is what it asks for.
 _PROMPT = re.compile(rb"Type (\S+) to do it: ")
@@ -40,18 +40,6 @@ sys.exit(subprocess.Popen(command, env=environment, preexec_fn=take_over, pass_f
 """
 
 
-def _emulator(world: World, name: str) -> list[str]:
-    """Return the command of an emulator: Python in a file of its name."""
-    program = world.home.parent / name
-    if not program.exists():
-        try:
-            program.hardlink_to(Path(sys.executable).resolve())
-        except OSError:
-            # on another disk
-            shutil.copy(sys.executable, program)
-    return [str(program), "-c", _EMULATE]
-
-
 def at_a_terminal(
     world: World,
     *words: str,
@@ -75,7 +63,17 @@ def at_a_terminal(
 
     how = ("xterm" if is_emulator else "expect", "background" if in_background else "foreground")
     process = subprocess.Popen(
-        [*_emulator(world, how[0]), how[1], str(slave), sys.executable, "-m", "roamkb", *words],
+        [
+            emulator(world.home.parent, how[0]),
+            "-c",
+            _EMULATE,
+            how[1],
+            str(slave),
+            sys.executable,
+            "-m",
+            "roamkb",
+            *words,
+        ],
         cwd=folder,
         env={**world.environment(), "PWD": str(folder), "PYTHONHOME": sys.base_prefix, **(extra or {})},
         stdin=subprocess.DEVNULL,

@@ -120,7 +120,7 @@ def why_hidden(lineage: Lineage, *, knows_session: bool = False) -> str:
     if later := next((one for one in parents if one.name in _LATER), None):
         return f"{later.name} ({later.pid}) began it, for whoever asked it to"
     top = _topmost(lineage)
-    if top is None or not top.is_ours or top.gives_terminals:
+    if top is None or not top.is_ours or any(one.gives_terminals for one in lineage.relatives):
         return ""
     if lineage.first is None or top.session == lineage.first.session:
         return ""

@@ -1,7 +1,6 @@
 """`learn` adds what is new, counts what is known, and never merges by likeness alone."""
 
 import json
-import shutil
 import subprocess
 import sys
 from datetime import timedelta
@@ -23,6 +22,7 @@ from roamkb.core.ledger import Standing
 from roamkb.storage.log import Log
 from tests.conftest import NOON
 from tests.conftest import World
+from tests.conftest import emulator
 
 
 @pytest.fixture
@@ -346,14 +346,20 @@ def test_a_confidence_above_a_humans_is_typed_on_a_terminal_of_theirs(
 ) -> None:
     """A program can make a terminal as well, and type on it."""
     world.run("init")
-    emulator = world.home.parent / program
-    try:
-        emulator.hardlink_to(Path(sys.executable).resolve())
-    except OSError:
-        shutil.copy(sys.executable, emulator)
     words = ("learn", "Zebras are striped", "--confidence", "0.95")
     subprocess.run(
-        [emulator, "-c", _TYPE, "env", "-u", "PYTHONHOME", sys.executable, "-m", "roamkb", *words],
+        [
+            emulator(world.home.parent, program),
+            "-c",
+            _TYPE,
+            "env",
+            "-u",
+            "PYTHONHOME",
+            sys.executable,
+            "-m",
+            "roamkb",
+            *words,
+        ],
         cwd=world.personal,
         env={**world.environment(), "PWD": str(world.personal), "PYTHONHOME": sys.base_prefix},
         capture_output=True,

@@ -52,6 +52,7 @@ SEEN = [
     ("roamkb tty", "bash lead tty", "emacs@.emacs-30.1-wrapped lead"),
     # a terminal that a window manager's shell began and left
     ("roamkb tty", "zsh lead tty", "foot@foot dead"),
+    ("roamkb tty", "zsh lead tty", "xterm@xterm", "sh dead"),
     # a harness of a service, or one that was left behind, tells where it works itself
     ("roamkb", "sh lead", "claude lead", "manager"),
     ("roamkb", "sh", "codex@codex dead exec"),
