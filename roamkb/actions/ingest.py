@@ -97,6 +97,15 @@ def knowledge_lines(path: Path) -> Iterator[Said | BadLine]:
             yield said if isinstance(said, BadLine) else replace(said, learning=imported(said.learning))
 
 
+def kinds_said(path: Path) -> Iterator[Kind | None]:
+    """Yield what the lines of a `knowledge.jsonl` that name a kind of project say of it."""
+    for number, line in source_lines(path):
+        # a letter of JSON may be written as its number
+        if isinstance(line, bytes) and (Kind.WORK.value.encode() in line or b"\\u" in line):
+            for said in read_learnings((line,), first=number):
+                yield said.learning.kind if isinstance(said, Said) else None
+
+
 def memory_lines(folder: Path) -> Iterator[Said | BadLine]:
     """Yield the statements of Claude Code's memory in `folder`."""
     for name, text, changed in memory_files(folder):

@@ -41,6 +41,7 @@ from roamkb.core.names import note_name
 from roamkb.core.patterns import is_under
 from roamkb.core.patterns import literal
 from roamkb.core.patterns import literal_path
+from roamkb.core.text import shown
 from roamkb.formats.block import BadMarks
 from roamkb.formats.block import has_block
 from roamkb.formats.block import with_block
@@ -99,10 +100,10 @@ def install(
     lie copies of the rules that came with the program: an upgrade of Python takes away where it is installed.
 
     Raises:
-        UsageError: there is no knowledge base where one was named; nothing was done.
+        UsageError: there is no knowledge base, or no work root, where one was named; nothing was done.
         Refused: a session at work would change the rule, or one that isn't personal the knowledge base.
     """
-    place, copies = rule_place(home), copies_in(data)
+    place, copies, named = rule_place(home), copies_in(data), wishes.work_roots
     fault = kb_fault(wishes.kb) if wishes.kb and not wishes.create_kb else ""
     if ask and not fault and not wishes.work_roots and isinstance(look(place), Absent):
         wishes = _asked(wishes, ask, home=home, rules=rules)
@@ -129,6 +130,11 @@ def install(
     kb = there.kb if stays and isinstance(there, Rule) else rule.kb
     steps += harness_steps(wishes, home=home, kb=short_path(kb, home))
     check_leave("install", steps, rule=rule, home=home, account_home=account_home, session=session)
+    if missing := [path for path in named if not isinstance(look(path.resolve()), Folder)]:
+        raise UsageError(
+            f"{shown(str(missing[0]))} is no folder here: is the work root spelt right? nothing was changed",
+            hint="all beside it would be personal; make the folder first if it is to come",
+        )
     if fault:
         raise UsageError(
             f"no knowledge base at {wishes.kb}: {fault}; nothing was installed",
@@ -432,11 +438,7 @@ def _folder(entry: str) -> Path | None:
 
 def _slips(wishes: Wishes, kb: Path) -> tuple[str, ...]:
     """Return what may be a slip of the pen, or a knowledge base that nobody named, where `kb` will count."""
-    slips = [
-        f"{path} is no folder here: is the work root spelt right?"
-        for path in wishes.work_roots
-        if not isinstance(look(path.resolve()), Folder)
-    ]
+    slips = []
     if not (wishes.kb or wishes.create_kb) and kb_fault(kb):
         slips.append(
             f"there are no notes at {kb}: name yours with `roamkb install --kb DIR`, "

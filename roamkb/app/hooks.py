@@ -396,7 +396,11 @@ class HookedSession:
         """Return why the tool isn't to be called; None where it may be."""
         from roamkb.core.guard import Ground
         from roamkb.formats.tool_calls import judge_tool
+        from roamkb.storage.belonging import usual_state
+        from roamkb.storage.served import TOKEN
+        from roamkb.storage.served import served_ports
 
+        state = str(self._around.state or usual_state())
         given = self._payload.get("tool_input")
         ground = Ground(
             kb=self.kb_names,
@@ -407,6 +411,8 @@ class HookedSession:
             resolve=os.path.realpath,
             variables=self._around.environment,
             hosts=(os.uname().nodename,),
+            ports=served_ports(state),
+            token=f"{state}/{TOKEN}",
         )
         return judge_tool(self.text("tool_name"), given if isinstance(given, Mapping) else {}, ground)
 

@@ -88,7 +88,7 @@ class ProjectLog:
             state=state.state,
             untracked=untracked,
             yes=yes,
-            led_by=self._around.led_by,
+            led_by=self._led_by,
             ask=self._ask,
         )
 
@@ -278,7 +278,8 @@ class ProjectLog:
         `yes` it is only looked at.
 
         Raises:
-            Refused: the source is a work project's and this is another's log; this comes first.
+            Refused: the source is a work project's, or says so itself, and this is another's log; this
+                comes first.
             NoLog: the project has none. NotFound: the file that was named isn't there.
             UsageError, DiskError, Busy: nothing more was written. NotDurable: it was, perhaps.
         """
@@ -290,8 +291,12 @@ class ProjectLog:
             raise UsageError("--memory takes a folder", hint="roamkb ingest --memory [DIR]")
         path = self._memory(folder) if memory else self._source(file)
         kind = self._require_source(path) if path else self._place.kind
-        if path and not memory and file is None:
-            self._require_own_tree(path)
+        if path and not memory:
+            from roamkb.core.boundary import require_no_work
+
+            if file is None:
+                self._require_own_tree(path)
+            require_no_work(ingesting.kinds_said(path), self._place, fact=f"what {path} says")
         log = self._log(f"what {path or 'another tool'} says")
         is_dry_run = dry_run or (memory and not yes)
         if path is None:
@@ -320,6 +325,12 @@ class ProjectLog:
         if self._terminal is not None:
             require_no_agent(self._around.led_by)
         return self._terminal
+
+    @property
+    def _led_by(self) -> str:
+        """Why what is said here is no human's word; empty where it may be one's."""
+        is_asked_at_a_terminal = self._ask is not None and self._terminal is not None
+        return self._around.led_by or (self._around.no_login if is_asked_at_a_terminal else "")
 
     @property
     def _here(self) -> Path:
@@ -480,7 +491,7 @@ class ProjectLog:
             kind=self._session().kind,
             now=now,
             new_id=lambda: self._around.new_id(now),
-            is_human=self._ask is not None and not self._around.led_by,
+            is_human=self._ask is not None and not self._led_by,
             process="" if session else self._process(),
         )
 

@@ -39,6 +39,10 @@ class Rule:
     project_parents: tuple[str, ...]
     #: The human's own TODO sequences, each as after `#+todo:`; empty means org's TODO and DONE.
     todo_lines: tuple[str, ...] = ()
+    #: The rule of the account's own home, where HOME names another: it must allow, too, what this one does.
+    account: "Rule | None" = None
+    #: The folder below which this rule may allow alone: another HOME, with a knowledge base of its own.
+    alone_below: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -135,7 +135,10 @@ def promote(result: "Promoted | Proposed") -> Printed:
         },
         text=text,
         status=0 if result.nodes else 1,
-        warnings=tuple(_hindered(result)),
+        warnings=(
+            *dict.fromkeys(one for _, new in result.nodes for one in new.warnings),
+            *_hindered(result),
+        ),
     )
 
 

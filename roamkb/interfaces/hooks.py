@@ -53,10 +53,10 @@ _EDITORS = frozenset("Write Edit MultiEdit NotebookEdit".split())
 #: Files of one patch that are asked about.
 _MOST_FILES = 20
 _ELSEWHERE = "this session keeps no record; call `roamkb` from the folder that the session was started in"
-#: Of a command: it goes elsewhere, or hides whose session it is from what it runs.
+#: Of a command: it goes elsewhere, or says that it is another session's; one that says of none is unknown.
 _LEAVES = r"\b(?:cd|pushd|popd|chroot|eval)\b|\s-[CD]\b|--(?:chdir|project)\b"
-_HIDES = r"\b(?:CODEX_\w+|HOME)=|\bunset\s|\benv\s+-|\bexec\s+-\w*c"
-_HIDDEN = "the command hides its session from `roamkb`; call it without that"
+_FORGES = r"\bCODEX_\w+="
+_FORGED = "the command tells `roamkb` of another session than its own; call it without that"
 _TYPED = (
     "what is typed into `{program}` once it runs no hook hears of, and it might write to the knowledge base; "
     "run each command by itself, or give the program its script"
@@ -345,8 +345,8 @@ def _unheard(payload: "Payload") -> str:
 
     if "roamkb" not in command.translate(str.maketrans("", "", "'\"\\")):
         return ""
-    if re.search(_HIDES, command):
-        return _HIDDEN
+    if re.search(_FORGES, command):
+        return _FORGED
     try:
         here = os.getcwd()
     except OSError:

@@ -70,9 +70,23 @@ def put(
     has_kb: bool = True,
     **wishes: Any,
 ) -> InstallReport:
-    """Install with `wishes` into `home`, from there or from `cwd`; a knowledge base that is named is there."""
+    """Install with `wishes` into `home`, from there or from `cwd`; folders that are named are there."""
     if has_kb and "kb" in wishes and not wishes.get("create_kb"):
         (wishes["kb"] / ".stfolder").mkdir(parents=True, exist_ok=True)
+    for root in wishes.get("work_roots", ()):
+        root.mkdir(parents=True, exist_ok=True)
+    return installing(wishes, home=home, ask=ask, rules=rules, cwd=cwd)
+
+
+def installing(
+    wishes: Mapping[str, Any],
+    *,
+    home: Path,
+    ask: Ask | None = None,
+    rules: Mapping[Path, bytes] | None = None,
+    cwd: Path | None = None,
+) -> InstallReport:
+    """Install with `wishes` into `home`, whatever is there."""
     return install(
         Wishes(**wishes),
         home=home,
@@ -440,10 +454,21 @@ def test_a_setting_that_the_rule_refuses_writes_nothing(home: Path) -> None:
     assert {} == everything(home)
 
 
-def test_a_work_root_that_isnt_there_is_warned_of(home: Path) -> None:
-    """A slip in a denylist protects nothing."""
-    report = put(home, work_roots=(home / "jbo",))
-    assert "jbo" in report.warnings[0]
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_a_work_root_that_isnt_there_is_an_error(home: Path, dry_run: bool) -> None:
+    """A slip in a denylist protects nothing, and all beside it would be personal."""
+    (home / "job").mkdir()
+    before = everything(home)
+    for there in ((home / "job",), ()):
+        with pytest.raises(UsageError, match="jbo is no folder"):
+            installing({"work_roots": (*there, home / "jbo"), "dry_run": dry_run}, home=home)
+    (home / "jbo").touch()
+    with pytest.raises(UsageError, match="jbo is no folder"):
+        installing({"work_roots": (home / "jbo",), "dry_run": dry_run}, home=home)
+    (home / "jbo").unlink()
+    assert before == everything(home)
+    # the shipped rule's own isn't said by anybody
+    put(home)
 
 
 # asking
@@ -826,7 +851,7 @@ def test_work_can_t_change_the_rule_that_denies_it(
     before = everything(home)
     for dry_run in (True, False):
         with pytest.raises(Refused, match="work project") as caught:
-            put(home, cwd=at_work, dry_run=dry_run, has_kb=False, **whole)
+            installing({**whole, "dry_run": dry_run}, home=home, cwd=at_work)
         assert "knowledge-base.md" in caught.value.hint
     with pytest.raises(Refused):
         take(home, cwd=at_work)

@@ -2,6 +2,8 @@
 
 import json
 import resource
+import subprocess
+import sys
 from datetime import timedelta
 from pathlib import Path
 
@@ -20,6 +22,7 @@ from roamkb.core.ledger import Standing
 from roamkb.storage.log import Log
 from tests.conftest import NOON
 from tests.conftest import World
+from tests.conftest import emulator
 from tests.conftest import make_world
 
 
@@ -407,3 +410,43 @@ def test_an_old_ledger_with_a_line_for_each_pair_counts_as_before(world: World, 
     assert [ids[2], ids[2], ids[1]] == [standing(log, id).flags["may_contradict"] for id in ids]
     (cluster,) = world.run("curate", "--json").json["clusters"]  # type: ignore[misc]
     assert 3 == len(cluster["others"])
+
+
+_TYPE = """
+import os, pty, subprocess, sys
+code = pty.spawn(sys.argv[1:])
+sys.exit(os.waitstatus_to_exitcode(code))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the process table is Linux's")
+@pytest.mark.parametrize(("program", "confidence"), [("xterm", 0.95), ("somebody", 0.9)])
+def test_a_confidence_above_a_humans_is_typed_on_a_terminal_of_theirs(
+    world: World, program: str, confidence: float
+) -> None:
+    """A program can make a terminal as well, and type on it."""
+    world.run("init")
+    words = ("learn", "Zebras are striped", "--confidence", "0.95")
+    subprocess.run(
+        [
+            emulator(world.home.parent, program),
+            "-c",
+            _TYPE,
+            "env",
+            "-u",
+            "PYTHONHOME",
+            sys.executable,
+            "-m",
+            "roamkb",
+            *words,
+        ],
+        cwd=world.personal,
+        env={**world.environment(), "PWD": str(world.personal), "PYTHONHOME": sys.base_prefix},
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        check=True,
+        timeout=120,
+    )
+    learnings = world.run("export", "--json").json["learnings"]
+    assert isinstance(learnings, list)
+    assert [confidence] == [one["confidence"] for one in learnings]

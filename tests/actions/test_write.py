@@ -328,3 +328,27 @@ def test_a_dry_run_shows_each_byte_that_will_be_written(world: World) -> None:
     ours = [line for line in text.splitlines() if ":ID:" not in line and ":CREATED:" not in line]
     assert ours == [line for line in dry.splitlines()[2:] if ":ID:" not in line and ":CREATED:" not in line]
     assert "git\u200b:main" in dry
+
+
+def test_each_write_warns_of_a_work_root_that_isnt_there(world: World) -> None:
+    """However the rule came: a slip makes work personal, and nobody else says so."""
+    rule = world.home / ".claude" / "rules" / "knowledge-base.md"
+    root = world.home / "work"
+    rule.write_text(
+        rule.read_text().replace(f"{root}\n", f"{root}\n{world.home / 'wrok'}\n{world.home}/x-*\n")
+    )
+    world.run("init")
+    for words in (
+        ("write", "Zebras are striped"),
+        ("write", "Zebras are dotted", "--dry-run", "--anyway"),
+        ("supersede", "Zebras are striped", "Zebras are striped in black"),
+    ):
+        ran = world.run(*words)
+        assert (0, 1) == (ran.status, ran.err.count(f"the work root {world.home / 'wrok'} isn't there")), (
+            ran.err
+        )
+    warnings = world.run("write", "Okapis are not", "--json").json["warnings"]
+    assert isinstance(warnings, list)
+    assert "wrok" in warnings[0]
+    (world.home / "wrok").mkdir()
+    assert [] == world.run("write", "Quaggas are gone", "--json").json["warnings"]

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -73,8 +74,11 @@ class Served:
 def serving(
     world: World, folder: Path | None = None, *words: str, extra: Mapping[str, str] | None = None
 ) -> Iterator[Served]:
-    """Run `roamkb serve` in a project until the block ends."""
+    """Run `roamkb serve` in a project until the block ends, with the client in the personal one."""
     here = folder or world.personal
+    began_in = Path.cwd()
+    # the server judges who asks by where they run
+    os.chdir(world.personal)
     errors = world.home.parent / "server-errors"
     with errors.open("wb") as log:
         process = subprocess.Popen(
@@ -101,6 +105,7 @@ def serving(
             errors=errors,
         )
     finally:
+        os.chdir(began_in)
         process.terminate()
         process.wait()
         process.stdout.close()

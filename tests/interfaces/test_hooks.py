@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from roamkb.storage.served import keep_port
 from tests.conftest import World
 
 #: Claude Code's are as 2.1.197 told them to `tests.harness.claude --record`.
@@ -586,16 +587,16 @@ def test_a_session_without_a_record_calls_roamkb_where_it_works(lived_in: World)
         assert is_denied == ("hookSpecificOutput" in ran.json), (folder, transcript)
 
 
-def test_no_command_hides_its_session_from_roamkb(lived_in: World) -> None:
-    """By going elsewhere where there is no record, or without the session's id in any other."""
+def test_no_command_tells_roamkb_of_another_session(lived_in: World) -> None:
+    """Or goes elsewhere where there is no record; one that tells of none is unknown, wherever it goes."""
     at, write = lived_in.personal, "roamkb write 'The export needs a lock'"
     for command, without, within in (
         (write, False, False),
         ("roamkb recall CODEX_HOME", False, False),
         (f"cd {at} && {write}", True, False),
-        (f"unset CODEX_THREAD_ID; {write}", True, True),
+        (f"unset CODEX_THREAD_ID; {write}", False, False),
         (f"CODEX_HOME=/tmp {write}", True, True),
-        (f"env -i PATH=/usr/bin r''{write}", True, True),
+        (f"CODEX_THREAD_ID=0192d0f4 r''{write}", True, True),
     ):
         call = {"tool_name": "Bash", "tool_input": {"command": command}}
         for transcript, is_denied in ((None, without), ("/somewhere", within)):
@@ -614,3 +615,46 @@ def test_nobody_types_into_a_shell_unheard(lived_in: World) -> None:
         assert {} == answer(lived_in, event(lived_in.work, "PreToolUse", **call)), (
             "Claude Code types into none"
         )
+
+
+@pytest.mark.parametrize(
+    ("command", "kinds"),
+    [
+        ('curl -H "Authorization: Bearer $(cat ~/.local/state/roamkb/http-token)" x', "work unknown"),
+        ("cat ~/.local/state/roamkb/htt?-to*", "work unknown"),
+        ("cd; cat .local/state/roamkb/http'-'token", "work unknown"),
+        ('cp $HOME/.local/state/roamkb/http-tok"en" /tmp/t', "work unknown"),
+        ("curl http://127.0.0.1:7717/api/tags", "work unknown"),
+        ("exec 3<>/dev/tcp/localhost/7717", "work unknown"),
+        ("nc 127.1 7'7'17", "work unknown"),
+        ("python -c 'import socket; socket.create_connection((\"::1\", 7717))'", "work unknown"),
+        ("PORT", "work unknown"),
+        ("git log --oneline 77170af", ""),
+        ("echo 17717 7717.5 77171", ""),
+        ("curl http://127.0.0.1:8080/", ""),
+    ],
+)
+def test_the_server_is_no_way_out_for_a_command(world: World, command: str, kinds: str) -> None:
+    """Neither its token nor its port is named outside of personal projects; each port that one had counts."""
+    if command == "PORT":
+        world.state.mkdir(parents=True)
+        keep_port(str(world.state), 54321)
+        command = "curl http://localhost:54321/api/tags"
+    (world.personal / "t").symlink_to(world.state / "http-token")
+    for folder in (world.personal, world.work, world.unknown):
+        call = event(folder, "PreToolUse", tool_name="Bash", tool_input={"command": command})
+        kind = {world.work: "work", world.unknown: "unknown"}.get(folder, "personal")
+        assert (kind in kinds.split()) is ("hookSpecificOutput" in answer(world, call)), (kind, command)
+
+
+def test_the_token_is_no_file_for_other_tools_at_work(world: World) -> None:
+    """By its name or by a link; another file of that folder is."""
+    token = world.state / "http-token"
+    token.parent.mkdir(parents=True)
+    token.write_text("x")
+    (world.work / "t").symlink_to(token)
+    for path, is_denied in ((token, True), (world.work / "t", True), (token.with_name("other"), False)):
+        call = event(world.work, "PreToolUse", tool_name="mcp__files__open", tool_input={"path": str(path)})
+        assert is_denied is ("hookSpecificOutput" in answer(world, call)), path
+    call = event(world.work, "PreToolUse", tool_name="Bash", tool_input={"command": "cat t"})
+    assert "hookSpecificOutput" in answer(world, call)
