@@ -19,7 +19,7 @@ help:
 	@echo 'make demo       see roamkb work on an example knowledge base, in a temporary HOME'
 	@echo 'make test       run the whole suite'
 	@echo 'make install    the `roamkb` command and the rule that agents read, for this user'
-	@echo 'make uninstall  take both away; your notes stay'
+	@echo 'make uninstall  take both away, and name what stays; PURGE=1 takes all but notes and logs'
 	@echo 'make lint       format, style, types, layers'
 	@echo 'make bench      figures: reading, searching, starting; KB=/your/notes measures yours'
 	@echo 'make bench-recall SETS="DIR..."  how well search finds, on question sets in BEIR form'
@@ -69,7 +69,7 @@ install:
 	@.ci/install '$(PYTHON)' "$(DATA)" "$(BIN)"
 
 uninstall:
-	@.ci/uninstall "$(DATA)" "$(BIN)"
+	@.ci/uninstall "$(DATA)" "$(BIN)" $(if $(PURGE),--purge)
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis *.egg-info

@@ -1,24 +1,41 @@
-"""A human at a real terminal: a pseudo-terminal that controls the process, and answers on it."""
+"""A human at a real terminal: a pseudo-terminal that controls the process, and answers on it.
 
-import fcntl
+It is made by a program of an emulator's name, as a human's is: one that any program makes is no human's.
+"""
+
 import os
 import re
 import select
 import subprocess
 import sys
-import termios
 from collections.abc import Callable
 from pathlib import Path
 
 from tests.conftest import Ran
 from tests.conftest import World
+from tests.conftest import emulator
 
 #: What the question at the terminal ends with; the word is what it asks for.
 _PROMPT = re.compile(rb"Type (\S+) to do it: ")
-#: Seconds after which nothing more will come.
-_PATIENCE = 60
 #: Seconds between two looks at whether it ended.
 _MOMENT = 0.05
+
+
+#: Runs a command on the terminal whose number it gets, as an emulator runs a shell.
+_EMULATE = """
+import fcntl, os, subprocess, sys, termios
+where, terminal, *command = sys.argv[1:]
+def take_over():
+    os.setsid()
+    fcntl.ioctl(int(terminal), termios.TIOCSCTTY, 0)
+    if where == "background" and (child := os.fork()):
+        # the parent stays in the foreground, as a shell's job would
+        os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    if where == "background":
+        os.setpgid(0, 0)
+environment = {name: value for name, value in os.environ.items() if name != "PYTHONHOME"}
+sys.exit(subprocess.Popen(command, env=environment, preexec_fn=take_over, pass_fds=[int(terminal)]).wait())
+"""
 
 
 def at_a_terminal(
@@ -29,10 +46,12 @@ def at_a_terminal(
     extra: dict[str, str] | None = None,
     in_background: bool = False,
     early: str = "",
+    is_emulator: bool = True,
 ) -> tuple[Ran, str]:
     """Run `roamkb` under a terminal on which `answer` is typed; return the run and what the terminal showed.
 
-    `early` is typed before the program begins.
+    `early` is typed before the program begins; without `is_emulator` the terminal is of another program's
+    making.
 
     Standard input, output and error are pipes: only the device is the human's.
     """
@@ -40,26 +59,28 @@ def at_a_terminal(
     folder = cwd or world.personal
     os.write(master, early.encode())
 
-    def take_over() -> None:
-        os.setsid()
-        fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
-        if in_background and (child := os.fork()):
-            # the parent stays in the foreground, as a shell's job would
-            os._exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-        if in_background:
-            os.setpgid(0, 0)
-
+    how = ("xterm" if is_emulator else "expect", "background" if in_background else "foreground")
     process = subprocess.Popen(
-        [sys.executable, "-m", "roamkb", *words],
+        [
+            emulator(world.home.parent, how[0]),
+            "-c",
+            _EMULATE,
+            how[1],
+            str(slave),
+            sys.executable,
+            "-m",
+            "roamkb",
+            *words,
+        ],
         cwd=folder,
-        env={**world.environment(), "PWD": str(folder), **(extra or {})},
+        env={**world.environment(), "PWD": str(folder), "PYTHONHOME": sys.base_prefix, **(extra or {})},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        preexec_fn=take_over,
+        pass_fds=(slave,),
     )
     shown = _answered(process, master, answer)
-    out, err = process.communicate(timeout=_PATIENCE)
+    out, err = process.communicate()
     # a terminal without any opener hangs up, so that this one is kept until the end
     os.close(slave)
     os.close(master)

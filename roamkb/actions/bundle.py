@@ -79,6 +79,11 @@ class Opened:
         """How many there are of each type, the most frequent first."""
         return Counter(one.learning.type for one in self.bundle.said).most_common()
 
+    @property
+    def kinds(self) -> Iterable[Kind | None]:
+        """What kinds of project its header and its lines say that it is from."""
+        return (self.bundle.header.kind, *(one.learning.kind for one in self.bundle.said))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Imported:
@@ -162,17 +167,16 @@ def open_bundle(path: Path) -> Opened:
     return Opened(path=path, bundle=bundle)
 
 
-def import_bundle(log: Log, path: Path, hand: Hand, *, yes: bool = False) -> Imported:
-    """Take in what the bundle at `path` says, unverified; without `yes`, say what that would do.
+def import_bundle(log: Log, opened: Opened, hand: Hand, *, yes: bool = False) -> Imported:
+    """Take in what a bundle says, unverified; without `yes`, say what that would do.
 
     Importing it again changes nothing.
 
     Raises:
-        NotFound, DiskError, Busy: nothing more was taken in.
+        DiskError, Busy: nothing more was taken in.
         NotDurable: it was, and the disk would not promise to keep it.
     """
-    opened = open_bundle(path)
-    header = opened.bundle.header
+    path, header = opened.path, opened.bundle.header
     # however many of its lines say the same, a bundle is one voice
     voice = replace(hand, session=hand.session or f"bundle:{header.sha256[:12]}")
     done = ingest(

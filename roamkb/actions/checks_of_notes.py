@@ -11,11 +11,14 @@ from pathlib import Path
 from roamkb.actions.conflicts import ConflictCopy
 from roamkb.actions.conflicts import conflicts
 from roamkb.actions.hygiene import duplicate_ids
+from roamkb.core.brief import READ_IN_A_MOMENT
 from roamkb.core.checkup import Check
 from roamkb.core.checkup import check
+from roamkb.core.checkup import listed
 from roamkb.core.checkup import looked
 from roamkb.core.errors import RoamkbError
 from roamkb.core.model import Rule
+from roamkb.core.names import is_unseen_in_emacs
 from roamkb.core.passages import is_agent_node
 from roamkb.core.text import counted
 from roamkb.formats.org.second_reader import second_reading
@@ -24,6 +27,8 @@ from roamkb.storage import checkup
 from roamkb.storage.checkup import Droppings
 from roamkb.storage.checkup import EmacsLock
 from roamkb.storage.checkup import Patient
+from roamkb.storage.index import Index
+from roamkb.storage.nodes import NOT_UTF8
 from roamkb.storage.nodes import Contents
 from roamkb.storage.nodes import Notes
 
@@ -48,9 +53,12 @@ def checks_of_notes(patient: Patient, rule: Rule) -> Iterator[Check]:
         return
     yield _size(rule, contents)
     looks: tuple[tuple[str, Callable[[], Check]], ...] = (
+        ("writable", lambda: _writable(rule.kb)),
         ("readable", lambda: _readable(notes, contents)),
+        ("seen alike", lambda: _seen_alike(notes, contents)),
         ("indexable", lambda: _indexable(notes, contents)),
         ("other readers", lambda: _other_readers(notes, contents)),
+        ("index", lambda: _index(patient, notes)),
         ("ids", lambda: _ids(notes, contents)),
         ("conflict copies", lambda: _versions_aside(copies)),
         ("lost notes", lambda: _lost_notes(copies)),
@@ -76,6 +84,29 @@ def _size(rule: Rule, contents: Contents) -> Check:
     return Check(name="knowledge base", ok=True, detail=detail)
 
 
+def _writable(kb: Path) -> Check:
+    return check(
+        "writable",
+        filter(None, [checkup.write_fault(kb)]),
+        fine="notes can be written there",
+        fix="searching works; to have notes written, mount it writable, or see whose it is and its mode; "
+        "a harness's sandbox has to let it be written",
+    )
+
+
+def _index(patient: Patient, notes: Notes) -> Check:
+    """Say how many notes the index holds as they are; a search reads the others before it answers."""
+    index = Index(notes, patient.state.cache_folder(notes.kb), version=patient.version)
+    count, waiting = len(notes.walk.files), index.waiting()
+    is_ready = waiting <= READ_IN_A_MOMENT
+    return Check(
+        name="index",
+        ok=is_ready,
+        detail=f"{count - waiting} of {counted(count, 'note')} indexed",
+        fix="" if is_ready else "`roamkb index` reads the others; until then sessions are told of no note",
+    )
+
+
 def _other_readers(notes: Notes, contents: Contents) -> Check:
     """Say whether a reader that isn't ours finds in agent nodes what we find."""
     faults = (
@@ -94,16 +125,46 @@ def _other_readers(notes: Notes, contents: Contents) -> Check:
 
 def _readable(notes: Notes, contents: Contents) -> Check:
     faults = {(notes.path(note), note.fault) for note in contents.notes}
+    unread = [
+        entry
+        for entry in contents.skipped
+        if (entry.path, entry.reason) not in faults and not entry.is_elsewhere
+    ]
+    fixes = {
+        "open it in Emacs; C-x RET f utf-8 saves another encoding as UTF-8"
+        if entry.reason == NOT_UTF8
+        else "see whose it is, its mode and its name; a note is a file that you may read"
+        for entry in unread
+    }
     return check(
         "readable",
-        (
-            f"{entry.path} {entry.reason}"
-            for entry in contents.skipped
-            if (entry.path, entry.reason) not in faults
-        ),
+        (f"{entry.path} {entry.reason}" for entry in unread),
         fine="every note can be read as UTF-8 text",
-        fix="open it in Emacs; C-x RET f utf-8 saves another encoding as UTF-8",
+        fix="; ".join(sorted(fixes)),
     )
+
+
+def _seen_alike(notes: Notes, contents: Contents) -> Check:
+    """Say what the human's Emacs and agents don't both see; org-roam's settings can't be seen from here."""
+    outside = [str(entry.path) for entry in contents.walk.unreadable if entry.is_elsewhere]
+    unread = [*outside, *checkup.find_unread(notes.kb)]
+    unseen = [file.file for file in contents.walk.files if is_unseen_in_emacs(file.file)]
+    is_all = is_unseen_in_emacs(f"{notes.kb.resolve()}/")
+    found: list[str] = []
+    fixes: list[str] = []
+    if unread:
+        found.append(f"org-roam shows its human what agents never see: {listed(unread)}")
+        fixes.append(
+            "what agents should see has to lie in the folder itself, under a name without a leading dot; "
+            "org-roam-file-exclude-regexp hides the rest from org-roam, too"
+        )
+    if is_all or unseen:
+        which = "all notes, before 2.3, since the folder's own path holds it" if is_all else listed(unseen)
+        found.append(f"org-roam by itself leaves out what holds `data/`, and agents see it: {which}")
+        fixes.append(f"{_EMACS_SETTING} leaves out folders of that name alone, as roamkb does")
+    # what a setting of Emacs's may have put right is no fault
+    fine = "org-roam and agents see the same notes, but for conflict copies (see Emacs)"
+    return Check(name="seen alike", ok=not unread, detail=". ".join(found) or fine, fix="; ".join(fixes))
 
 
 def _indexable(notes: Notes, contents: Contents) -> Check:

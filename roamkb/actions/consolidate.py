@@ -25,6 +25,7 @@ from roamkb.core.consolidation import is_durable
 from roamkb.core.consolidation import plan_session
 from roamkb.core.ids import derived_id
 from roamkb.core.learning import Learning
+from roamkb.core.ledger import MAY_CONTRADICT
 from roamkb.core.ledger import SUPERSEDED
 from roamkb.core.ledger import Event
 from roamkb.core.ledger import Standing
@@ -155,9 +156,9 @@ def _events(plan: SessionPlan, state: State, stamps: Stamps) -> list[Event]:
         fields = difference(state.standings[id].learning, said.text)
         event = stamps.event("repeated", id, task=said.task, source=noticed.source, **fields)
         events.append(replace(event, agent=said.agent or event.agent, session=said.session))
-    for own, rival in plan.rivals:
-        events.append(stamps.event("flagged", own, reason="may_contradict", evidence=rival))
-        events.append(stamps.event("flagged", rival, reason="may_contradict", evidence=own))
+    events += [
+        stamps.event("flagged", one, reason=MAY_CONTRADICT, evidence=other) for one, other in plan.disputed
+    ]
     return events
 
 

@@ -23,6 +23,7 @@ from roamkb.storage import checkup
 from roamkb.storage.checkup import Patient
 from roamkb.storage.injections import troubles
 from roamkb.storage.log import Log
+from roamkb.storage.places import missing_roots
 from roamkb.storage.tracked import tracked_below
 
 __all__ = ["Patient", "doctor"]
@@ -85,10 +86,9 @@ def _rule(rule: Rule | BadRule) -> Check:
 
 
 def _work_roots(rule: Rule) -> Check:
-    folders = tuple(filter(None, map(literal_path, rule.work_roots)))
     return check(
         "work roots",
-        (f"{folder} isn't on this machine" for folder in folders if not checkup.exists(Path(folder))),
+        (f"{folder} isn't on this machine" for folder in missing_roots(rule)),
         fine=listed(rule.work_roots) or "none: nothing is work",
         fix=f"see that it is spelt right in {rule.source}; leave it if only another machine has it",
     )

@@ -8,6 +8,7 @@ from roamkb.actions.known import called
 from roamkb.core import confidence
 from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State
+from roamkb.core.replay import start_of
 from roamkb.storage.log import Log
 
 #: What every number of it comes from, by the names that a reader knows (D13).
@@ -15,6 +16,7 @@ CONSTANTS: Mapping[str, int] = {
     "human": confidence.HUMAN,
     "consolidated": confidence.CONSOLIDATED,
     "unsaid": confidence.UNSAID,
+    "adopted": confidence.ADOPTED,
     **{f"start_{name}": value for name, value in confidence.BY_PROVENANCE.items()},
     "repeated": confidence.REPEATED,
     "reused": confidence.REUSED,
@@ -58,7 +60,7 @@ def explain(
     learning = standing.learning
     return Explanation(
         standing=standing,
-        start=confidence.started(learning.confidence, learning.provenance),
+        start=start_of(learning),
         why=_why(standing),
         doubts=doubts_of(standing),
         ranked=standing.rank_confidence(now),
@@ -68,6 +70,8 @@ def explain(
 
 def _why(standing: Standing) -> str:
     learning = standing.learning
+    if learning.is_adopted:
+        return "it came with the project, as somebody else's word"
     provenance = learning.provenance
     usual = confidence.BY_PROVENANCE.get(provenance)
     if usual is not None and learning.confidence in (None, usual):

@@ -25,14 +25,17 @@ from roamkb.core.learning import canonical_type
 from roamkb.core.learning import identity
 from roamkb.core.learning import line_id
 from roamkb.core.learning import own_key
+from roamkb.core.ledger import MAY_CONTRADICT
 from roamkb.core.ledger import SUPERSEDED
+from roamkb.core.ledger import YES
 from roamkb.core.ledger import Event
 from roamkb.core.model import Kind
 from roamkb.core.model import Unreadable
 from roamkb.core.saying import MOST_BYTES
 from roamkb.core.saying import Hand
 from roamkb.core.saying import Stamps
-from roamkb.core.saying import difference
+from roamkb.core.saying import contradictions
+from roamkb.core.saying import repetition
 from roamkb.core.secrets import find_secret
 from roamkb.core.similarity import Likeness
 from roamkb.core.similarity import Shape
@@ -92,6 +95,15 @@ def knowledge_lines(path: Path) -> Iterator[Said | BadLine]:
             continue
         for said in read_learnings((line,), first=number):
             yield said if isinstance(said, BadLine) else replace(said, learning=imported(said.learning))
+
+
+def kinds_said(path: Path) -> Iterator[Kind | None]:
+    """Yield what the lines of a `knowledge.jsonl` that name a kind of project say of it."""
+    for number, line in source_lines(path):
+        # a letter of JSON may be written as its number
+        if isinstance(line, bytes) and (Kind.WORK.value.encode() in line or b"\\u" in line):
+            for said in read_learnings((line,), first=number):
+                yield said.learning.kind if isinstance(said, Said) else None
 
 
 def memory_lines(folder: Path) -> Iterator[Said | BadLine]:
@@ -222,7 +234,9 @@ class _Known:
     """What the log says by now, planned additions included, made for many questions."""
 
     def __init__(self, contents: Contents) -> None:
-        standings = contents.state().standings
+        state = contents.state()
+        standings = state.standings
+        self._disputed = {one.id for one in state.having("contradicts", YES) if state.is_disputed(one)}
         self._learnings = {one.id: one.learning for one in standings.values()}
         old = {one.id for one in standings.values() if one.status == SUPERSEDED}
         self._ids = {one.id for one in (*contents.learnings, *contents.archived)} | self._learnings.keys()
@@ -268,16 +282,16 @@ class _Known:
         kin = _Kin(twin=same) if same or is_alone else self._likely.to(learning)
         if kin.twin is not None:
             twin, known = kin.twin, self._learnings[kin.twin]
-            fields = {"source": learning.id, "origin": learning.origin, **difference(known, learning.content)}
+            fields = {"source": learning.id, "origin": learning.origin, **repetition(known, learning)}
             task = learning.task or learning.bead
             plan.events.append(stamps.event("repeated", twin, task=task, **fields))
             plan.merged += 1
             return
         new = self._fitted(learning, kind)
         plan.learnings.append(new)
-        for rival in kin.rivals:
-            for one, other in ((new.id, rival), (rival, new.id)):
-                plan.events.append(stamps.event("flagged", one, reason="may_contradict", evidence=other))
+        for one, other in contradictions(new.id, kin.rivals, self._disputed):
+            self._disputed.add(one)
+            plan.events.append(stamps.event("flagged", one, reason=MAY_CONTRADICT, evidence=other))
         self._learnings[new.id] = new
         self._keys.add(new.key)
         self._said.setdefault(_word_for_word(new), new.id)

@@ -2,13 +2,21 @@
 
 from collections import Counter
 from collections.abc import Callable
+from collections.abc import Collection
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from roamkb.core.adoption import OWN
+from roamkb.core.adoption import Adopted
+from roamkb.core.adoption import adopting
+from roamkb.core.brief import MUST_CHECK
+from roamkb.core.confidence import ADOPTED
 from roamkb.core.confidence import DURABLE
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import UsageError
+from roamkb.core.ledger import SUPERSEDED
+from roamkb.core.ledger import Standing
 from roamkb.core.text import clipped
 from roamkb.core.text import counted
 from roamkb.core.text import shown
@@ -26,12 +34,14 @@ from roamkb.storage.log import KNOWLEDGE
 from roamkb.storage.log import LEDGER
 from roamkb.storage.log import LOCAL
 from roamkb.storage.log import Log
-from roamkb.storage.observations import set_aside
 from roamkb.storage.places import lies_within
 
 #: Of those who wrote a log, and of a name's letters.
 _NAMED = 3
 _NAME = 40
+#: Of statements, and of each one's characters.
+_SHOWN = 20
+_STATEMENT = 160
 #: Syncthing's marker of a folder that it shares.
 _SHARED = ".stfolder"
 
@@ -56,6 +66,10 @@ class Brought:
     overridden: int
     #: By whom, the most frequent first.
     agents: tuple[str, ...]
+    #: What agents would be told, fit for a terminal: the latest first, and no more than anybody reads.
+    statements: tuple[str, ...]
+    #: What marks all of it as that.
+    adopted: Adopted
 
     def __str__(self) -> str:
         told = ((self.verified, "verified"), (self.durable, "0.80 sure or more"), (self.promoted, "promoted"))
@@ -94,9 +108,9 @@ def init(
 ) -> Initialised:
     """Make the log of the project at `root`, as far as it is missing.
 
-    What a log says that came with the project is put before agents from then on (design section 8). So no
-    agent takes it, `led_by` saying by what one is known to run this; and who sits at a terminal is asked by
-    `ask`, unless they said `yes`. A script without either is its owner's.
+    What a log says that came with the project is put before agents from then on (design section 8), as
+    somebody else's word (D25). So no agent takes it, `led_by` saying by what one is known to run this; and
+    who sits at a terminal is asked by `ask`, unless they said `yes`. A script without either is its owner's.
 
     Raises:
         UsageError: no log can be kept there, or nobody wants the one that came with the project.
@@ -106,11 +120,16 @@ def init(
     make_key(state)
     log = Log(root, state)
     log.check_folders()
-    adopted = None if log.is_there else _brought(log)
-    if adopted:
-        _confirm(root, adopted, ask, yes=yes, led_by=led_by)
+    brought = None
+    if log.is_there:
+        # also where only the local folder is gone
+        log.require()
+    elif brought := _brought(log):
+        _confirm(root, brought, ask, yes=yes, led_by=led_by)
+        if _brought(log) != brought:
+            raise UsageError("the log changed meanwhile; nothing was made", hint="call `roamkb init` again")
     is_in_git = (root / ".git").exists()
-    made = list(_make(log))
+    made = list(_make(log, brought.adopted if brought else OWN))
     if untracked and is_in_git:
         made += _exclude(root)
     return Initialised(
@@ -118,7 +137,7 @@ def init(
         folder=log.folder,
         made=tuple(made),
         ignored_by=ignored_by(log.knowledge, root, home=home) if is_in_git else None,
-        adopted=adopted,
+        adopted=brought,
         is_in_git=is_in_git,
     )
 
@@ -145,7 +164,8 @@ def _check(root: Path, home: Path, kb: Path | None) -> None:
 
 def _brought(log: Log) -> Brought | None:
     """Return what the log says that is there already; None where it says nothing."""
-    state = log.read().state()
+    contents = log.read()
+    state = contents.state()
     known = state.standings.values()
     if not known and not state.events:
         return None
@@ -157,7 +177,22 @@ def _brought(log: Log) -> Brought | None:
         promoted=sum(bool(one.node) for one in known),
         overridden=sum(one.is_overridden for one in known),
         agents=tuple(clipped(agent, _NAME) for agent, _ in agents.most_common(_NAMED)),
+        statements=tuple(_statements(known)),
+        adopted=adopting(
+            [one.id for one in (*contents.learnings, *contents.archived)]
+            + [one.id for one in contents.events]
+        ),
     )
+
+
+def _statements(known: Collection[Standing]) -> Iterator[str]:
+    """Yield what agents would be told, the latest first."""
+    current = [one.learning for one in known if one.status != SUPERSEDED]
+    latest = sorted(current, key=lambda one: (one.canonical_type == MUST_CHECK, one.ts, one.id), reverse=True)
+    for learning in latest[:_SHOWN]:
+        yield f"[{shown(learning.canonical_type).upper()}] {clipped(shown(learning.content), _STATEMENT)}"
+    if len(latest) > _SHOWN:
+        yield f"and {len(latest) - _SHOWN:,} more, in {FOLDER}/{KNOWLEDGE}"
 
 
 def _confirm(
@@ -173,12 +208,16 @@ def _confirm(
         )
     if yes or ask is None:
         return
-    question = f"{what}.\nAgents will be told what it says. Take it? [y/N]"
+    says = "".join(f"\n  {statement}" for statement in brought.statements)
+    question = (
+        f"{what}.\nAgents will be told, as nobody's verified word and at most {ADOPTED / 100:.2f} sure:{says}"
+        "\nTake it? [y/N]"
+    )
     if ask(question).strip().lower() not in ("y", "yes"):
         raise UsageError("the log wasn't adopted; nothing was made")
 
 
-def _make(log: Log) -> Iterator[Path]:
+def _make(log: Log, adopted: Adopted) -> Iterator[Path]:
     for folder in (log.folder, log.ignored):
         if not folder.is_dir():
             yield make_folder(folder)
@@ -186,9 +225,8 @@ def _make(log: Log) -> Iterator[Path]:
         if not (log.folder / name).exists():
             yield create(log.folder, name, data)
     if not log.is_there:
-        set_aside(log.ignored)
         # the last: its being there says that all is
-        yield make_folder(log.local, mode=0o700)
+        yield log.adopt(adopted)
 
 
 def _exclude(root: Path) -> Iterator[Path]:

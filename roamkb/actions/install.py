@@ -18,6 +18,7 @@ from roamkb.core.boundary import is_loosened
 from roamkb.core.boundary import permit
 from roamkb.core.boundary import strictest
 from roamkb.core.errors import BadRule
+from roamkb.core.errors import DiskError
 from roamkb.core.errors import UsageError
 from roamkb.core.installation import Absent
 from roamkb.core.installation import Folder
@@ -40,6 +41,7 @@ from roamkb.core.names import note_name
 from roamkb.core.patterns import is_under
 from roamkb.core.patterns import literal
 from roamkb.core.patterns import literal_path
+from roamkb.core.text import shown
 from roamkb.formats.block import BadMarks
 from roamkb.formats.block import has_block
 from roamkb.formats.block import with_block
@@ -67,12 +69,14 @@ from roamkb.storage.places import classify_folder
 from roamkb.storage.places import find_rule
 from roamkb.storage.places import lies_within
 from roamkb.storage.places import session_project
+from roamkb.storage.walk import kb_fault
 
 RULE_NAME = "knowledge-base.md"
 #: Puts a question to the human at the terminal and returns the line that they type.
 Ask = Callable[[str], str]
 _KB = "knowledge base"
 _FIRST_NOTE = "first note"
+COPY = "copy of the rule"
 #: Who answers nonsense three times doesn't want to be asked.
 _TRIES = 3
 
@@ -81,6 +85,7 @@ def install(
     wishes: Wishes,
     *,
     home: Path,
+    data: Path,
     account_home: Path,
     session: Session,
     rules: Mapping[Path, bytes],
@@ -91,29 +96,50 @@ def install(
     """Put the rules and whatever else is wished for in place; a second call changes nothing.
 
     `ask` is given on a terminal only. It is called before there is a rule, since the work roots of
-    the rule that everybody gets are one person's, and before a harness's settings are written.
+    the rule that everybody gets are one person's, and before a harness's settings are written. Below `data`
+    lie copies of the rules that came with the program: an upgrade of Python takes away where it is installed.
 
     Raises:
+        UsageError: there is no knowledge base, or no work root, where one was named; nothing was done.
         Refused: a session at work would change the rule, or one that isn't personal the knowledge base.
     """
-    place = rule_place(home)
-    if ask and not wishes.work_roots and isinstance(look(place), Absent):
+    place, copies, named = rule_place(home), copies_in(data), wishes.work_roots
+    fault = kb_fault(wishes.kb) if wishes.kb and not wishes.create_kb else ""
+    if ask and not fault and not wishes.work_roots and isinstance(look(place), Absent):
         wishes = _asked(wishes, ask, home=home, rules=rules)
     if wishes.agents_md:
         real = real_path(wishes.agents_md)
         if not isinstance(look(real.parent), Folder):
             raise UsageError(f"no folder {real.parent}", hint="--agents-md names a file in a folder")
         wishes = replace(wishes, agents_md=real)
-    places = [place.with_name(path.name) for path in rules]
+    places = [folder / path.name for path in rules for folder in (place.parent, copies)]
     found = {path: look(path) for path in (*places, *wished_files(wishes))}
-    rule = _rule_to_be(wishes, home=home, rules=rules, found=found[place])
+    old = _changed_copy(found[place], found[copies / RULE_NAME])
+    rule = _rule_to_be(wishes, old, home=home, rules=rules)
+    if lies_within(copies, rule.kb):
+        raise DiskError(
+            copies,
+            "roamkb's own files may not lie in the knowledge base",
+            hint="XDG_DATA_HOME, or a link in its place, leads there: name another folder",
+        )
     found[rule.kb] = look(real_path(rule.kb))
-    steps = plan_install(wishes, home=home, rules=rules, rule=rule, found=found, now=now, new_id=new_id)
+    steps = _rule_steps(wishes, old, home=home, copies=copies, rules=rules, found=found)
+    steps += plan_install(wishes, home=home, rule=rule, found=found, now=now, new_id=new_id)
     there = find_rule(home, account_home=home)
     stays = any(step.path == place and step.change is None for step in steps)
     kb = there.kb if stays and isinstance(there, Rule) else rule.kb
     steps += harness_steps(wishes, home=home, kb=short_path(kb, home))
     check_leave("install", steps, rule=rule, home=home, account_home=account_home, session=session)
+    if missing := [path for path in named if not isinstance(look(path.resolve()), Folder)]:
+        raise UsageError(
+            f"{shown(str(missing[0]))} is no folder here: is the work root spelt right? nothing was changed",
+            hint="all beside it would be personal; make the folder first if it is to come",
+        )
+    if fault:
+        raise UsageError(
+            f"no knowledge base at {wishes.kb}: {fault}; nothing was installed",
+            hint="mount it or name another; --create-kb begins one there, with a first note",
+        )
     warnings = _slips(wishes, kb)
     if not wishes.dry_run:
         steps = tuple(approved(step, yes=wishes.yes, ask=ask) for step in steps)
@@ -142,10 +168,12 @@ def check_leave(
         return
     changes = tuple(step for step in steps if step.path and step.change)
     place = rule_place(home)
+    # it may be a link
+    rule_files = (place, real_path(place))
     if (
         project.kind is Kind.WORK
         and said
-        and any(step.path == place for step in changes)
+        and any(step.path in rule_files for step in changes)
         and (rule is None or is_loosened(rule, said))
     ):
         hint = f"only your human changes what is denied: outside of work, or in {place}"
@@ -180,6 +208,11 @@ def rule_place(home: Path) -> Path:
     return home / ".claude" / "rules" / RULE_NAME
 
 
+def copies_in(data: Path) -> Path:
+    """Return the folder of the copies that rules are linked to."""
+    return data / "rules"
+
+
 def wished_files(wishes: Wishes) -> tuple[Path, ...]:
     """Return the files beside the rules that `wishes` name."""
     block = (wishes.agents_md,) if wishes.agents_md else ()
@@ -190,20 +223,13 @@ def plan_install(
     wishes: Wishes,
     *,
     home: Path,
-    rules: Mapping[Path, bytes],
     rule: Rule,
     found: Mapping[Path, Found],
     now: datetime,
     new_id: Callable[[], str],
 ) -> tuple[Step, ...]:
-    """Return what `install` has to do so that `rule` counts, where `found` is what is there."""
-    steps = [
-        _own_copy_step(place, data, wishes, found[place], home=home)
-        if place == rule.source and (wishes.own_copy or own_copy(found[place]))
-        else _link_step(place, shipped, data, found[place])
-        for shipped, data in rules.items()
-        for place in [rule.source.with_name(shipped.name)]
-    ]
+    """Return what `install` has to do beside `rule`, where `found` is what is there."""
+    steps: list[Step] = []
     if wishes.create_kb:
         steps += _kb_steps(rule, found[rule.kb], now=now, new_id=new_id)
     if wishes.agents_md:
@@ -223,6 +249,51 @@ def plan_install(
 # the rule
 
 
+def _rule_steps(
+    wishes: Wishes,
+    old: OwnCopy | None,
+    *,
+    home: Path,
+    copies: Path,
+    rules: Mapping[Path, bytes],
+    found: Mapping[Path, Found],
+) -> tuple[Step, ...]:
+    """Return what puts each rule in place: a link to a copy, or a copy with settings of the user's own."""
+    steps: list[Step] = []
+    for shipped, data in rules.items():
+        place, copy = rule_place(home).with_name(shipped.name), copies / shipped.name
+        if place == rule_place(home) and (wishes.own_copy or own_copy(found[place])):
+            steps.append(_own_copy_step(place, data, wishes, old, found[place], home=home))
+            continue
+        link = _link_step(place, copy, data, found[place])
+        if link.outcome is Outcome.LEFT_ALONE or isinstance(found[place], Held):
+            steps.append(link)
+            continue
+        steps.append(_copy_step(copy, shipped, data, found[copy]))
+        if steps[-1].outcome is not Outcome.LEFT_ALONE:
+            steps.append(link)
+    return tuple(steps)
+
+
+def _copy_step(copy: Path, shipped: Path, data: bytes, found: Found) -> Step:
+    """Return the step that keeps a copy of the shipped rule where nothing but `uninstall` takes it away."""
+    what = COPY
+    stamped = render_own_copy(OwnCopy(data, pristine=True))
+    if isinstance(found, Held) and found.data == stamped:
+        return unchanged(what, copy, "up to date")
+    old = own_copy(found)
+    if old and not old.pristine:
+        return unchanged(
+            what, copy, f"you edited it, so it stays as it is; {shipped} has the one of this roamkb"
+        )
+    if old is None and not isinstance(found, Absent):
+        return left_alone(what, copy, "move it away and install again")
+    why = "renewed" if old else "of the one that came with this roamkb"
+    return Step(
+        what=what, path=copy, outcome=Outcome.WRITTEN, why=why, change=PutFile(data=stamped, was=found)
+    )
+
+
 def is_our_link(found: Found, name: str, data: bytes) -> bool:
     """Say whether a link at a rule's place was made by some roamkb: it ends, or ended, at a shipped rule."""
     if not isinstance(found, LinkTo):
@@ -231,23 +302,23 @@ def is_our_link(found: Found, name: str, data: bytes) -> bool:
     return found.data == data or found.target.endswith(folder + name)
 
 
-def _link_step(place: Path, shipped: Path, data: bytes, found: Found) -> Step:
+def _link_step(place: Path, copy: Path, data: bytes, found: Found) -> Step:
     linked = Step(
         what="rule",
         path=place,
         outcome=Outcome.LINKED,
-        why=f"to {shipped}",
-        change=MakeLink(target=shipped, was=found),
+        why=f"to {copy}",
+        change=MakeLink(target=copy, was=found),
     )
     match found:
         case Absent():
             return linked
-        case LinkTo(target=target, dangles=False) if target == str(shipped):
+        case LinkTo(target=target) if target == str(copy):
             return unchanged("rule", place, "linked already")
         case LinkTo(dangles=True):
-            return replace(linked, why=f"to {shipped}; the link there led nowhere")
+            return replace(linked, why=f"to {copy}; the link there led nowhere")
         case LinkTo() if is_our_link(found, place.name, data):
-            return replace(linked, why=f"to {shipped}; the link led to another roamkb")
+            return replace(linked, why=f"to {copy}; the link led to where a roamkb is or was installed")
         case Held(data=held) if held == data:
             return unchanged("rule", place, "a file with the same text is there")
     return left_alone("rule", place, "move it away and install again, or keep it and do without this rule")
@@ -258,9 +329,16 @@ def own_copy(found: Found) -> OwnCopy | None:
     return parse_own_copy(found.data) if isinstance(found, Held) else None
 
 
-def _own_copy_step(place: Path, shipped: bytes, wishes: Wishes, found: Found, *, home: Path) -> Step:
+def _changed_copy(at_place: Found, below_data: Found) -> OwnCopy | None:
+    """Return the copy whose settings count and stay: the user's own one, or ours once they edited it."""
+    linked = own_copy(below_data) if isinstance(at_place, LinkTo | Absent) else None
+    return own_copy(at_place) or (linked if linked and not linked.pristine else None)
+
+
+def _own_copy_step(
+    place: Path, shipped: bytes, wishes: Wishes, old: OwnCopy | None, found: Found, *, home: Path
+) -> Step:
     """Return the step that writes the user's own copy, or renews it without losing what they changed."""
-    old = own_copy(found)
     ours = is_our_link(found, place.name, shipped) or found in (Absent(), Held(data=shipped))
     if old is None and not ours:
         return left_alone("rule", place, "move it away and install again")
@@ -279,14 +357,15 @@ def _own_copy_step(place: Path, shipped: bytes, wishes: Wishes, found: Found, *,
 def _own_copy_data(place: Path, shipped: bytes, wishes: Wishes, old: OwnCopy | None, *, home: Path) -> bytes:
     """Return the own copy with its mark.
 
-    Settings that aren't wished for stay as they are. The work roots of a copy are only ever
-    added to: to lift a denial takes an editor. The shipped rule's roots stay as well, where
+    Settings that aren't wished for stay as they are. The work roots and project parents of a copy are
+    only ever added to: to take one away takes an editor. The shipped rule's roots stay as well, where
     the project parents would make them personal. The text follows the shipped rule until the
     user edits it; from then on it is theirs and only the settings change.
     """
     present = parse_rule((old.text if old else shipped).decode(), source=place, home=home)
     added = tuple(_entry(path, home) for path in wishes.work_roots)
-    parents = tuple(literal(str(path)) for path in wishes.project_parents) or present.project_parents
+    wished = tuple(literal(str(path)) for path in wishes.project_parents)
+    parents = tuple(dict.fromkeys((*(present.project_parents if old or not wished else ()), *wished)))
     kept = tuple(root for root in present.work_roots if old or not added or _is_below(root, parents))
     work_roots = (*_shortened(kept, home), *added)
     text = render_rule(
@@ -315,11 +394,10 @@ def _shortened(entries: tuple[str, ...], home: Path) -> tuple[str, ...]:
     return tuple(above.sub(r"\1~", entry) for entry in entries)
 
 
-def _rule_to_be(wishes: Wishes, *, home: Path, rules: Mapping[Path, bytes], found: Found) -> Rule:
-    """Return the rule as it will count when `wishes` have come true; `found` is at its place."""
+def _rule_to_be(wishes: Wishes, old: OwnCopy | None, *, home: Path, rules: Mapping[Path, bytes]) -> Rule:
+    """Return the rule as it will count when `wishes` have come true; `old` is the copy that counts now."""
     place = rule_place(home)
     shipped = next(data for path, data in rules.items() if path.name == RULE_NAME)
-    old = own_copy(found)
     if wishes.own_copy or old:
         shipped = _own_copy_data(place, shipped, wishes, old, home=home)
     return parse_rule(shipped.decode(), source=place, home=home)
@@ -327,7 +405,7 @@ def _rule_to_be(wishes: Wishes, *, home: Path, rules: Mapping[Path, bytes], foun
 
 def _asked(wishes: Wishes, ask: Ask, *, home: Path, rules: Mapping[Path, bytes]) -> Wishes:
     """Return `wishes` with the folders that the user calls work among those that would be personal."""
-    rule = _rule_to_be(wishes, home=home, rules=rules, found=Absent())
+    rule = _rule_to_be(wishes, None, home=home, rules=rules)
     projects = tuple(
         classify_folder(folder, rule)
         for parent in filter(None, map(_folder, rule.project_parents))
@@ -360,14 +438,8 @@ def _folder(entry: str) -> Path | None:
 
 def _slips(wishes: Wishes, kb: Path) -> tuple[str, ...]:
     """Return what may be a slip of the pen, or a knowledge base that nobody named, where `kb` will count."""
-    slips = [
-        f"{path} is no folder here: is the work root spelt right?"
-        for path in wishes.work_roots
-        if not isinstance(look(path.resolve()), Folder)
-    ]
-    if wishes.kb and not wishes.create_kb and not isinstance(look(wishes.kb.resolve()), Folder):
-        slips.append(f"{wishes.kb} is no folder here: mount it, or make it with --create-kb")
-    if not (wishes.kb or wishes.create_kb) and not isinstance(look(kb.resolve()), Folder):
+    slips = []
+    if not (wishes.kb or wishes.create_kb) and kb_fault(kb):
         slips.append(
             f"there are no notes at {kb}: name yours with `roamkb install --kb DIR`, "
             "or begin there with --create-kb"
@@ -384,8 +456,8 @@ def _kb_steps(rule: Rule, found: Found, *, now: datetime, new_id: Callable[[], s
     if classify_folder(kb, rule).kind is Kind.WORK:
         return (left_alone(what, kb, "a knowledge base under a work root would be work's"),)
     match found:
-        case Folder(names=names) if any(not name.startswith(".") for name in names):
-            return (unchanged(what, kb, "the folder is there and has files in it"),)
+        case Folder(names=names) if any(not name.startswith(".") for name in names) and not kb_fault(kb):
+            return (unchanged(what, kb, "the folder is there and has notes in it"),)
         case Absent() | Folder():
             note = kb / note_name(now, FIRST_SLUG, "")
             made = Step(what=what, path=kb, outcome=Outcome.WRITTEN, why="a new folder", change=MakeFolder())

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from collections.abc import Iterator
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,19 +10,24 @@ from roamkb.actions.known import called
 from roamkb.actions.known import near
 from roamkb.core.confidence import AT_FIRST
 from roamkb.core.confidence import started
+from roamkb.core.errors import UsageError
 from roamkb.core.learning import Learning
+from roamkb.core.learning import canonical_type
 from roamkb.core.learning import label_of
-from roamkb.core.ledger import Event
+from roamkb.core.learning import nearest_type
+from roamkb.core.ledger import MAY_CONTRADICT
 from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State
 from roamkb.core.saying import Hand
 from roamkb.core.saying import Saying
 from roamkb.core.saying import Stamps
 from roamkb.core.saying import check_saying
-from roamkb.core.saying import difference
+from roamkb.core.saying import contradictions
 from roamkb.core.saying import drafted
+from roamkb.core.saying import repetition
 from roamkb.core.secrets import has_high_entropy
 from roamkb.core.secrets import names_a_secret
+from roamkb.core.text import shown
 from roamkb.storage.log import Contents
 from roamkb.storage.log import Log
 
@@ -57,8 +61,11 @@ def learn(
     hand: Hand,
     *,
     supersedes: str | None = None,
+    any_type: bool = True,
 ) -> Learned:
     """Add `saying` to `log`, whose lock is taken meanwhile, and return what became of it.
+
+    Without `any_type` a type that nobody used yet, and that is nearly spelt as a known one, is asked about.
 
     Raises:
         UsageError, SecretFound, NotFound, Ambiguous, DiskError: nothing was written.
@@ -68,13 +75,17 @@ def learn(
     with log.locked():
         contents = log.read()
         state = contents.state()
+        if not any_type:
+            _check_type(state, saying.type)
         old = called(log, state, supersedes) if supersedes else None
         twin, rivals = near(state, finder_of(state), saying, limit=ALIKE, besides=old)
         stamps = Stamps(hand, after=contents.last_event)
         if twin is not None:
             return _repeat(log, contents, twin, saying, stamps)
         learning = drafted(saying, hand, state)
-        events = [*_contradictions(stamps, learning, rivals)]
+        disputed = {rival.id for rival in rivals if state.is_disputed(rival)}
+        pairs = contradictions(learning.id, [rival.id for rival in rivals], disputed)
+        events = [stamps.event("flagged", of, reason=MAY_CONTRADICT, evidence=other) for of, other in pairs]
         if old:
             events.append(stamps.event("superseded", old.id, by_which=learning.id, reason="rewritten"))
         log.append([learning], events)
@@ -90,10 +101,20 @@ def learn(
     )
 
 
+def _check_type(state: State, word: str) -> None:
+    """Raise where a type looks like a slip of the pen: the set is open, and recall by type would miss it."""
+    meant = nearest_type(word)
+    if meant and not state.having("type", canonical_type(word)):
+        raise UsageError(
+            f"no type {shown(word)} so far; nothing was written",
+            hint=f"did you mean {meant}? For a type of your own add --anyway",
+        )
+
+
 def _repeat(log: Log, contents: Contents, twin: Standing, saying: Saying, stamps: Stamps) -> Learned:
     """Count `saying` as one more occurrence of `twin`; the lock is held."""
-    fields = difference(twin.learning, saying.content)
-    event = stamps.event("repeated", twin.id, task=saying.task, **fields)
+    fields = repetition(twin.learning, saying)
+    event = stamps.event("repeated", twin.id, task=saying.task or saying.bead, **fields)
     log.append(events=[event])
     standing = contents.plus(events=[event]).state().standings[twin.id]
     return Learned(
@@ -103,12 +124,6 @@ def _repeat(log: Log, contents: Contents, twin: Standing, saying: Saying, stamps
         occurrences=standing.occurrences,
         path=log.ledger,
     )
-
-
-def _contradictions(stamps: Stamps, learning: Learning, rivals: Sequence[Standing]) -> Iterator[Event]:
-    for rival in rivals:
-        yield stamps.event("flagged", learning.id, reason="may_contradict", evidence=rival.id)
-        yield stamps.event("flagged", rival.id, reason="may_contradict", evidence=learning.id)
 
 
 def _warnings(saying: Saying, learning: Learning) -> Iterator[str]:

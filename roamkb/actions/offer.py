@@ -1,6 +1,7 @@
 """What is worth showing to who didn't ask: the search's ranking, and a floor under it (`core/floor`)."""
 
 from collections.abc import Collection
+from collections.abc import Container
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -50,7 +51,7 @@ def offered_nodes(
     text: str,
     *,
     limit: int,
-    besides: Collection[str] = (),
+    besides: Container[str] = (),
     loose: bool = False,
 ) -> tuple[Hit, ...]:
     """Return the nodes that `text` makes worth an interruption, but none of `besides`, which are ids.

@@ -6,10 +6,15 @@ the ledger remembers.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable
+from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import field
+from enum import StrEnum
 from itertools import islice
 from typing import Final
 
@@ -19,7 +24,12 @@ from roamkb.core.claims import oppose
 from roamkb.core.consolidation import MOST_ALIKE
 from roamkb.core.consolidation import category
 from roamkb.core.consolidation import is_durable
+from roamkb.core.errors import Ambiguous
 from roamkb.core.errors import NearDuplicate
+from roamkb.core.errors import NotAsMeant
+from roamkb.core.errors import NotFound
+from roamkb.core.errors import SecretFound
+from roamkb.core.errors import UsageError
 from roamkb.core.ids import derived_id
 from roamkb.core.joins import Near
 from roamkb.core.ledger import CONTESTED
@@ -51,6 +61,19 @@ _NEVER_GOES = ("no_secret", "no_instruction", "safe")
 _NOT_A_TAG = re.compile(r"[^\w@#%]+")
 
 
+class Hindrance(StrEnum):
+    """What keeps a learning out of the knowledge base."""
+
+    PROMOTED = "promoted before"
+    REPLACED = "replaced by another"
+    REVIEW = "in need of a review"
+    CONTESTED = "taken back"
+    ELSEWHERE = "not learned in a personal project"
+    UNVERIFIED = "not verified"
+    PASSING = "not durable"
+    UNSAFE = "unsafe"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Left:
     """A learning that wasn't promoted, and why."""
@@ -69,8 +92,8 @@ class Promoted:
     left: tuple[Left, ...] = ()
     #: What could be promoted, where nothing was named.
     candidates: tuple[Standing, ...] = ()
-    #: Verified learnings that aren't durable, where nothing was named.
-    passing: int = 0
+    #: What keeps how many others from it, where nothing was named; of all if nothing can go.
+    hindered: Mapping[Hindrance, int] = field(default_factory=dict)
     #: Whether the question of the wrap-up is to be put.
     asks: bool = False
     #: Whether this session looked anything up.
@@ -96,42 +119,64 @@ def candidates(state: State) -> list[Standing]:
     return sorted(found, key=lambda one: (-one.confidence, -one.occurrences, -one.learning.ts, one.id))
 
 
-def passing(state: State) -> int:
-    """Return how many verified learnings are left for nothing but that they aren't durable."""
-    return sum(
-        not one.node
-        and one.status not in (SUPERSEDED, NEEDS_REVIEW)
-        and one.learning.kind is Kind.PERSONAL
-        and not is_durable(one)
-        for one in state.having("verdict", VERIFIED)
-    )
+def hindered(standings: Iterable[Standing]) -> Mapping[Hindrance, int]:
+    """Return what keeps learnings out of the knowledge base, and how many of them, the most first."""
+    return dict(Counter(filter(None, map(_hindrance, standings))).most_common())
+
+
+def _hindrance(standing: Standing) -> Hindrance | None:
+    """Return the first thing that keeps a learning out of the knowledge base; None where it can go."""
+    if standing.node:
+        return Hindrance.PROMOTED
+    if standing.status == SUPERSEDED:
+        return Hindrance.REPLACED
+    if standing.status == NEEDS_REVIEW:
+        return Hindrance.REVIEW
+    if CONTESTED in standing.flags:
+        return Hindrance.CONTESTED
+    if standing.learning.kind is not Kind.PERSONAL:
+        return Hindrance.ELSEWHERE
+    if standing.verdict != VERIFIED:
+        return Hindrance.UNVERIFIED
+    if not is_durable(standing):
+        return Hindrance.PASSING
+    return Hindrance.UNSAFE if _fault(standing) else None
+
+
+def _fault(standing: Standing) -> str:
+    """Return what is wrong with a text that anybody may have verified; empty where nothing is."""
+    # the ledger's word for it may have come with a repository, and authorises nothing
+    found = checks(standing.learning.content, Evidence())
+    return next((check.why for check in found if check.name in _NEVER_GOES and check.why), "")
 
 
 def why_not(standing: Standing) -> str:
     """Return why a learning can't be promoted to the knowledge base; empty where it can."""
     learning = standing.learning
-    if standing.node:
-        return "it was promoted before"
-    if standing.status == SUPERSEDED:
-        return "another replaced it"
-    if standing.status == NEEDS_REVIEW:
-        return (
-            "it needs a review first: `roamkb explain` says why; where another may say otherwise, "
-            "`roamkb learn … --supersedes KEY` settles it, then `roamkb verify`"
-        )
-    if CONTESTED in standing.flags:
-        return f"somebody took it back: {shown(standing.flags[CONTESTED])}"
-    if learning.kind is not Kind.PERSONAL:
-        said = learning.kind.value if learning.kind else "unknown"
-        article = "an" if said == "unknown" else "a"
-        return f"it was learned in {article} {said} project; nothing of that enters the knowledge base"
-    if standing.verdict != VERIFIED:
-        return f"it is {standing.verdict}: `roamkb verify {learning.key}` first"
-    if not is_durable(standing):
-        return f"it isn't durable: confidence {standing.confidence / 100:.2f}, {category(standing)}"
-    # the ledger's word for it may have come with a repository, and authorises nothing
-    wrong = (check.why for check in checks(learning.content, Evidence()) if check.name in _NEVER_GOES)
-    return next(filter(None, wrong), "")
+    match _hindrance(standing):
+        case None:
+            return ""
+        case Hindrance.PROMOTED:
+            return "it was promoted before"
+        case Hindrance.REPLACED:
+            return "another replaced it"
+        case Hindrance.REVIEW:
+            return (
+                "it needs a review first: `roamkb explain` says why; where another may say otherwise, "
+                "`roamkb learn … --supersedes KEY` settles it, then `roamkb verify`"
+            )
+        case Hindrance.CONTESTED:
+            return f"its session took it back, or another did: {shown(standing.flags[CONTESTED])}"
+        case Hindrance.ELSEWHERE:
+            said = learning.kind.value if learning.kind else "unknown"
+            article = "an" if said == "unknown" else "a"
+            return f"it was learned in {article} {said} project; nothing of that enters the knowledge base"
+        case Hindrance.UNVERIFIED:
+            return f"it is {standing.verdict}: `roamkb verify {learning.key}` first"
+        case Hindrance.PASSING:
+            return f"it isn't durable: confidence {standing.confidence / 100:.2f}, {category(standing)}"
+        case Hindrance.UNSAFE:
+            return _fault(standing)
 
 
 def node_id(standing: Standing) -> str:
@@ -152,6 +197,8 @@ def promote(
 
     Where `careful`, since nobody named them, one that may contradict a node is left, and one that says in
     other words what was promoted before.
+
+    One that can't be written is left, with the reason; alone and named, it raises what `write` raises.
 
     Raises:
         Refused: the session may not write; everything stays. NotDurable: see there.
@@ -179,6 +226,12 @@ def promote(
                 written = desk.write(fact, node_id(standing), False)
         except NearDuplicate as error:
             left.append(Left(standing=standing, reason="a node says so already", known=error.candidates))
+            continue
+        except (Ambiguous, NotAsMeant, NotFound, SecretFound, UsageError) as error:
+            # nothing was written of it, and the others may go all the same
+            if len(standings) == 1 and not careful:
+                raise
+            left.append(Left(standing=standing, reason=error.message))
             continue
         nodes.append((standing, written))
         there.add(standing)

@@ -80,6 +80,10 @@ def recall(
     if page.limit < 1 or page.offset < 0:
         raise UsageError("--limit and --recent take a number from 1, --offset from 0")
 
+    # a repetition may have brought the tag, which the index doesn't hear of
+    wanted = replace(wanted, tags=wanted.tags + query.tags, without_tags=query.without_tags)
+    query = replace(query, tags=(), without_tags=())
+
     def doubted(one: Recollected) -> Recollected:
         return replace(one, doubts=doubts_of(one.standing))
 
@@ -159,7 +163,7 @@ def _narrowed(state: State, query: Query, wanted: Wanted) -> Query | None:
     if not wanted.is_choosy or query.ids:
         return query
     chosen = tuple(id for id, one in state.standings.items() if wanted.lets_through(one))
-    if 2 * len(chosen) > len(state.standings):
+    if 2 * len(chosen) > len(state.standings) and not wanted.is_by_tags:
         return query
     return narrowed(query, ids=chosen) if chosen else None
 

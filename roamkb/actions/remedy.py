@@ -24,7 +24,7 @@ from roamkb.core.saying import Stamps
 from roamkb.core.secrets import find_secret
 from roamkb.core.text import shown
 from roamkb.storage.grep import linear
-from roamkb.storage.installed import how_to_add
+from roamkb.storage.installer import how_to_add
 from roamkb.storage.log import Log
 
 #: How many are offered where nobody says.

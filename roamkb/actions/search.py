@@ -17,6 +17,7 @@ from roamkb.core.passages import passage_at
 from roamkb.core.passages import passages
 from roamkb.core.query import Query
 from roamkb.core.text import clipped
+from roamkb.formats.org.escape import BREAK
 from roamkb.storage.grep import Grep
 from roamkb.storage.grep import Matches
 from roamkb.storage.nodes import Notes
@@ -121,11 +122,16 @@ def hit_of(answer: Answer, kb: Path, number: int, text: str) -> Hit:
         line=number,
         tags=answer.tags,
         score=answer.score,
-        text=text.strip(),
+        text=_unbroken(text).strip(),
         why=answer.why,
         date=answer.date,
-        lines=answer.lines[:BEST_LINES],
+        lines=tuple((number, _unbroken(line)) for number, line in answer.lines[:BEST_LINES]),
     )
+
+
+def _unbroken(line: str) -> str:
+    """Return a line without what keeps org from acting on it: who is shown it may copy it."""
+    return line.replace(BREAK, "")
 
 
 def _matching_hits(matches: Iterable[Matches], kb: Path, query: Query, *, every_line: bool) -> Iterator[Hit]:

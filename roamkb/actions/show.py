@@ -1,17 +1,21 @@
-"""Show one node whole: its fields, where it lies, and its text."""
+"""Show one node whole: its fields, where it lies, and its text; or a file that holds none."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 from roamkb.core.model import Node
+from roamkb.core.model import Note
 from roamkb.formats.org.body import body_of
-from roamkb.storage.lookup import get_node
+from roamkb.storage.lookup import get_place
 from roamkb.storage.nodes import Notes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """A node with its text; an agent node's is the text as it was given."""
+    """A node with its text; an agent node's is the text as it was given.
+
+    Text that lies in no node is shown as its file, by a node without an id.
+    """
 
     node: Node
     path: Path
@@ -19,10 +23,18 @@ class Shown:
 
 
 def show(notes: Notes, name: str, *, folder: Path | None = None) -> Shown:
-    """Return the node called `name` by id, title, alias or path.
+    """Return the node called `name` by id, title, alias or path, and what a search found by its path.
 
     Raises:
         NotFound, Ambiguous: see `get_node`.
     """
-    note, node = get_node(notes, name, folder=folder)
+    note, found = get_place(notes, name, folder=folder)
+    node = found or _file_without_id(note)
     return Shown(node=node, path=notes.path(note), body=body_of(note, node))
+
+
+def _file_without_id(note: Note) -> Node:
+    """Return a file as a node would have it."""
+    return Node(
+        id="", file=note.file, line=1, pos=1, level=0, title=note.title, end_line=note.text.count("\n") + 1
+    )

@@ -1,68 +1,98 @@
-"""Take away what `install` made, and nothing else."""
+"""Take away what `install` made, name what stays, and purge what roamkb keeps for itself."""
 
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from roamkb.actions.harness import harness_removals
+from roamkb.actions.install import COPY
 from roamkb.actions.install import SNIPPETS
 from roamkb.actions.install import check_leave
+from roamkb.actions.install import copies_in
 from roamkb.actions.install import is_our_link
 from roamkb.actions.install import own_copy
 from roamkb.actions.install import rule_place
 from roamkb.actions.install import short_path
 from roamkb.actions.install import wished_files
+from roamkb.core.errors import BadRule
 from roamkb.core.installation import Absent
+from roamkb.core.installation import Folder
 from roamkb.core.installation import Found
 from roamkb.core.installation import Held
 from roamkb.core.installation import InstallReport
+from roamkb.core.installation import LinkTo
 from roamkb.core.installation import Outcome
 from roamkb.core.installation import PutFile
 from roamkb.core.installation import Remove
+from roamkb.core.installation import RemoveAll
 from roamkb.core.installation import Step
 from roamkb.core.installation import Wishes
+from roamkb.core.installation import kept
 from roamkb.core.installation import left_alone
 from roamkb.core.installation import unchanged
 from roamkb.core.model import Rule
+from roamkb.core.patterns import literal_path
+from roamkb.core.text import counted
 from roamkb.formats.block import BadMarks
 from roamkb.formats.block import without_block
+from roamkb.formats.own_copy import OwnCopy
 from roamkb.storage.installed import carry_out
+from roamkb.storage.installed import folders_in
 from roamkb.storage.installed import look
 from roamkb.storage.installed import real_path
+from roamkb.storage.installer import how_to_remove
+from roamkb.storage.log import FOLDER as LOG_FOLDER
 from roamkb.storage.places import Session
 from roamkb.storage.places import find_rule
+from roamkb.storage.places import lies_within
+from roamkb.storage.state import TRASH
+from roamkb.storage.state import State
+from roamkb.storage.trash import trashed_notes
+
+_PURGE = "`--purge` takes it"
 
 
 def uninstall(
-    wishes: Wishes, *, home: Path, account_home: Path, session: Session, rules: Mapping[Path, bytes]
+    wishes: Wishes,
+    *,
+    home: Path,
+    data: Path,
+    state: State,
+    account_home: Path,
+    session: Session,
+    rules: Mapping[Path, bytes],
 ) -> InstallReport:
     """Take away the rules, and the block and the snippets in the places that `wishes` name.
 
-    The knowledge base stays, whoever made it; so does what somebody edited since.
+    The knowledge base stays, whoever made it; so does what somebody edited since, and what roamkb keeps for
+    itself: a purge takes that. What stays is named.
 
     Raises:
         Refused: a session at work would take away the rule, or one that isn't personal a file in the KB.
     """
     if wishes.agents_md:
         wishes = replace(wishes, agents_md=real_path(wishes.agents_md))
-    places = {rule_place(home).with_name(path.name): data for path, data in rules.items()}
-    found = {path: look(path) for path in (*places, *wished_files(wishes))}
-    steps = plan_uninstall(wishes, places=places, found=found)
+    steps: tuple[Step, ...] = ()
+    for path, shipped in rules.items():
+        place, copy = rule_place(home).with_name(path.name), copies_in(data) / path.name
+        steps += _rule_steps(place, copy, shipped, purge=wishes.purge)
+    steps += plan_uninstall(wishes, found={path: look(path) for path in wished_files(wishes)})
     # where nobody says where the knowledge base is, the rules about it can't be told from the user's
     counts = find_rule(home, account_home=account_home)
     kb = short_path(counts.kb, home) if isinstance(counts, Rule) else None
     steps += harness_removals(wishes, home=home, kb=kb)
+    steps += _own_steps(wishes, state, kb=counts.kb if isinstance(counts, Rule) else None)
+    steps += _staying(wishes, counts, home=home, data=data)
     check_leave("uninstall", steps, rule=None, home=home, account_home=account_home, session=session)
     if not wishes.dry_run:
         carry_out(steps)
     return InstallReport(steps=steps, dry_run=wishes.dry_run)
 
 
-def plan_uninstall(
-    wishes: Wishes, *, places: Mapping[Path, bytes], found: Mapping[Path, Found]
-) -> tuple[Step, ...]:
-    """Return what `uninstall` has to do where `found` is what is there."""
-    steps = [_rule_step(place, data, found[place]) for place, data in places.items()]
+def plan_uninstall(wishes: Wishes, *, found: Mapping[Path, Found]) -> tuple[Step, ...]:
+    """Return what `uninstall` has to do beside the rules, where `found` is what is there."""
+    steps = []
     if wishes.agents_md:
         steps.append(_block_step(wishes.agents_md, found[wishes.agents_md]))
     if wishes.snippets:
@@ -74,17 +104,97 @@ def plan_uninstall(
     return tuple(steps)
 
 
-def _rule_step(place: Path, data: bytes, found: Found) -> Step:
+def _rule_steps(place: Path, copy: Path, shipped: bytes, *, purge: bool) -> tuple[Step, ...]:
+    """Return what becomes of a rule and of the copy that it is linked to."""
+    at_place, below_data = look(place), look(copy)
+    linked, own = own_copy(below_data), own_copy(at_place)
+    is_edited = bool(linked and not linked.pristine)
+    if is_edited and not purge and isinstance(at_place, LinkTo) and at_place.target == str(copy):
+        return (left_alone("rule", place, f"leads to {copy}, which you edited, and stays; {_PURGE}"),)
+    steps = [_rule_step(place, shipped, at_place, own, purge=purge)]
+    if linked and (purge or not is_edited):
+        steps.append(
+            _removed(COPY, copy, "edited" if is_edited else "as it was written", below_data, folders=2)
+        )
+    elif not isinstance(below_data, Absent):
+        steps.append(kept(COPY, copy, f"you edited it; {_PURGE}" if linked else "isn't roamkb's"))
+    return tuple(steps)
+
+
+def _rule_step(place: Path, shipped: bytes, found: Found, own: OwnCopy | None, *, purge: bool) -> Step:
     if isinstance(found, Absent):
         return unchanged("rule", place, "isn't there")
-    if is_our_link(found, place.name, data):
+    if is_our_link(found, place.name, shipped):
         return _removed("rule", place, "the link", found)
-    copy = own_copy(found)
-    if copy is None:
+    if own is None:
         return left_alone("rule", place, "isn't roamkb's, and stays; remove it by hand if it is to go")
-    if not copy.pristine:
-        return left_alone("rule", place, "was edited, and stays; it counts until you remove it by hand")
+    if not own.pristine and not purge:
+        return left_alone(
+            "rule", place, f"was edited, and stays; it counts until it is removed, and {_PURGE}"
+        )
     return _removed("rule", place, "your own copy", found)
+
+
+# what roamkb keeps for itself
+
+
+def _own_steps(wishes: Wishes, state: State, *, kb: Path | None) -> tuple[Step, ...]:
+    """Return what becomes of the index and of the state; a note in the trash is a note, and never goes."""
+    trashed = trashed_notes(state.state / TRASH)
+    steps = [
+        _own_step("index", state.cache, "it can be made again", wishes, kb=kb),
+        _own_step(
+            "state",
+            state.state,
+            "which projects' logs count here, snapshots, locks",
+            wishes,
+            kb=kb,
+            but=(TRASH,) if trashed else (),
+        ),
+    ]
+    if trashed:
+        why = f"{counted(trashed, 'note')}, thrown away and kept: no purge takes a note"
+        steps.append(kept("trash", state.state / TRASH, why))
+    return tuple(step for step in steps if step)
+
+
+def _own_step(
+    what: str, folder: Path, why: str, wishes: Wishes, *, kb: Path | None, but: tuple[str, ...] = ()
+) -> Step | None:
+    found = look(folder)
+    if isinstance(found, Absent) or found == Folder(names=but):
+        return None
+    if not wishes.purge:
+        return kept(what, folder, f"{why}; {_PURGE}")
+    if not isinstance(found, Folder):
+        return left_alone(what, folder, "isn't a folder of its own, and stays; remove it by hand")
+    if kb and (lies_within(kb, folder) or lies_within(folder, kb)):
+        return left_alone(what, folder, "lies with the knowledge base, and stays; remove it by hand")
+    change = RemoveAll(but=but)
+    # without it no log counts, and no name of the knowledge base is known where the rule is broken
+    return Step(what=what, path=folder, outcome=Outcome.REMOVED, why=why, change=change, is_loosening=True)
+
+
+def _staying(wishes: Wishes, counts: Rule | BadRule, *, home: Path, data: Path) -> tuple[Step, ...]:
+    """Return what nothing here takes: notes, logs, hooks that weren't named, the program."""
+    steps: list[Step] = []
+    if isinstance(counts, Rule):
+        steps.append(kept("notes", counts.kb, "yours, and what agents wrote there"))
+        for entry in dict.fromkeys((*counts.project_parents, *counts.work_roots)):
+            parent = literal_path(entry) if not entry.startswith("!") else None
+            folders = (Path(parent), *folders_in(Path(parent))) if parent else ()
+            logs = (folder / LOG_FOLDER for folder in folders)
+            steps += (
+                kept("project's log", log, "the project's") for log in logs if isinstance(look(log), Folder)
+            )
+    rest = replace(wishes, claude=not wishes.claude, codex=not wishes.codex)
+    for step in harness_removals(rest, home=home, kb=None):
+        if step.change:
+            option = "--claude" if step.what.startswith("Claude") else "--codex"
+            steps.append(kept(step.what, step.path, f"`roamkb uninstall {option}` takes them out"))
+    if not real_path(Path(sys.prefix)).is_relative_to(real_path(data)):
+        steps.append(kept("program", Path(sys.prefix), f"`{how_to_remove()}` takes it away"))
+    return tuple(steps)
 
 
 def _block_step(path: Path, found: Found) -> Step:
@@ -120,5 +230,6 @@ def _snippet_step(path: Path, found: Found, what: str, text: str) -> Step:
     )
 
 
-def _removed(what: str, path: Path, why: str, found: Found) -> Step:
-    return Step(what=what, path=path, outcome=Outcome.REMOVED, why=why, change=Remove(was=found))
+def _removed(what: str, path: Path, why: str, found: Found, *, folders: int = 0) -> Step:
+    change = Remove(was=found, folders=folders)
+    return Step(what=what, path=path, outcome=Outcome.REMOVED, why=why, change=change)

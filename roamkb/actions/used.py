@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from roamkb.core import confidence
 from roamkb.core.errors import UsageError
+from roamkb.core.ledger import VALIDATED
 from roamkb.core.ledger import Standing
 from roamkb.core.reuse import MATCHES
 from roamkb.core.reuse import OUTCOMES
@@ -60,11 +61,12 @@ def used(
     with log.locked():
         contents = log.read()
         stamps = Stamps(hand, after=contents.last_event, by="used")
+        told = {} if outcome == VALIDATED else {"outcome": outcome}
         event = stamps.event(
-            "reused",
+            VALIDATED if outcome == VALIDATED else "reused",
             standing.id,
             task=task or receipt.task,
-            outcome=outcome,
+            **told,
             receipt=receipt.id,
             **({"match": match} if match else {}),
         )
@@ -76,19 +78,23 @@ def used(
         before=standing.confidence,
         after=after.confidence,
         receipt=receipt.id,
-        still=_still(standing, after, outcome=outcome, receipt=receipt.id),
+        still=_still(standing, after, outcome=outcome, receipt=receipt.id, agent=hand.agent),
     )
 
 
-def _still(before: Standing, after: Standing, *, outcome: str, receipt: str) -> str:
+def _still(before: Standing, after: Standing, *, outcome: str, receipt: str, agent: str) -> str:
     """Return why an outcome moved no confidence; empty where it did."""
     if before.confidence != after.confidence:
         return ""
-    if outcome not in ("success", "failure", "prevented"):
+    if outcome not in ("success", "failure", "prevented", VALIDATED):
         return "such an outcome moves nothing"
     if after.is_overridden:
         return "a human said what it counts"
-    if ("receipt", receipt) in before.heard:
+    if outcome == VALIDATED and agent == before.learning.agent:
+        return f"{shown(agent)} learned it; another agent has to validate it"
+    if outcome == VALIDATED and (VALIDATED, agent) in before.heard:
+        return f"{shown(agent)} validated it before; it counts once"
+    if outcome != VALIDATED and ("receipt", receipt) in before.heard:
         return "an outcome was told of this showing before; each counts once"
     if after.confidence in (confidence.LEAST, confidence.MOST):
         return "it goes no further"

@@ -23,8 +23,10 @@ from roamkb.core.judging import AT_ONCE
 from roamkb.core.judging import Judgement
 from roamkb.core.judging import with_vetoes
 from roamkb.core.ledger import ACTIVE
+from roamkb.core.ledger import MAY_CONTRADICT
 from roamkb.core.ledger import NEEDS_REVIEW
 from roamkb.core.ledger import SUPERSEDED
+from roamkb.core.ledger import YES
 from roamkb.core.ledger import Event
 from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State
@@ -118,6 +120,7 @@ class Gate:
         self._verified: Near[str] = Near(ALIKE)
         self._twins: Twins[str] = Twins(ALIKE)
         self._covering: Covering[str] = Covering()
+        self._disputes = _disputes(state)
         for standing in state.standings.values():
             if standing.verdict == VERIFIED and standing.status != SUPERSEDED:
                 self._add(standing)
@@ -184,8 +187,7 @@ class Gate:
 
     def _near(self, standing: Standing, own: Shape) -> tuple[Standing | None, list[Standing]]:
         """Return a verified learning that says the same, and those that may say otherwise."""
-        named = self._state.standings.get(standing.flags.get("may_contradict", ""))
-        rivals = [named] if named and named.status != SUPERSEDED else []
+        rivals = [self._state.standings[id] for id in self._disputes.get(standing.id, ())]
         reworded = []
         # of a template there may be thousands
         for id in islice(self._verified.candidates(own), MOST_ALIKE):
@@ -193,7 +195,7 @@ class Gate:
                 continue
             if not denies(own, self._shapes[id], limit=ALIKE):
                 reworded.append(id)
-            elif len(rivals) < MOST_RIVALS:
+            elif len(rivals) < MOST_RIVALS and all(id != rival.id for rival in rivals):
                 rivals.append(self._state.standings[id])
         twin = next((self._state.standings[id] for id in self._twins.of(own) if id != standing.id), None)
         if twin is None:
@@ -206,6 +208,19 @@ class Gate:
     def _was_shown(self, standing: Standing, own: Shape, shown: Sequence[str]) -> bool:
         others = (self._state.standings.get(id) for id in shown if id != standing.id)
         return Told(other.learning.content for other in others if other).say(own)
+
+
+def _disputes(state: State) -> dict[str, list[str]]:
+    """Return by each learning some that may say otherwise, as the ledger tells of either, and still stand."""
+    found: dict[str, list[str]] = {}
+    for standing in state.having("contradicts", YES):
+        if standing.status != SUPERSEDED and state.is_disputed(standing):
+            rival = standing.flags[MAY_CONTRADICT]
+            for one, other in ((standing.id, rival), (rival, standing.id)):
+                known = found.setdefault(one, [])
+                if other not in known and len(known) < MOST_RIVALS:
+                    known.append(other)
+    return found
 
 
 def _is_hopeless(found: Iterable[Check]) -> bool:
@@ -293,7 +308,7 @@ def _events(judged: Judged, state: State, stamps: Stamps, disputed: set[str]) ->
     if not judged.rivals and now.status == NEEDS_REVIEW and now.review_reason == _DISPUTED:
         # the other one was replaced meanwhile
         yield stamps.event("curated", now.id, status=ACTIVE, review_reason="nothing says otherwise any more")
-        yield stamps.event("flagged", now.id, reason="may_contradict", cleared=True)
+        yield stamps.event("flagged", now.id, reason=MAY_CONTRADICT, cleared=True)
     waits = next((one.why for one in judged.checks if not one.ok and one.name in _HUMAN_ONLY), "")
     if waits and now.status == ACTIVE and now.id not in disputed:
         yield stamps.event("curated", now.id, status=NEEDS_REVIEW, review_reason=f"a human decides: {waits}")

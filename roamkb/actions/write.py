@@ -174,7 +174,7 @@ def plan_write(
     )
     text = render_node(draft)
     read = _checked(draft, text)
-    warnings = list(_warnings(fact))
+    warnings = [*permit.warnings, *_warnings(fact)]
     near = _near(notes, index, read.title, draft.body, besides=supersedes)
     alike = [one for one, how in near if how is not Likeness.MAY_CONTRADICT]
     if alike and not anyway:

@@ -41,6 +41,7 @@ class Agent:
         provenance: str | None = None,
         confidence: str | None = None,
         supersedes: str | None = None,
+        anyway: bool = False,
     ) -> "Learned":
         """Add one learning to the project's log, and what was learned to the session's observations.
 
@@ -59,6 +60,7 @@ class Agent:
             provenance=provenance,
             confidence=confidence,
             supersedes=supersedes,
+            anyway=anyway,
             agent=self.name,
             session=self.session,
         )

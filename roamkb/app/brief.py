@@ -1,5 +1,6 @@
 """What a project's sessions are told: the brief at their start, what fits a prompt, a file, or nothing."""
 
+from collections.abc import Container
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,14 +15,15 @@ from roamkb.core.names import require_name
 from roamkb.core.text import shown
 
 if TYPE_CHECKING:
+    from roamkb.app.knowledge_base import Glance
     from roamkb.core.brief import Brief
     from roamkb.core.ledger import Standing
     from roamkb.core.model import Hit
     from roamkb.core.saying import Hand
     from roamkb.storage.log import Log
 
-#: A knowledge base of so many notes that aren't indexed yet is read in a moment; of more, later.
-_SOON = 300
+#: Seconds in which a session reads some of many notes that aren't indexed yet.
+_READING = 0.3
 #: Nodes in a brief, and items at a prompt.
 _NODES = 8
 _AT_A_PROMPT = 3
@@ -124,15 +126,19 @@ class ProjectBrief(ProjectTasks):
             learnings = offered_learnings(finder, state, text, limit=_AT_A_PROMPT, besides=besides)
             told = (*learnings, *(state.standings[id] for id in besides if id in state.standings))
             promoted = {one.node for one in told if one.node}
-        nodes: tuple[Hit, ...] = ()
+        limit = _AT_A_PROMPT - len(learnings)
+        return learnings, self.offered_nodes(text, limit=limit, besides=besides | promoted)
+
+    def offered_nodes(
+        self, text: str, *, limit: int = _AT_A_PROMPT, besides: "Container[str]"
+    ) -> "tuple[Hit, ...]":
+        """Return the few nodes that `text` makes worth an interruption, where most of them are indexed."""
         try:
-            glance = self._kb.glance()
-            if glance.waiting <= _SOON:
-                nodes = glance.offered(text, limit=_AT_A_PROMPT - len(learnings), besides=besides | promoted)
+            glance = self._glance()
+            return glance.offered(text, limit=limit, besides=besides) if glance.is_ready else ()
         except RoamkbError:
             # the start of the session said what is wrong with it
-            nodes = ()
-        return learnings, nodes
+            return ()
 
     def about_file(self, file: Path, *, besides: "frozenset[str]") -> "tuple[Standing, ...]":
         """Return the gotchas and must-checks that name `file` of the project, the surest first."""
@@ -207,13 +213,22 @@ class ProjectBrief(ProjectTasks):
         rule = find_rule(self._around.home, account_home=self._around.account_home)
         return None if isinstance(rule, BadRule) else rule.kb
 
+    def _glance(self) -> "Glance":
+        """Return what can be told of the notes; of many that aren't indexed yet, some are read first."""
+        glance = self._kb.glance()
+        if not glance.is_ready:
+            glance.read_on(_READING)
+            glance = self._kb.glance()
+        return glance
+
     def _nodes_about(self, text: str, *, besides: "frozenset[str]") -> "tuple[tuple[Hit, ...], int, str]":
         """Return the nodes whose names share a rare word with `text`, the conflict copies, and trouble."""
         try:
-            glance = self._kb.glance()
+            glance = self._glance()
             copies = glance.conflict_copies
-            if glance.waiting > _SOON:
-                return (), copies, f"{glance.waiting} notes aren't indexed yet; `roamkb index` reads them"
+            if not glance.is_ready:
+                share = f"{glance.waiting} of {glance.notes} notes aren't indexed yet"
+                return (), copies, f"{share}; `roamkb index` reads them"
             return glance.offered(text, limit=_NODES, besides=besides, loose=True), copies, ""
         except RoamkbError as error:
             return (), 0, error.message

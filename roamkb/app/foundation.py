@@ -65,9 +65,13 @@ class Foundation(ABC):
     def _project(self) -> Project:
         """What this session's project is, by the strictest of all evidence."""
         from roamkb.storage.places import find_rule
+
+        return self._judged(find_rule(self._around.home, account_home=self._around.account_home))
+
+    def _judged(self, rule: Rule | BadRule) -> Project:
+        """Return what `rule` makes of this session."""
         from roamkb.storage.places import session_project
 
-        rule = find_rule(self._around.home, account_home=self._around.account_home)
         return session_project(self._session, rule)
 
     @property
@@ -88,16 +92,22 @@ class Foundation(ABC):
         """
         from roamkb.core.boundary import permit
         from roamkb.storage.places import find_rule
-        from roamkb.storage.places import session_project
+        from roamkb.storage.places import missing_roots
 
         rule = find_rule(self._around.home, account_home=self._around.account_home)
-        project = session_project(self._session, rule)
+        project = self._judged(rule)
         kept = self.log.keep(keep()) if keep and project.kind is not Kind.PERSONAL else None
         if isinstance(rule, BadRule):
             # no project is personal then, so there is no KB to name either
             permit(project, fact, kb=Path(), written_to=kept, undone=undone)
             raise rule
-        return permit(project, fact, kb=rule.kb, written_to=kept, undone=undone), _notes_of(rule)
+        warnings = tuple(
+            f"the work root {root} isn't there: if that is a slip, work is taken for personal; mend it in "
+            f"{rule.source}, or make the folder"
+            for root in missing_roots(rule)
+        )
+        leave = permit(project, fact, kb=rule.kb, written_to=kept, undone=undone, warnings=warnings)
+        return leave, _notes_of(rule)
 
     def _notes(self) -> "Notes":
         """Return the notes as they are now; what one call read is not kept for the next."""

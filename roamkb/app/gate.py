@@ -41,11 +41,14 @@ class ProjectGate(ProjectLog):
         provenance: str | None = None,
         confidence: str | None = None,
         supersedes: str | None = None,
+        anyway: bool = False,
+        fix_applied: bool = False,
         agent: str | None = None,
         session: str | None = None,
     ) -> "Learned | Proposals":
         """Add one learning to the project's log, or one more occurrence of what it knows.
 
+        A type that nobody used yet and that looks like a slip of the pen is taken with `anyway` only.
         `proposals`, a JSON list instead of `text`, each with its evidence, go through the gate at once.
 
         Raises:
@@ -68,6 +71,8 @@ class ProjectGate(ProjectLog):
             provenance=provenance,
             confidence=confidence,
             supersedes=supersedes,
+            anyway=anyway,
+            fix_applied=fix_applied,
             agent=agent,
             session=session,
         )
@@ -85,10 +90,13 @@ class ProjectGate(ProjectLog):
         provenance: str | None = None,
         confidence: str | None = None,
         supersedes: str | None = None,
+        anyway: bool = False,
+        fix_applied: bool = False,
         agent: str | None = None,
         session: str | None = None,
     ) -> "Learned":
         """Add one learning, as `learn` does."""
+        from roamkb.core.saying import FIX_APPLIED
         from roamkb.core.saying import Saying
 
         saying = Saying(
@@ -101,8 +109,9 @@ class ProjectGate(ProjectLog):
             actions=texts_of(actions),
             provenance=provenance or "observed",
             confidence=hundredths(confidence),
+            extra={FIX_APPLIED: True} if fix_applied else {},
         )
-        return self.take(saying, agent=agent, session=session, supersedes=supersedes)
+        return self.take(saying, agent=agent, session=session, supersedes=supersedes, any_type=anyway)
 
     def _propose(self, text: str, *, agent: str | None, session: str | None) -> "Proposals":
         """Add what an agent proposes, and put each through the gate with its evidence."""

@@ -29,6 +29,8 @@ from roamkb.core.model import Project
 from roamkb.core.transcript import Speaker
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from roamkb.actions.promote import Promoted
     from roamkb.app.experience import ProjectExperience
     from roamkb.core.brief import Brief
@@ -40,9 +42,12 @@ if TYPE_CHECKING:
     from roamkb.formats.payloads import Happening
     from roamkb.storage.log import Log
     from roamkb.storage.places import Session
+    from roamkb.storage.session_shown import SessionShown
 
-#: Seconds of a session's start that are for chores; what is left is for the next start.
+#: Seconds of a session's start after which no more chores are begun: what is left is for the next start.
 _BUDGET: Final = 0.8
+#: The same of what the brief should know: what the last sessions learned.
+_BEFORE_THE_BRIEF: Final = 0.4
 #: Of a prompt, what is asked for; a pasted document says it at its beginning.
 _PROMPT: Final = 4_000
 #: Of what a failed command printed.
@@ -154,6 +159,8 @@ class HookedSession:
 
         # the day may come when the rule can't be read
         _ = self.kb_names
+        # so that the brief knows what the last sessions learned
+        has_done = self._does(lambda log: self._sweep(log, within=_BEFORE_THE_BRIEF))
         afresh = self.text("source") in ("clear", "compact")
         goes_on = self.text("source") in ("resume", "fork")
         brief = None
@@ -161,14 +168,21 @@ class HookedSession:
             is_subagent = bool(self.text("agent_type"))
             by = AFRESH if afresh else "brief"
             brief = self._door.briefed(session=self.session, subagent=is_subagent, by=by)
-        self._chores()
+            self._briefed(brief, afresh=afresh)
+        self._chores(has_done=has_done)
         return brief
+
+    def _briefed(self, brief: "Brief", *, afresh: bool = False) -> None:
+        """Remember the brief where the project has no log to do so."""
+        if brief.log is None:
+            self._remembers(brief.shown, afresh=afresh)
 
     def start_subagent(self) -> "Brief | None":
         """Return what helps a subagent; None where nothing does."""
         if not self.may_inject:
             return None
         brief = self._door.briefed(session=self.session, subagent=True, by="subagent")
+        self._briefed(brief)
         return brief if brief.learnings or brief.nodes else None
 
     def prompted(self) -> Offer:
@@ -177,13 +191,17 @@ class HookedSession:
 
         prompt = self.text("prompt")
         self.record()
-        log = self._door.log_or_none()
-        if log is None or not prompt.strip() or not self.may_inject:
-            # without a log nobody remembers what was shown
+        if not prompt.strip() or not self.may_inject:
             return Offer()
-        besides = shown_to(log.local, self.session)
-        learnings, nodes = self._door.offered(prompt[:_PROMPT], besides=besides)
-        return self._shown(log, Offer(learnings=learnings, nodes=nodes), by="prompt")
+        prompt = prompt[:_PROMPT]
+        if log := self._door.log_or_none():
+            learnings, nodes = self._door.offered(prompt, besides=shown_to(log.local, self.session))
+            return self._shown(log, Offer(learnings=learnings, nodes=nodes), by="prompt")
+        if self._shown_without_log is None:
+            # where nobody remembers what was shown, it would be shown again and again
+            return Offer()
+        offer = Offer(nodes=self._door.offered_nodes(prompt, besides=self._shown_without_log))
+        return offer if self._remembers(offer.ids) else Offer()
 
     def before_change(self, file: str) -> Offer:
         """Return what is known to go wrong with a file of the project that is about to be changed."""
@@ -196,6 +214,30 @@ class HookedSession:
         # a line of a long brief is no warning at the moment
         besides = shown_to(log.local, self.session, by=("file", "prompt"))
         return self._shown(log, Offer(learnings=self._door.about_file(path, besides=besides)), by="file")
+
+    @cached_property
+    def _shown_without_log(self) -> "SessionShown | None":
+        """What the session was shown, where its project has no log; None where that can't be known."""
+        from roamkb.storage.session_shown import SessionShown
+
+        try:
+            folder = self._kb._state.shown_folder(self._kb._rule.kb)
+            return SessionShown(folder, self.session) if folder and self.session else None
+        except RoamkbError:
+            return None
+
+    def _remembers(self, ids: Sequence[str], *, afresh: bool = False) -> bool:
+        """Keep what is shown where the project has no log; say whether that is possible."""
+        shown = self._shown_without_log
+        if shown is None:
+            return False
+        if afresh:
+            shown.forget()
+        try:
+            shown.add(ids)
+        except RoamkbError:
+            return False
+        return True
 
     def _shown(self, log: "Log", offer: Offer, *, by: str) -> Offer:
         self._door.keep_shown(log, self._door._hand(session=self.session), offer.ids, by=by)
@@ -469,7 +511,11 @@ class HookedSession:
         """Return why the tool isn't to be called; None where it may be."""
         from roamkb.core.guard import Ground
         from roamkb.formats.tool_calls import judge_tool
+        from roamkb.storage.belonging import usual_state
+        from roamkb.storage.served import TOKEN
+        from roamkb.storage.served import served_ports
 
+        state = str(self._around.state or usual_state())
         given = self._payload.get("tool_input")
         ground = Ground(
             kb=self.kb_names,
@@ -480,37 +526,40 @@ class HookedSession:
             resolve=os.path.realpath,
             variables=self._around.environment,
             hosts=(os.uname().nodename,),
+            ports=served_ports(state),
+            token=f"{state}/{TOKEN}",
         )
         return judge_tool(self.text("tool_name"), given if isinstance(given, Mapping) else {}, ground)
 
     # Chores
 
-    def _chores(self) -> None:
-        """Do what earlier sessions left to do, as long as the time allows.
+    def _chores(self, *, has_done: bool) -> None:
+        """Do what else earlier sessions left to do, as long as the time allows.
 
-        One thing at least: where every start is slow, all would wait for ever.
+        One thing at least, unless one was done: where every start is slow, all would wait for ever.
         """
-        if self.log is None:
-            return
-        has_done = False
         for chore in (self._sweep, self._gather, self._take_in, self._keep_safe):
-            if has_done and self._time_is_up:
+            if has_done and self._spent > _BUDGET:
                 return
-            # a log that is busy, or a disk that is full: the next start tries again
-            with suppress(RoamkbError, OSError):
-                has_done |= chore(self.log)
+            has_done |= self._does(chore)
+
+    def _does(self, chore: "Callable[[Log], bool]") -> bool:
+        # a log that is busy, or a disk that is full: the next start tries again
+        with suppress(RoamkbError, OSError):
+            return self.log is not None and chore(self.log)
+        return False
 
     @property
-    def _time_is_up(self) -> bool:
-        return time.monotonic() - self._began > _BUDGET
+    def _spent(self) -> float:
+        return time.monotonic() - self._began
 
-    def _sweep(self, log: "Log") -> bool:
-        """Consolidate the sessions that nobody ended; say whether there was one."""
+    def _sweep(self, log: "Log", within: float = _BUDGET) -> bool:
+        """Consolidate the sessions that nobody ended, the latest first; say whether there was one."""
         from roamkb.storage.observations import open_sessions
 
         left = [session for session in open_sessions(log.ignored) if session != self.session]
-        for n, session in enumerate(left):
-            if n and self._time_is_up:
+        for n, session in enumerate(reversed(left)):
+            if n and self._spent > within:
                 break
             self._door.consolidate("session", session)
         return bool(left)

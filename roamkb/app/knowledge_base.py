@@ -4,8 +4,10 @@ What an operation takes and gives is the same here, on the command line, through
 """
 
 from collections.abc import Callable
-from collections.abc import Collection
+from collections.abc import Container
+from collections.abc import Iterator
 from collections.abc import Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 from typing import Literal
@@ -15,7 +17,9 @@ from typing import overload
 from roamkb.app.surroundings import Surroundings
 from roamkb.app.upkeep import Upkeep
 from roamkb.core.errors import BadRule
+from roamkb.core.errors import NoNode
 from roamkb.core.errors import UsageError
+from roamkb.core.model import Candidate
 from roamkb.core.model import Kind
 from roamkb.core.text import texts_of
 
@@ -37,16 +41,21 @@ if TYPE_CHECKING:
     from roamkb.app.experience import ProjectExperience
     from roamkb.core.consent import Human
     from roamkb.core.model import Hit
+    from roamkb.storage.nodes import Notes
 
 
 class Glance(NamedTuple):
     """A knowledge base as it was a moment ago."""
 
-    #: Notes that a search would have to read first.
+    notes: int
+    #: Of them, those that a search would have to read first; and whether that takes a moment only.
     waiting: int
+    is_ready: bool
     conflict_copies: int
     #: Does what `KnowledgeBase.offered` does.
     offered: "Callable[..., tuple[Hit, ...]]"
+    #: Reads some of those that wait, for so many seconds.
+    read_on: "Callable[[float], None]"
 
 
 class KnowledgeBase(Upkeep):
@@ -142,14 +151,23 @@ class KnowledgeBase(Upkeep):
     def glance(self) -> Glance:
         """Return what can be told of the notes without reading any."""
         from roamkb.actions.offer import offered_nodes
+        from roamkb.core.brief import READ_IN_A_MOMENT
 
         notes = self._notes()
         index = self._index(notes)
-        # who asks on has the files that were seen: to look for them takes most of the time
-        return Glance(index.waiting(), len(notes.walk.conflict_copies), partial(offered_nodes, index, notes))
+        waiting = index.waiting()
+        return Glance(
+            notes=len(notes.walk.files),
+            waiting=waiting,
+            is_ready=waiting <= READ_IN_A_MOMENT,
+            conflict_copies=len(notes.walk.conflict_copies),
+            # who asks on has the files that were seen: to look for them takes most of the time
+            offered=partial(offered_nodes, index, notes),
+            read_on=index.advance,
+        )
 
     def offered(
-        self, text: str, *, limit: int, besides: Collection[str] = (), loose: bool = False
+        self, text: str, *, limit: int, besides: Container[str] = (), loose: bool = False
     ) -> "tuple[Hit, ...]":
         """Return the nodes that `text`, in which nothing is a filter, makes worth showing unasked."""
         from roamkb.actions.offer import offered_nodes
@@ -168,14 +186,17 @@ class KnowledgeBase(Upkeep):
             raise UsageError("--related takes no words", hint="roamkb search --related ID")
         check_limit(budget, option="--budget")
         notes = self._notes()
-        found = related(self._index(notes), notes, name, limit=limit, folder=self._around.cwd)
+        with self._offering_nodes(notes):
+            found = related(self._index(notes), notes, name, limit=limit, folder=self._around.cwd)
         return replace(found, hits=fitting(found.hits, budget))
 
     def show(self, name: str) -> "Shown":
         """Return the node called `name` by id, title, alias or path, with its text."""
         from roamkb.actions.show import show
 
-        return show(self._notes(), name, folder=self._around.cwd)
+        notes = self._notes()
+        with self._offering_nodes(notes):
+            return show(notes, name, folder=self._around.cwd)
 
     @overload
     def links(self, name: str | None = None, *, graph: Literal[False] = False) -> "Links": ...
@@ -194,7 +215,9 @@ class KnowledgeBase(Upkeep):
             return whole(self._index(notes), notes.kb)
         from roamkb.actions.links import links
 
-        return links(self._notes(), name, folder=self._around.cwd)
+        notes = self._notes()
+        with self._offering_nodes(notes):
+            return links(notes, name, folder=self._around.cwd)
 
     def tags(self) -> "Tags":
         """Return the tags that are in use, with counts."""
@@ -250,17 +273,18 @@ class KnowledgeBase(Upkeep):
         permit, notes = self._leave(title, keep=None if dry_run else fact)
         from roamkb.actions.write import write
 
-        return write(
-            notes,
-            self._index(notes),
-            permit,
-            fact(),
-            self._stamp(),
-            project_name=self._project_name(permit.project),
-            anyway=anyway,
-            dry_run=dry_run,
-            folder=self._around.cwd,
-        )
+        with self._offering_nodes(notes):
+            return write(
+                notes,
+                self._index(notes),
+                permit,
+                fact(),
+                self._stamp(),
+                project_name=self._project_name(permit.project),
+                anyway=anyway,
+                dry_run=dry_run,
+                folder=self._around.cwd,
+            )
 
     def write_as(self, fact: "Fact", id: str, dry_run: bool) -> "Written":
         """Write `fact` as the node `id`, which nobody else uses: what was promoted has an id of its own."""
@@ -326,19 +350,20 @@ class KnowledgeBase(Upkeep):
         from roamkb.actions.supersede import supersede
         from roamkb.storage.state import lock
 
-        return supersede(
-            notes,
-            self._index(notes),
-            permit,
-            name,
-            fact(),
-            self._stamp(),
-            lock=lock(self._state.lock_file(permit.kb)),
-            project_name=self._project_name(permit.project),
-            anyway=anyway,
-            dry_run=dry_run,
-            folder=self._around.cwd,
-        )
+        with self._offering_nodes(notes):
+            return supersede(
+                notes,
+                self._index(notes),
+                permit,
+                name,
+                fact(),
+                self._stamp(),
+                lock=lock(self._state.lock_file(permit.kb)),
+                project_name=self._project_name(permit.project),
+                anyway=anyway,
+                dry_run=dry_run,
+                folder=self._around.cwd,
+            )
 
     def trash(
         self,
@@ -359,7 +384,8 @@ class KnowledgeBase(Upkeep):
         if all_agent == (name is not None):
             raise UsageError("trash what?", hint="roamkb trash ID, or roamkb trash --all-agent [--since D]")
         if name is not None:
-            return trash(notes, permit, self._trash(permit.kb), name, folder=self._around.cwd)
+            with self._offering_nodes(notes):
+                return trash(notes, permit, self._trash(permit.kb), name, folder=self._around.cwd)
         return sweep(
             notes,
             permit,
@@ -405,6 +431,28 @@ class KnowledgeBase(Upkeep):
         return KbSide(notes=notes, permit=permit, trash=self._trash(permit.kb), folder=folder)
 
     # What the operations need
+
+    @contextmanager
+    def _offering_nodes(self, notes: "Notes") -> Iterator[None]:
+        """Have the error for a name that no node has offer what a search for it finds.
+
+        Raises:
+            NoNode: with the candidates, unless it has some that are spelt nearly so.
+        """
+        try:
+            yield
+        except NoNode as error:
+            from roamkb.core.query import parse_words
+            from roamkb.storage.lookup import MOST_CANDIDATES
+
+            query = parse_words(error.name)
+            if error.candidates or query.is_empty:
+                raise
+            found = self._index(notes).find(query, limit=MOST_CANDIDATES).answers
+            candidates = [
+                Candidate(id=one.id, title=one.title, path=notes.kb / one.file) for one in found if one.id
+            ]
+            raise NoNode(error.name, candidates) from error
 
     def _fact(
         self,

@@ -16,6 +16,7 @@ from roamkb.core.errors import NoLog
 from roamkb.core.errors import UsageError
 from roamkb.core.names import require_name
 from roamkb.core.text import shown
+from roamkb.core.text import texts_of
 
 if TYPE_CHECKING:
     from roamkb.actions.ingest import Ingested
@@ -87,7 +88,7 @@ class ProjectLog:
             state=state.state,
             untracked=untracked,
             yes=yes,
-            led_by=self._around.led_by,
+            led_by=self._led_by,
             ask=self._ask,
         )
 
@@ -98,13 +99,21 @@ class ProjectLog:
         agent: str | None = None,
         session: str | None = None,
         supersedes: str | None = None,
+        any_type: bool = True,
     ) -> "Learned":
-        """Add `saying` to the log, as `learn` does."""
+        """Add `saying` to the log, as `learn` does; where `any_type`, whatever its type's spelling."""
         from roamkb.actions.learn import learn
 
         log = self._log(saying.content)
         hand = self._hand(agent=agent, session=session)
-        return learn(log, lambda state: self._finder(log, state), saying, hand, supersedes=supersedes)
+        return learn(
+            log,
+            lambda state: self._finder(log, state),
+            saying,
+            hand,
+            supersedes=supersedes,
+            any_type=any_type,
+        )
 
     def keep(self, fact: "Fact") -> Path | None:
         """Add to the log a fact that the knowledge base may not have; return where it is now, if anywhere."""
@@ -133,6 +142,7 @@ class ProjectLog:
         topic: str | None = None,
         file: str | None = None,
         action: str | None = None,
+        tags: Sequence[str] = (),
         scope: str | None = None,
         min_confidence: str | None = None,
         limit: int | None = None,
@@ -184,6 +194,7 @@ class ProjectLog:
                     scope=scope or "",
                     least_confidence=hundredths(min_confidence) or 0,
                     action=action or "",
+                    tags=texts_of(tags),
                     concerns=self._concerns(log, file),
                     archived=all,
                 ),
@@ -223,7 +234,8 @@ class ProjectLog:
         `yes` it is only looked at.
 
         Raises:
-            Refused: the source is a work project's and this is another's log; this comes first.
+            Refused: the source is a work project's, or says so itself, and this is another's log; this
+                comes first.
             NoLog: the project has none. NotFound: the file that was named isn't there.
             UsageError, DiskError, Busy: nothing more was written. NotDurable: it was, perhaps.
         """
@@ -235,8 +247,12 @@ class ProjectLog:
             raise UsageError("--memory takes a folder", hint="roamkb ingest --memory [DIR]")
         path = self._memory(folder) if memory else self._source(file)
         kind = self._require_source(path) if path else self._place.kind
-        if path and not memory and file is None:
-            self._require_own_tree(path)
+        if path and not memory:
+            from roamkb.core.boundary import require_no_work
+
+            if file is None:
+                self._require_own_tree(path)
+            require_no_work(ingesting.kinds_said(path), self._place, fact=f"what {path} says")
         log = self._log(f"what {path or 'another tool'} says")
         is_dry_run = dry_run or (memory and not yes)
         if path is None:
@@ -265,6 +281,12 @@ class ProjectLog:
         if self._terminal is not None:
             require_no_agent(self._around.led_by)
         return self._terminal
+
+    @property
+    def _led_by(self) -> str:
+        """Why what is said here is no human's word; empty where it may be one's."""
+        is_asked_at_a_terminal = self._ask is not None and self._terminal is not None
+        return self._around.led_by or (self._around.no_login if is_asked_at_a_terminal else "")
 
     @property
     def _here(self) -> Path:
@@ -425,7 +447,7 @@ class ProjectLog:
             kind=self._session().kind,
             now=now,
             new_id=lambda: self._around.new_id(now),
-            is_human=self._ask is not None and not self._around.led_by,
+            is_human=self._ask is not None and not self._led_by,
             process="" if session or self._around.session else self._process(),
         )
 

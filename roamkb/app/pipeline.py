@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from roamkb.actions.verify import Bench
     from roamkb.actions.verify import Verified
     from roamkb.core.consolidation import Told
+    from roamkb.core.ledger import Standing
     from roamkb.core.ledger import State
     from roamkb.core.saying import Hand
     from roamkb.formats.payloads import Happening
@@ -292,9 +293,8 @@ class ProjectPipeline(ProjectExtraction, ProjectApproval, ProjectSharing, Projec
         if not keys and not all:
             consulted = any(one.session == hand.session for one in receipts(log.local) if hand.session)
             found = tuple(promoting.candidates(state))
-            return promoting.Promoted(
-                candidates=found, passing=promoting.passing(state), asks=ask, consulted=consulted
-            )
+            hindered = {} if ask else promoting.hindered(_asked_about(state, found))
+            return promoting.Promoted(candidates=found, hindered=hindered, asks=ask, consulted=consulted)
         wanted = promoting.candidates(state) if all else [called(log, state, key) for key in texts_of(keys)]
         try:
             for standing in wanted[:1]:
@@ -303,7 +303,7 @@ class ProjectPipeline(ProjectExtraction, ProjectApproval, ProjectSharing, Projec
             # it stays where it is
             raise Refused(refusal.project, refusal.fact, written_to=log.knowledge) from refusal
         done = promoting.promote(log, self._desk(), wanted, hand, dry_run=dry_run, careful=all)
-        return replace(done, passing=promoting.passing(state)) if all else done
+        return replace(done, hindered=promoting.hindered(_asked_about(state, wanted))) if all else done
 
     def _desk(self) -> "Desk":
         from roamkb.actions.promote import Desk
@@ -316,3 +316,10 @@ class ProjectPipeline(ProjectExtraction, ProjectApproval, ProjectSharing, Projec
             ],
             has=self._kb.has,
         )
+
+
+def _asked_about(state: "State", candidates: "Sequence[Standing]") -> "Iterable[Standing]":
+    """Return the learnings of which it is said why they can't be promoted: all where none can be."""
+    from roamkb.core.ledger import VERIFIED
+
+    return state.having("verdict", VERIFIED) if candidates else state.standings.values()

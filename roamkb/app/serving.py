@@ -8,15 +8,26 @@ from roamkb.app import Surroundings
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
+from roamkb.core.model import Kind
+from roamkb.core.model import Project
 from roamkb.storage.processes import Process
 from roamkb.storage.processes import parents_of
 
 if TYPE_CHECKING:
     from roamkb.core.ledger import Standing
+    from roamkb.core.model import Rule
     from roamkb.core.saying import Saying
     from roamkb.storage.bearer import Bearer
     from roamkb.storage.feed import Feed
+    from roamkb.storage.peers import Address
     from roamkb.storage.places import Session
+
+_NOBODY = Project(
+    kind=Kind.UNKNOWN,
+    root=None,
+    reason="it can't be seen which process asks",
+    hint="ask from a process of your own on this machine, and stay connected until you have the answer",
+)
 
 
 class ServedKnowledgeBase(KnowledgeBase):
@@ -30,6 +41,9 @@ class ServedKnowledgeBase(KnowledgeBase):
         """
         super().__init__(around, project=project)
         self._parents: Mapping[str, str] = dict(_parents(around.pid))
+        self._hidden = super()._session.hidden
+        #: Who asks; nobody else where that is who began this.
+        self._callers: tuple[Session | Project, ...] = ()
 
     @classmethod
     def begin(cls, *, project: str | None = None) -> "ServedKnowledgeBase":
@@ -40,7 +54,44 @@ class ServedKnowledgeBase(KnowledgeBase):
     def _session(self) -> "Session":
         from dataclasses import replace
 
-        return replace(super()._session, parents=self._parents)
+        # who began it is gone when the shell is, and was seen
+        return replace(super()._session, parents=self._parents, hidden=self._hidden)
+
+    def asked_by(self, client: "Address | None", server: "Address | None") -> "ServedKnowledgeBase":
+        """Return the knowledge base for one request over a connection, judged as if who asks had called us.
+
+        Where it can't be seen who that is, they are unknown.
+        """
+        from copy import copy
+
+        from roamkb.storage.peers import environment_of
+        from roamkb.storage.peers import find_peers
+        from roamkb.storage.peers import folder_of
+        from roamkb.storage.places import PROC
+        from roamkb.storage.places import session_of
+
+        found: list[Session | Project] = []
+        try:
+            for pid in find_peers(client, server, PROC) if client and server else ():
+                environment = environment_of(pid, PROC)
+                found.append(session_of(environment, cwd=folder_of(pid, PROC), pid=pid))
+        except OSError:
+            found = []
+        served = copy(self)
+        served._callers = tuple(found) or (_NOBODY,)
+        return served
+
+    def _judged(self, rule: "Rule | BadRule") -> Project:
+        """Return the strictest of what began the server and of who asks."""
+        from roamkb.core.boundary import seen_by
+        from roamkb.core.boundary import strictest
+        from roamkb.storage.places import session_project
+
+        callers = (
+            one if isinstance(one, Project) else seen_by(session_project(one, rule), "who asks")
+            for one in self._callers
+        )
+        return strictest((super()._judged(rule), *callers))
 
     def bearer(self) -> "Bearer":
         """Return the token that callers of the server must show.
@@ -56,6 +107,12 @@ class ServedKnowledgeBase(KnowledgeBase):
             # who syncs the knowledge base would sync the token
             self._state.lock_file(rule.kb)
         return bearer(self._state.state)
+
+    def keep_port(self, port: int) -> None:
+        """Let hooks know on which port the server listens."""
+        from roamkb.storage.served import keep_port
+
+        keep_port(str(self._state.state), port)
 
     def feed(self) -> "Feed":
         """Return the news of the project's log; there are none as long as it has no log."""

@@ -76,9 +76,13 @@ class ProjectSharing(ProjectLog):
             )
         if action == "show":
             return bundling.open_bundle(path)
+        from roamkb.core.boundary import require_no_work
+
         self._require_source(path)
+        opened = bundling.open_bundle(path)
+        require_no_work(opened.kinds, self._place, fact=f"what {path} says")
         log = self._log(f"what {path} says")
-        return bundling.import_bundle(log, path, self._hand(), yes=yes)
+        return bundling.import_bundle(log, opened, self._hand(), yes=yes)
 
     def template(
         self,

@@ -33,9 +33,10 @@ class Surroundings:
     pid: int
     now: Callable[[], datetime]
     new_id: Callable[[datetime], str]
-    #: The user's own state and cache folders; None for the system's usual ones.
+    #: The user's own state, cache and data folders; None for the system's usual ones.
     state: Path | None = None
     cache: Path | None = None
+    data: Path | None = None
     #: The account's name, by the password database: who answers for what a human says.
     login: str = "someone"
 
@@ -64,8 +65,20 @@ class Surroundings:
     def led_by(self) -> str:
         """By what an agent is known to run this; empty where nothing says so."""
         from roamkb.core.consent import agent_at_work
+        from roamkb.storage.places import hidden_from
 
-        return agent_at_work(self.environment, self.harness)
+        harness = self.harness
+        hidden = "" if harness else hidden_from(self.pid, self.environment)
+        return agent_at_work(self.environment, harness, hidden=hidden)
+
+    @property
+    def no_login(self) -> str:
+        """Why it can't be seen that a human logged in to this terminal; empty where it can."""
+        from roamkb.core.lineage import why_no_login
+        from roamkb.storage.places import PROC
+        from roamkb.storage.processes import lineage_of
+
+        return why_no_login(lineage_of(self.pid, PROC))
 
     @staticmethod
     def gathered() -> "Surroundings":

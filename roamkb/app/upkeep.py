@@ -120,6 +120,7 @@ class Upkeep(Foundation):
         return install(
             wishes,
             home=self._around.home,
+            data=self._data,
             account_home=self._around.account_home,
             session=self._session,
             rules=shipped_rules(),
@@ -135,9 +136,10 @@ class Upkeep(Foundation):
         snippets: str | None = None,
         claude: bool = False,
         codex: bool = False,
+        purge: bool = False,
         dry_run: bool = False,
     ) -> "InstallReport":
-        """Take away what `install` made, and nothing else."""
+        """Take away what `install` made, and name what stays; with `purge`, what is roamkb's own as well."""
         from roamkb.actions.uninstall import uninstall
         from roamkb.core.installation import Wishes
         from roamkb.storage.installed import shipped_rules
@@ -145,6 +147,7 @@ class Upkeep(Foundation):
         wishes = Wishes(
             agents_md=self._place(agents_md),
             snippets=self._place(snippets),
+            purge=purge,
             dry_run=dry_run,
             claude=claude,
             codex=codex,
@@ -152,10 +155,19 @@ class Upkeep(Foundation):
         return uninstall(
             wishes,
             home=self._around.home,
+            data=self._data,
+            state=self._state,
             account_home=self._around.account_home,
             session=self._session,
             rules=shipped_rules(),
         )
+
+    @property
+    def _data(self) -> Path:
+        """Where what is installed is kept for this user."""
+        from roamkb.storage.belonging import usual_data
+
+        return self._around.data or Path(usual_data())
 
     def _program(self) -> Path | None:
         """Return the command that hooks run."""

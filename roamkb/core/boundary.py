@@ -91,6 +91,8 @@ class WritePermit:
 
     project: Project
     kb: Path
+    #: What is to be said with each write, such as a work root that may be spelt wrong.
+    warnings: tuple[str, ...] = ()
     seal: InitVar[object]
 
     def __post_init__(self, seal: object) -> None:
@@ -99,7 +101,13 @@ class WritePermit:
 
 
 def permit(
-    project: Project, fact: str, *, kb: Path, written_to: Path | None = None, undone: str = ""
+    project: Project,
+    fact: str,
+    *,
+    kb: Path,
+    written_to: Path | None = None,
+    undone: str = "",
+    warnings: tuple[str, ...] = (),
 ) -> WritePermit:
     """Return leave to write to `kb`, or raise `Refused`; there is no third outcome.
 
@@ -111,7 +119,7 @@ def permit(
         from roamkb.core.secrets import redacted
 
         raise Refused(project, redacted(fact), written_to=written_to, undone=undone)
-    return WritePermit(project=project, kb=kb, seal=_SEAL)
+    return WritePermit(project=project, kb=kb, warnings=warnings, seal=_SEAL)
 
 
 def require_as_strict(session: Project, place: Project, fact: str) -> None:
@@ -130,6 +138,19 @@ def require_own_tree(source: Project, place: Project, *, is_inside: bool, fact: 
     if source.kind is Kind.WORK and not (place.kind is Kind.WORK and is_inside):
         from roamkb.core.secrets import redacted
 
+        raise Refused(source, redacted(fact), place=f"the log of {place.kind.value} project {place.root}")
+
+
+def require_no_work(kinds: Iterable[Kind | None], place: Project, *, fact: str) -> None:
+    """Raise `Refused` where one of `kinds`, as a file's own lines say, is work, and `place` isn't.
+
+    A copy or a hard link lies anywhere, and its folder says nothing of where it was written.
+    """
+    if place.kind is not Kind.WORK and Kind.WORK in kinds:
+        from roamkb.core.secrets import redacted
+
+        reason = "it says itself that it was learned at work"
+        source = Project(kind=Kind.WORK, root=None, reason=reason, hint=_KEEP_IT_HERE)
         raise Refused(source, redacted(fact), place=f"the log of {place.kind.value} project {place.root}")
 
 

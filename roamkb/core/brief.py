@@ -33,6 +33,8 @@ _TITLE: Final = 160
 #: From here on a pattern is worth a subagent's while (document 004), in hundredths.
 WORTHY: Final = 70
 MUST_CHECK: Final = "must-check"
+#: Notes that aren't indexed yet and are read in a moment; while there are more, no session is told of any.
+READ_IN_A_MOMENT: Final = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

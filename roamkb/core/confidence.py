@@ -19,6 +19,8 @@ BY_PROVENANCE: Final = {"user-stated": HUMAN, "observed": 70, "inferred": 50, "e
 BY_QA: Final = 10
 A_PATTERN: Final = 5
 FIX_APPLIED: Final = 10
+#: At most, of what was in a log before it was adopted (D25).
+ADOPTED: Final = 50
 #: A line of another tool's that says nothing about itself.
 UNSAID: Final = 70
 

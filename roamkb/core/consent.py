@@ -1,8 +1,9 @@
 """A human's word, which no agent, hook or server can give in their place (D19).
 
 Who stands at a terminal is asked there, on the device itself; a door without one has nobody to ask. A program
-can make a terminal of its own and type there, so that nobody is asked where an agent started us. A program
-that takes every trace of that away isn't seen: it could as well write the files itself.
+can make a terminal of its own and type there, so that nobody is asked where an agent started us, where it
+can't be seen who did, or where no login made the terminal (`core/lineage`). A program that takes a login's
+name isn't seen: it could as well write the files itself.
 """
 
 from collections.abc import Iterable
@@ -73,11 +74,16 @@ def _is_versioned(word: str) -> bool:
     return bool(folder and found) and version[:1].isdigit() and "/" not in version
 
 
-def agent_at_work(environment: Mapping[str, str], harness: tuple[str, str] | None) -> str:
-    """Return by what an agent is known to run this, as a clause; empty where nothing says so."""
+def agent_at_work(
+    environment: Mapping[str, str], harness: tuple[str, str] | None, *, hidden: str = ""
+) -> str:
+    """Return by what an agent is known to run this, as a clause; empty where nothing says so.
+
+    `hidden` says why it can't be seen who began it, if so: an agent is taken for it.
+    """
     if mark := next((mark for mark in _MARKS if environment.get(mark)), ""):
         return f"{mark} is set"
-    return f"the process {harness[1]} ({harness[0]}) began it" if harness else ""
+    return f"the process {harness[1]} ({harness[0]}) began it" if harness else hidden
 
 
 def require_no_agent(evidence: str) -> None:

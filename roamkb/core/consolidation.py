@@ -29,6 +29,7 @@ from roamkb.core.learning import identity
 from roamkb.core.ledger import SUPERSEDED
 from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State
+from roamkb.core.saying import contradictions
 from roamkb.core.similarity import Likeness
 from roamkb.core.similarity import Shape
 from roamkb.core.similarity import denies
@@ -75,8 +76,8 @@ class SessionPlan:
     repeated: list[tuple[Noticed, str]] = field(default_factory=list)
     #: Reasons, and how often each.
     dropped: dict[str, int] = field(default_factory=dict)
-    #: Ids of two learnings that nearly say the same and may claim otherwise, the new one first.
-    rivals: list[tuple[str, str]] = field(default_factory=list)
+    #: Ids of learnings to be flagged, each with that of the one which it may contradict.
+    disputed: list[tuple[str, str]] = field(default_factory=list)
 
     def drop(self, reason: str) -> None:
         """Count one that isn't kept."""
@@ -140,7 +141,7 @@ def _place(noticed: Noticed, known: "Known", plan: SessionPlan) -> None:
     if id in known.shapes:
         # whoever was killed between a learning and what follows from it says the rest now
         plan.drop("consolidated before")
-        rivals = [rival for rival in rivals if not known.is_flagged(id, rival)]
+        rivals = [] if id in known.flagged else rivals
     elif not twin:
         plan.created.append(noticed)
         known.sources.add(source)
@@ -150,9 +151,10 @@ def _place(noticed: Noticed, known: "Known", plan: SessionPlan) -> None:
     else:
         plan.repeated.append((noticed, twin))
         known.sources.add(source)
-    for rival in rivals:
-        plan.rivals.append((id, rival))
-        known.flag(id, rival)
+    for one, other in contradictions(id, rivals, known.disputed):
+        plan.disputed.append((one, other))
+        known.disputed.add(one)
+        known.flagged.add(one)
 
 
 class Known:
@@ -168,14 +170,17 @@ class Known:
         self.sessions: dict[str, str] = {}
         #: What was consolidated before.
         self.sources: set[str] = set()
-        self._flagged: set[tuple[str, str]] = set()
+        #: What may contradict another, as the ledger says or is going to say.
+        self.disputed: set[str] = set()
+        #: What the ledger ever said so of, also where it was settled since.
+        self.flagged: set[str] = set()
         self._gone: set[str] = set()
 
     def refresh(self, state: State) -> None:
         """Take in what the log says now; it only ever says more."""
         self._gone = {one.id for one in state.standings.values() if one.status == SUPERSEDED}
         self.sources = {standing.learning.origin for standing in state.standings.values()}
-        self._flagged = set()
+        self.disputed = {one.id for one in state.standings.values() if state.is_disputed(one)}
         for standing in state.standings.values():
             if standing.id not in self.shapes:
                 said = standing.learning
@@ -184,7 +189,7 @@ class Known:
             if event.event == "repeated":
                 self.sources.update(event.texts("source"))
             elif event.event == "flagged":
-                self._flagged.add((event.of, event.text("evidence")))
+                self.flagged.add(event.of)
 
     def add(self, id: str, session: str, type: str, one: Shape) -> None:
         """Let a learning count for those that follow."""
@@ -197,14 +202,6 @@ class Known:
     def is_settled(self, id: str) -> bool:
         """Say whether another took the place of a learning: nothing follows from it any more."""
         return id in self._gone
-
-    def flag(self, one: str, other: str) -> None:
-        """Remember that two learnings may contradict each other."""
-        self._flagged.add((one, other))
-
-    def is_flagged(self, one: str, other: str) -> bool:
-        """Say whether the ledger ever said of two learnings that they may contradict each other."""
-        return (one, other) in self._flagged or (other, one) in self._flagged
 
     def near(self, noticed: Noticed) -> tuple[str, list[str]]:
         """Return the learning that says the same, if any, or else some that nearly do and may deny it."""

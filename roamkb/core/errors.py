@@ -39,9 +39,11 @@ class NoKnowledgeBase(RoamkbError):
     def __init__(self, kb: Path, why: str) -> None:
         super().__init__(
             f"no knowledge base at {shown(str(kb))}: {why}",
-            hint="go on without it and say so, or mount it; `roamkb install --kb DIR` names another folder",
+            hint="go on without it and say so, or mount it; `roamkb install --kb DIR` names another folder, "
+            "and with --create-kb begins one there",
         )
         self.kb = kb
+        self.why = why
 
 
 class NoLog(RoamkbError):
@@ -89,6 +91,16 @@ class SecretFound(RoamkbError):
         self.kind = kind
 
 
+class NotAsMeant(RoamkbError):
+    """A note would not read back as what was to be written."""
+
+    def __init__(self, differences: str) -> None:
+        super().__init__(
+            f"the note would not read back as it was meant: {differences}",
+            hint="nothing was written; please report the words that led to this",
+        )
+
+
 class NearDuplicate(RoamkbError):
     """A node that says nearly the same is there already."""
 
@@ -115,11 +127,15 @@ class NotFound(RoamkbError):
             hint=hint or "give an id, a title, an alias or a path; `roamkb search WORDS` finds them",
         )
 
-    @staticmethod
-    def like(name: str, titles: Sequence[str]) -> "NotFound":
-        """Return the error that offers the `titles` that are spelt nearly so."""
-        meant = " or ".join(shown(title) for title in titles)
-        return NotFound(name, hint=f"did you mean {meant}?" if meant else "")
+
+class NoNode(NotFound):
+    """No node goes by that name; the candidates may have been meant."""
+
+    def __init__(self, name: str, candidates: Sequence[Candidate] = ()) -> None:
+        meant = " or ".join(dict.fromkeys(shown(one.title) for one in candidates))
+        super().__init__(name, hint=f"did you mean {meant}?" if meant else "")
+        self.name = name
+        self.candidates = tuple(candidates)
 
 
 class Ambiguous(RoamkbError):

@@ -9,13 +9,16 @@ from collections.abc import Callable
 from collections.abc import Mapping
 
 from roamkb.core.reach import Names
+from roamkb.core.reach import Reach
 
 
 class Ground:
     """What the hook found on the disk."""
 
     # no dataclass, since hooks import this: that module takes twice as long as Python to start
-    __slots__ = ("cwd", "home", "hosts", "is_agent_note", "kb", "kind", "resolve", "variables")
+    __slots__ = (
+        "cwd", "home", "hosts", "is_agent_note", "kb", "kind", "ports", "resolve", "token", "variables",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -28,6 +31,8 @@ class Ground:
         resolve: Callable[[str], str],
         variables: Mapping[str, str] | None = None,
         hosts: tuple[str, ...] = (),
+        ports: tuple[str, ...] = (),
+        token: str = "",
     ) -> None:
         """Take what was found; all paths are absolute."""
         #: Every name of the knowledge base: as typed, its real path, what other mounts call it.
@@ -46,6 +51,9 @@ class Ground:
         self.variables = variables or {}
         #: What this machine is called, beside `localhost`.
         self.hosts = hosts
+        #: On which `roamkb serve` may listen, and the file that holds its token; empty for none.
+        self.ports = ports
+        self.token = token
 
     @property
     def is_personal(self) -> bool:
@@ -63,6 +71,8 @@ class Ground:
             resolve=self.resolve,
             variables=self.variables,
             hosts=self.hosts,
+            ports=self.ports,
+            token=self.token,
         )
 
 
@@ -160,6 +170,31 @@ def approval_denial(verb: str) -> Denial:
     return Denial(
         reason=f"`roamkb {verb}` is a human's word: an agent doesn't give it",
         hint="show your human the command, for them to run at their own terminal",
+    )
+
+
+def server_denial(ground: Ground) -> Denial:
+    """Return the denial of a way around the boundary by `roamkb serve`."""
+    return Denial(
+        reason=f"{ground.kind} project: the call names the token or the port of `roamkb serve`, which "
+        "serves personal projects",
+        hint="use the command itself: `roamkb search` reads everywhere",
+    )
+
+
+def names_the_server(text: str, ground: Ground) -> bool:
+    """Say whether a command, a path or an address names the server's port, or the file of its token."""
+    plain = text.translate(_QUOTING)
+    if any(re.search(rf"(?<![\w.]){port}(?![\w.])", plain) for port in ground.ports):
+        return True
+    if not ground.token:
+        return False
+    if posixpath.basename(ground.token) in plain:
+        return True
+    names = Names((ground.token,), home=ground.home, resolve=ground.resolve)
+    words = dict.fromkeys(re.findall(_TOKEN, text)) if len(text) <= _MOST_READ else ()
+    return any(
+        names.find(word, ground.cwd, ground.home)[0] is Reach.INSIDE for word in [*words][:_MOST_TOKENS]
     )
 
 

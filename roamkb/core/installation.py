@@ -52,6 +52,8 @@ class Outcome(StrEnum):
     LINKED = "link"
     WRITTEN = "write"
     REMOVED = "remove"
+    #: It stays, and is no fault.
+    KEPT = "keep"
     UNCHANGED = "skip"
     LEFT_ALONE = "WARN"
     OFFERED = "offer"
@@ -82,20 +84,29 @@ class MakeFolder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Remove:
-    """Remove what is at the path."""
+    """Remove what is at the path, and then so many folders above it as nothing else is in."""
 
     was: Found
+    folders: int = 0
 
 
-Change = MakeLink | PutFile | MakeFolder | Remove
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoveAll:
+    """Remove the folder with all that is in it, but for what goes by these names."""
+
+    but: tuple[str, ...] = ()
+
+
+Change = MakeLink | PutFile | MakeFolder | Remove | RemoveAll
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """One thing that was, or wasn't, put in place or taken away."""
 
-    #: `rule`, `knowledge base`, `first note`, `agents block`, `Emacs setting`, `.stignore lines`,
-    #: `Claude Code hooks`, `Codex hooks`, `Codex MCP server`.
+    #: `rule`, `copy of the rule`, `knowledge base`, `first note`, `agents block`, `Emacs setting`,
+    #: `.stignore lines`, `Claude Code hooks`, `Codex hooks`, `Codex MCP server`; of `uninstall` also `notes`,
+    #: `project's log`, `index`, `state`, `trash` and `program`.
     what: str
     path: Path | None
     outcome: Outcome
@@ -137,6 +148,8 @@ class Wishes:
     snippets: Path | None = None
     create_kb: bool = False
     dry_run: bool = False
+    #: Whether what roamkb keeps for itself is to go as well.
+    purge: bool = False
     claude: bool = False
     codex: bool = False
     #: Whether settings that others write to are changed without asking.
@@ -155,6 +168,11 @@ class Wishes:
 def unchanged(what: str, path: Path, why: str) -> Step:
     """Return the step that has nothing to do."""
     return Step(what=what, path=path, outcome=Outcome.UNCHANGED, why=why)
+
+
+def kept(what: str, path: Path | None, why: str) -> Step:
+    """Return the step that only names what stays."""
+    return Step(what=what, path=path, outcome=Outcome.KEPT, why=why)
 
 
 def left_alone(what: str, path: Path, why: str) -> Step:

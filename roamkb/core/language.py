@@ -5,6 +5,7 @@ one of them (McNamee and Mayfield, "Character N-Gram Tokenization for European L
 Text Retrieval", Information Retrieval 7, 2004), and take apart compounds as well.
 """
 
+import unicodedata
 from collections.abc import Iterable
 from itertools import pairwise
 
@@ -18,6 +19,8 @@ _GROUP = 4
 _EDGE = "0"
 #: What a group ends in, so that none is a word, and no stemmer finds an ending to cut.
 _MARK = "9"
+#: What parts a word from the numbers of its accented letters.
+_ACCENTED = "8"
 #: The small words of other languages in Latin letters that English hasn't got.
 _OTHERS = frozenset(
     "der das und ist nicht ein eine einen einer dem mit auf von zu sich wie wir ich wird sind hat bei nach "
@@ -53,15 +56,26 @@ def balance(words: Iterable[str]) -> int:
 
 
 def letter_groups(word: str) -> list[str]:
-    """Return the overlapping groups of letters in a word, marked as such."""
-    edged = f"{_EDGE}{folded(word)}{_EDGE}"
-    return [edged[n : n + _GROUP] + _MARK for n in range(len(edged) - _GROUP + 1)] or [edged + _MARK]
+    """Return the overlapping groups of letters in a word, marked as such; and what its accents are."""
+    plain = folded(word)
+    edged = f"{_EDGE}{plain}{_EDGE}"
+    groups = [edged[n : n + _GROUP] + _MARK for n in range(len(edged) - _GROUP + 1)] or [edged + _MARK]
+    return groups if word.isascii() else groups + _accented(word, plain)
+
+
+def _accented(word: str, plain: str) -> list[str]:
+    """Return what only this spelling has: in Vietnamese, words differ by their accents alone."""
+    spelled = unicodedata.normalize("NFC", word.casefold())
+    if spelled == plain:
+        return []
+    codes = (f"{ord(letter):x}" for letter in spelled if not letter.isascii())
+    return [f"{_EDGE}{plain}{_ACCENTED}{''.join(codes)}{_MARK}"]
 
 
 def unspaced_groups(run: str) -> list[str]:
     """Return the letters of a run of unspaced script and their overlapping pairs, as numbers.
 
-    Numbers, because SQLite takes the vowel signs of Thai for blanks.
+    Numbers, so that no group is a word, and none has an accent to fold.
     """
     codes = [str(ord(letter)) for letter in folded(run)]
     return [f"{one}x{other}" for one, other in pairwise(codes)] + [f"x{code}" for code in codes]

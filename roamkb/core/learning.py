@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Final
 
 from roamkb.core.model import Kind
+from roamkb.core.spelling import edits
 
 #: The types that come with the product; any other word is one as well.
 TYPES: Final = (
@@ -43,6 +44,11 @@ NEVER_MERGED: Final = frozenset({"decision"})
 #: Letters of a content that a key shows, as Lavra's capture has it.
 _SLUG_LENGTH = 60
 _HASH_LENGTH = 8
+#: In words of so many letters two slips are none of another word's making, and so many say which is begun.
+_LONG_WORD = 8
+_TELLING = 4
+#: No type that comes with the product is nearly as long.
+_LONGEST_SLIP = 30
 _NOT_SLUG = re.compile(r"[^a-z0-9]+")
 _NOT_TYPE = re.compile(r"[^\w-]+")
 
@@ -80,6 +86,8 @@ class Learning:
     kind: Kind | None = None
     #: In hundredths, as first said; None where the line doesn't say.
     confidence: int | None = None
+    #: Whether it was in the log before this machine adopted that (`core/adoption`); no line says so.
+    is_adopted: bool = False
     #: Keys of the line that we don't know, and those that few lines have.
     extra: Mapping[str, object] = field(default_factory=dict)
 
@@ -94,6 +102,20 @@ def canonical_type(word: str) -> str:
     """Return the type that `word` stands for: lower case, aliases resolved, else the word itself."""
     plain = _NOT_TYPE.sub("-", word.strip().strip(":").casefold()).strip("-")
     return ALIASES.get(plain, plain)
+
+
+def nearest_type(word: str) -> str:
+    """Return the known type that `word` is nearly spelt as or begins; empty where it is one, or like none."""
+    plain = canonical_type(word)
+    names = (*TYPES, *ALIASES)
+    if plain in names or len(plain) > _LONGEST_SLIP:
+        return ""
+    slips = {name: edits(plain, name) for name in names}
+    nearest = min(names, key=lambda name: slips[name])
+    if slips[nearest] <= (1 if len(nearest) < _LONG_WORD else 2):
+        return canonical_type(nearest)
+    begun = next((name for name in names if len(plain) >= _TELLING and name.startswith(plain)), "")
+    return canonical_type(begun)
 
 
 def identity(type: str, content: str) -> str:

@@ -28,6 +28,12 @@ CONTESTED: Final = "contested"
 ATTEMPTED: Final = "attempted"
 #: Takes back the event that it is about.
 UNDONE: Final = "undone"
+#: Another agent found it true.
+VALIDATED: Final = "validated"
+#: The flag of a learning that nearly says the same as another, and may claim otherwise.
+MAY_CONTRADICT: Final = "may_contradict"
+#: What a `repeated` event tells beside its task of what the repetition is about.
+SAID_AGAIN: Final = ("files", "tags", "actions")
 #: What an agent's `preferred` event says.
 PREFERS: Final = "prefers"
 NO_PREFERENCE: Final = "none"
@@ -50,6 +56,8 @@ class Event:
     session: str = ""
     task: str = ""
     machine: str = ""
+    #: As of a learning.
+    is_adopted: bool = False
     #: What only some events have.
     fields: Mapping[str, object] = field(default_factory=dict)
 
@@ -79,6 +87,7 @@ class Step:
 class Standing:
     """A learning and what it counts today; only `replay` changes it."""
 
+    #: As it was first said, with the files, tags and actions of its repetitions.
     learning: Learning
     #: Hundredths, as events gave it; decay enters rank alone.
     confidence: int
@@ -108,7 +117,7 @@ class Standing:
     heard: set[tuple[str, ...]] = field(default_factory=set)
     #: Whether its line was moved to the archive.
     is_archived: bool = False
-    #: Tasks that it was given to, beside the one that it was learned in.
+    #: Tasks that it was given to or repeated in, beside the one that it was learned in.
     tasks: set[str] = field(default_factory=set)
 
     @property
@@ -123,7 +132,8 @@ class Standing:
         return confidence.decayed(self.confidence, idle_days=(now - self.last_used) / 86400)
 
 
-#: What `contradicts`, `names` and `sure` say of a learning that may contradict another, names files, is sure.
+#: What `contradicts`, `names`, `shared` and `sure` say of a learning that may contradict another, names
+#: files, belongs to more tasks than one, is sure.
 YES: Final = "yes"
 #: What learnings are asked for by, beside their ids.
 TRAITS: Final[Mapping[str, Callable[[Standing], str]]] = {
@@ -133,10 +143,11 @@ TRAITS: Final[Mapping[str, Callable[[Standing], str]]] = {
     "task": lambda one: one.learning.task,
     "bead": lambda one: one.learning.bead,
     "names": lambda one: YES if one.learning.files else "",
+    "shared": lambda one: YES if one.tasks else "",
     "sure": lambda one: YES if is_sure(one) else "",
     "status": lambda one: one.status,
     "verdict": lambda one: one.verdict,
-    "contradicts": lambda one: YES if "may_contradict" in one.flags else "",
+    "contradicts": lambda one: YES if MAY_CONTRADICT in one.flags else "",
     "node": lambda one: one.node,
 }
 
@@ -215,6 +226,11 @@ class State:
     def unshelved(self) -> "State":
         """Return the same state, all of it in memory."""
         return replace(self, standings=dict(self.standings), events=[*self.events], shelf=None)
+
+    def is_disputed(self, standing: Standing) -> bool:
+        """Say whether the ledger names a learning that still stands and that `standing` may contradict."""
+        rival = self.standings.get(standing.flags.get(MAY_CONTRADICT, ""))
+        return rival is not None and rival.status != SUPERSEDED
 
     def remembers(self, source: str) -> bool:
         """Say whether the source line `source` was merged into some learning."""

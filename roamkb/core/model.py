@@ -41,6 +41,10 @@ class Rule:
     todo_lines: tuple[str, ...] = ()
     #: Servers, as `https://host:port`, to which what is said at work may be sent.
     model_addresses: tuple[str, ...] = ()
+    #: The rule of the account's own home, where HOME names another: it must allow, too, what this one does.
+    account: "Rule | None" = None
+    #: The folder below which this rule may allow alone: another HOME, with a knowledge base of its own.
+    alone_below: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +125,8 @@ class Unreadable:
 
     path: Path
     reason: str
+    #: Whether it is never read, as long as it lies there: `doctor` says so, and no search repeats it.
+    is_elsewhere: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -72,6 +72,20 @@ def is_note_folder(name: str) -> bool:
     return not name.startswith(".") and name != "data" and CONFLICT_MARK not in name
 
 
+def is_unseen_in_emacs(path: str) -> bool:
+    """Say whether org-roam by itself leaves out what lies at `path`: it looks for the letters anywhere."""
+    return "data/" in path
+
+
+def is_seen_in_emacs_alone(relative: str) -> bool:
+    """Say whether org-roam takes a file for a note that is none to us, since it is hidden.
+
+    Copies are told of elsewhere: org-roam sees those of conflicts, and Syncthing's old versions.
+    """
+    is_told = CONFLICT_MARK in relative or relative.startswith((".stversions/", ".git/"))
+    return relative.endswith(".org") and not (is_told or is_note(relative) or is_unseen_in_emacs(relative))
+
+
 def is_copied_note(name: str) -> bool:
     """Say whether `name` is a conflict copy of a note, plain or encrypted."""
     if CONFLICT_MARK not in name:

@@ -20,6 +20,7 @@ from roamkb.core.ledger import NEEDS_REVIEW
 from roamkb.core.ledger import SUPERSEDED
 from roamkb.core.ledger import Standing
 from roamkb.core.similarity import normal
+from roamkb.core.text import folded
 
 #: What a review's word is worth beside the match.
 _CANONICAL = 1.5
@@ -57,6 +58,9 @@ class Wanted:
     #: In hundredths.
     least_confidence: int = 0
     action: str = ""
+    #: All of them, and none of those.
+    tags: tuple[str, ...] = ()
+    without_tags: tuple[str, ...] = ()
     #: Whether a learning's own patterns meet the file that is asked about.
     concerns: Callable[[Sequence[str]], bool] | None = None
     archived: bool = False
@@ -64,8 +68,13 @@ class Wanted:
     @property
     def is_choosy(self) -> bool:
         """Whether few learnings may be let through."""
-        chosen = self.topic or self.scope or self.least_confidence or self.action
+        chosen = self.topic or self.scope or self.least_confidence or self.action or self.is_by_tags
         return bool(chosen) or self.concerns is not None
+
+    @property
+    def is_by_tags(self) -> bool:
+        """Whether tags decide."""
+        return bool(self.tags or self.without_tags)
 
     def lets_through(self, standing: Standing) -> bool:
         """Say whether `standing` is one of those that are asked for."""
@@ -79,6 +88,13 @@ class Wanted:
             and standing.confidence >= self.least_confidence
             and (not self.action or self.action.casefold() in map(str.casefold, learning.actions))
             and (self.concerns is None or self.concerns(learning.files))
+            and (not self.is_by_tags or self._has_tags(learning))
+        )
+
+    def _has_tags(self, learning: Learning) -> bool:
+        tags = {folded(tag) for tag in (learning.canonical_type, *learning.tags)}
+        return all(folded(tag) in tags for tag in self.tags) and not any(
+            folded(tag) in tags for tag in self.without_tags
         )
 
 

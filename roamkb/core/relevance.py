@@ -5,6 +5,7 @@ Ranked by relevance, then by how far it is trusted (document 004, FR-3 and FR-7)
 
 from collections.abc import Collection
 from collections.abc import Iterable
+from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -52,10 +53,17 @@ def may_fit(
     if actions:
         return state.standings.values()
     found = [one for id in words if (one := state.standings.get(id))]
-    found += state.having("names", YES)
+    found += [*state.having("names", YES), *state.having("shared", YES)]
     for of in ("task", "bead"):
         found += state.having(of, *seen)
     return {one.id: one for one in found}.values()
+
+
+def _told_again_in(standing: Standing, seen: Mapping[str, float]) -> Iterator[tuple[float, str]]:
+    """Yield the likeness and the id of each task that is like one in which a learning was repeated."""
+    for step in standing.history:
+        if step.event.event == "repeated" and (alike := seen.get(step.event.task)):
+            yield alike, step.event.task
 
 
 def relevance(
@@ -78,8 +86,11 @@ def relevance(
         reasons.append((_FILE, f"file {file}"))
     if words:
         reasons.append((_WORDS * words, "words"))
-    if alike := max((seen.get(id, 0.0) for id in (learning.task, learning.bead) if id), default=0.0):
+    learned_in = (seen.get(id, 0.0) for id in (learning.task, learning.bead) if id)
+    if alike := max(learned_in, default=0.0):
         reasons.append((_SEEN * alike, f"learned in {learning.task or learning.bead}"))
+    elif again := max(_told_again_in(standing, seen), default=None):
+        reasons.append((_SEEN * again[0], f"told again in {again[1]}"))
     if actions and learning.actions:
         told = {action.casefold() for action in actions} & {action.casefold() for action in learning.actions}
         if told:

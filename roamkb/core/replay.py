@@ -17,16 +17,19 @@ from typing import Final
 from typing import overload
 
 from roamkb.core import confidence
+from roamkb.core.adoption import counting
 from roamkb.core.learning import Learning
 from roamkb.core.learning import identity
 from roamkb.core.ledger import ACTIVE
 from roamkb.core.ledger import CANONICAL
 from roamkb.core.ledger import NEEDS_REVIEW
 from roamkb.core.ledger import PREFERS
+from roamkb.core.ledger import SAID_AGAIN
 from roamkb.core.ledger import SUPERSEDED
 from roamkb.core.ledger import TRAITS
 from roamkb.core.ledger import UNDONE
 from roamkb.core.ledger import UNVERIFIED
+from roamkb.core.ledger import VALIDATED
 from roamkb.core.ledger import VERIFIED
 from roamkb.core.ledger import Event
 from roamkb.core.ledger import Reach
@@ -163,7 +166,7 @@ def advances(
         return None
     last, unmet = reach
     for event in events:
-        if event.id <= last or event.event == UNDONE:
+        if event.id <= last or event.event == UNDONE or event.is_adopted:
             return None
         last = event.id
     changed: dict[str, Standing] = {}
@@ -268,12 +271,18 @@ def _counted(events: Iterable[Event]) -> tuple[str, list[Event]]:
     for event in sorted(by_id.values(), key=lambda event: event.id, reverse=True):
         if event.event == UNDONE and event.id not in undone:
             undone.add(event.of)
-    return max(by_id, default=""), [by_id[id] for id in sorted(by_id) if id not in undone]
+    return max(by_id, default=""), list(counting(by_id[id] for id in sorted(by_id) if id not in undone))
+
+
+def start_of(learning: Learning) -> int:
+    """Return the confidence, in hundredths, that a learning begins with."""
+    said = confidence.started(learning.confidence, learning.provenance)
+    return min(said, confidence.ADOPTED) if learning.is_adopted else said
 
 
 def begun(learning: Learning, *, is_archived: bool) -> Standing:
     """Return a learning to which nothing has happened yet."""
-    trust = confidence.started(learning.confidence, learning.provenance)
+    trust = start_of(learning)
     extra = learning.extra
     if not extra:
         # as nearly all, and there are many
@@ -281,6 +290,8 @@ def begun(learning: Learning, *, is_archived: bool) -> Standing:
     status = extra.get("status")
     # other tools keep the outcome of a review on the line itself
     known = status if status in (CANONICAL, SUPERSEDED, NEEDS_REVIEW) else ACTIVE
+    if learning.is_adopted and known == CANONICAL:
+        known = ACTIVE
     return Standing(
         learning=learning,
         confidence=trust,
@@ -329,11 +340,33 @@ def _move(standing: Standing, event: Event, by: int, *, once: str) -> None:
 
 
 def _repeated(standing: Standing, event: Event) -> None:
-    standing.occurrences += 1
     standing.last_used = max(standing.last_used, event.ts)
+    _widen(standing, event)
+    if event.is_adopted:
+        return
+    standing.occurrences += 1
     in_consolidation = event.by == "consolidate"
     by = confidence.CONSOLIDATED_AGAIN if in_consolidation else confidence.REPEATED
     _move(standing, event, by, once="learn")
+
+
+def _widen(standing: Standing, event: Event) -> None:
+    """Let a learning be about what its repetition is about as well."""
+    if event.task:
+        standing.tasks.add(event.task)
+    files, tags, actions = map(event.texts, SAID_AGAIN)
+    if files or tags or actions:
+        known = standing.learning
+        standing.learning = replace(
+            known,
+            files=_united(known.files, files),
+            tags=_united(known.tags, tags),
+            actions=_united(known.actions, actions),
+        )
+
+
+def _united(known: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*known, *more)))
 
 
 _OUTCOMES = {"success": confidence.REUSED, "failure": confidence.FAILED, "prevented": confidence.PREVENTED}
@@ -359,7 +392,7 @@ def _first_source(learning: Learning) -> tuple[str, ...]:
 def _validated(standing: Standing, event: Event) -> None:
     if event.agent and event.agent == standing.learning.agent:
         return
-    source = ("validated", event.agent or event.id)
+    source = (VALIDATED, event.agent or event.id)
     if source not in standing.heard and not standing.is_overridden:
         standing.confidence = confidence.moved(standing.confidence, confidence.VALIDATED)
     standing.heard.add(source)
@@ -435,7 +468,7 @@ def _noted(standing: Standing, event: Event) -> None:
 _FOLDS: Final[Mapping[str, Callable[[Standing, Event], None]]] = {
     "repeated": _repeated,
     "reused": _reused,
-    "validated": _validated,
+    VALIDATED: _validated,
     "judged": _judged,
     "raised": _raised,
     "superseded": _superseded,

@@ -9,12 +9,13 @@ from typing import Final
 
 from roamkb.core import confidence
 from roamkb.core.ledger import SUPERSEDED
+from roamkb.core.ledger import VALIDATED
 from roamkb.core.ledger import State
 from roamkb.core.remedies import attempts
 from roamkb.core.remedies import for_errors
 
-#: What an agent can say of a learning that it was shown.
-OUTCOMES: Final = ("success", "failure", "partial", "not_applied", "prevented")
+#: What an agent can say of a learning that it was shown; the last: another agent's, it found it true.
+OUTCOMES: Final = ("success", "failure", "partial", "not_applied", "prevented", VALIDATED)
 #: How it came to be shown.
 MATCHES: Final = ("exact", "similar", "suggested")
 

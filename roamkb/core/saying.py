@@ -4,6 +4,7 @@ from collections.abc import Callable
 from collections.abc import Container
 from collections.abc import Iterator
 from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 from datetime import datetime
@@ -19,6 +20,7 @@ from roamkb.core.learning import Learning
 from roamkb.core.learning import canonical_type
 from roamkb.core.learning import label_of
 from roamkb.core.learning import own_key
+from roamkb.core.ledger import SAID_AGAIN
 from roamkb.core.ledger import Event
 from roamkb.core.ledger import State
 from roamkb.core.model import Kind
@@ -31,6 +33,8 @@ from roamkb.core.topics import topics
 #: Bytes of one statement; more is a document, not a learning.
 MOST_BYTES = 64 * 1024
 _LONGEST_TYPE = 40
+#: What a line says of a fix that was applied and worked.
+FIX_APPLIED = "fix_applied"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,8 +175,25 @@ def _confidence(saying: Saying, type: str, hand: Hand) -> int:
     if saying.confidence is not None:
         said = started(saying.confidence, saying.provenance)
         return said if hand.is_human else min(said, AT_FIRST)
-    fix_applied = saying.extra.get("fix_applied") is True
+    fix_applied = saying.extra.get(FIX_APPLIED) is True
     return first(saying.provenance, type=type, agent=hand.agent, fix_applied=fix_applied)
+
+
+def contradictions(own: str, rivals: Sequence[str], disputed: Container[str]) -> Iterator[tuple[str, str]]:
+    """Yield the learnings that the ledger should call a contradiction, each with the one that it names.
+
+    `rivals` are those that `own` may contradict, the closest first. Each learning is told of once, when it
+    isn't `disputed` yet: the pairs join them into one group, and all pairs of a group grow with its square.
+    """
+    if rivals:
+        yield own, rivals[0]
+    yield from ((rival, own) for rival in rivals if rival not in disputed)
+
+
+def repetition(known: Learning, said: Learning | Saying) -> Mapping[str, object]:
+    """Return what a `repeated` event tells of a repetition: what it is about, and how its words differ."""
+    about = {name: list(told) for name in SAID_AGAIN if (told := getattr(said, name))}
+    return {**about, **difference(known, said.content)}
 
 
 def difference(known: Learning, content: str) -> Mapping[str, object]:

@@ -38,6 +38,21 @@ def spelled(text: str, wanted: Sequence[Spelling]) -> tuple[float, ...]:
     return tuple(1.0 if word in plain else sum(map(holds, groups)) / len(groups) for word, groups in wanted)
 
 
+def edits(one: str, other: str) -> int:
+    """Return how many slips make one word the other: letters too many, left out, mistaken, or swapped."""
+    before: list[int] = []
+    above = list(range(len(other) + 1))
+    for row, letter in enumerate(one, 1):
+        here = [row]
+        for column, its in enumerate(other, 1):
+            least = min(above[column] + 1, here[-1] + 1, above[column - 1] + (letter != its))
+            if row > 1 < column and letter == other[column - 2] and one[row - 2] == its:
+                least = min(least, before[column - 2] + 1)
+            here.append(least)
+        before, above = above, here
+    return above[-1]
+
+
 def _plain(text: str) -> str:
     # bytes are translated at once, but looked through five times as slowly
     return f" {text.lower().encode('utf-8', 'replace').translate(_PLAIN).decode()} "

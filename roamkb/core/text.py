@@ -47,15 +47,28 @@ def clipped(text: str, width: int) -> str:
 
 
 #: The accents of Latin, Greek and Cyrillic; the marks of other scripts are letters.
-_ACCENT = re.compile("[\u0300-\u036f]")
+_ACCENTS = "\u0300-\u036f"
+#: What most texts leave out: the points of Hebrew and Arabic, the stroke that widens an Arabic word, and
+#: joiners, which only say how letters are drawn.
+_POINTS = (
+    "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u0652\u0656-\u065f\u0670"
+    "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u200c\u200d"
+)
+_POINT = re.compile(f"[{_POINTS}]+")
+_SILENT = re.compile(f"[{_ACCENTS}{_POINTS}]+")
 
 
 def folded(text: str) -> str:
-    """Return `text` without case and accents, for comparing words."""
+    """Return `text` without case, accents and points, for comparing words."""
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", text.casefold())
-    return unicodedata.normalize("NFC", _ACCENT.sub("", decomposed))
+    return unicodedata.normalize("NFC", _SILENT.sub("", decomposed))
+
+
+def unpointed(text: str) -> str:
+    """Return `text` without the points that most texts in its script leave out."""
+    return text if text.isascii() else _POINT.sub("", text)
 
 
 def flat(text: str) -> str:

@@ -2,7 +2,7 @@
 
 Case and accents are folded; an identifier is found whole and by its parts; Chinese,
 Japanese, Korean and Thai, which put no blanks between words, by overlapping pairs of
-letters (design section 7).
+letters (design section 7). A vowel sign is a part of its word.
 """
 
 import re
@@ -11,20 +11,42 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import islice
 
+from roamkb.core.expressions import lazily
 from roamkb.core.stem import stem
 from roamkb.core.text import folded
 
-#: Scripts without blanks between words: Thai, Lao, Khmer, kana, Han and Hangul.
+#: Scripts without blanks between words: Thai, Lao, Burmese, Khmer, kana, Han and Hangul.
 _UNSPACED = (
-    "\u0e00-\u0eff\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
-    "\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\ua9e0-\ua9ff\uaa60-\uaa7f\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
 )
 UNSPACED = re.compile(f"[{_UNSPACED}]+")
-_WORD = re.compile(f"[{_UNSPACED}]+|(?:(?![{_UNSPACED}])\\w)+")
+#: The combining marks of all other scripts, which `\\w` leaves out, with the letters between them.
+_MARK_RANGES = (
+    "300-36f 483-487 591-5bd 5bf 5c1-5c2 5c4-5c5 5c7 610-61a 64b-65f 670 6d6-6dc 6df-6e8 6ea-6ed 711-7f3 "
+    "7fd 816-82d 859-85b 898-8e1 8e3-963 981-9e3 9fe-a75 a81-ae3 afa-b63 b82-bd7 c00-c63 c81-c83 cbc-d4d "
+    "d57-d63 d81-df3 f18-f19 f35 f37 f39 f3e-f84 f86-fbc fc6 135d-135f 1712-1734 1752-1773 1885-193b "
+    "1a17-1a1b 1a55-1a7f 1ab0-1abd 1abf-1b44 1b6b-1b73 1b80-1bf3 1c24-1c37 1cd0-1cd2 1cd4-1dff 2cef-2cf1 "
+    "2d7f-2dff a66f a674-a67d a69e-a6f1 a802-a827 a82c a880-a8c5 a8e0-a8f1 a8ff-a92d a947-a953 a980-a9c0 "
+    "aa29-aa4d aab0-aac1 aaeb-aaef aaf5-aaf6 abe3-abea abec-abed fb1e fe20-fe2f 101fd-1037a 10a01-10a3f "
+    "10ae5-10ae6 10d24-10eac 10f46-10f50 10f82-10f85 11000-11046 11070-110ba 110c2 11100-11134 "
+    "11145-11173 11180-111c0 111c9-111cc 111ce-111cf 1122c-11237 1123e 112df-11446 1145e-114c3 "
+    "115af-115c0 115dc-11640 116ab-116b7 1171d-1172b 1182c-1183a 11930-11943 119d1-119e0 119e4-11a3e "
+    "11a47-11a99 11c2f-11c3f 11c92-11ef6 16af0-16af4 16b30-16b36 16f4f-16f92 16fe4-16ff1 1bc9d-1bc9e "
+    "1e000-1e136 1e2ae-1e2ef 1e8d0-1e94a"
+)
+_MARKS = "".join(
+    f"{chr(int(first, 16))}-{chr(int(last or first, 16))}"
+    for first, _, last in (one.partition("-") for one in _MARK_RANGES.split())
+)
+#: What may follow a letter: marks, and the joiners that Indian scripts spell with.
+_FOLLOWING = f"(?:[{_MARKS}]|(?<=[\u0900-\u0dff])[\u200c\u200d])+"
+_LETTERS = f"[^\\W{_UNSPACED}]"
+_WORD = lazily(f"[{_UNSPACED}]+|{_LETTERS}+(?:{_FOLLOWING}{_LETTERS}*)*")
 _ASCII_WORD = re.compile(r"\w+", re.ASCII)
 #: Where an identifier falls into parts: fooBar, HTTPServer, snake_case, v2.
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_FOREIGN_PART = re.compile(r"[^\W\d_]+|\d+")
+_FOREIGN_PART = lazily(f"[^\\W\\d_]+(?:{_FOLLOWING}[^\\W\\d_]*)*|\\d+")
 
 #: The words that carry no topic of their own (van Rijsbergen's shortest, plus the words of questions).
 STOP_WORDS = frozenset(

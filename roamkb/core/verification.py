@@ -1,8 +1,8 @@
 """The gate: named checks, and scores, that must both hold before a learning counts as verified.
 
-The verdict comes from the scores' mean (document 002, stage 4; D6), never from a model's own
-word, and at the exact limits: scores are decimals. A secret or an instruction is invalid
-whatever the mean.
+The verdict comes from the scores' mean and the least of them (document 002, stage 4; D6), never
+from a model's own word, and at the exact limits: scores are decimals. A secret or an instruction
+is invalid whatever the mean.
 """
 
 import re
@@ -15,6 +15,7 @@ from decimal import InvalidOperation
 from typing import Final
 
 from roamkb.core.attention import DURABLE_CATEGORIES
+from roamkb.core.doubts import noise_of
 from roamkb.core.evidence import Attestation
 from roamkb.core.evidence import names_of
 from roamkb.core.ledger import UNVERIFIED
@@ -28,9 +29,11 @@ from roamkb.core.tokens import words
 VERIFIED: Final = "verified"
 INVALIDATED: Final = "invalidated"
 
-#: Inclusive and exclusive (document 002).
+#: Of the mean, inclusive and exclusive (document 002).
 VERIFIED_FROM: Final = Decimal("0.6")
 _INVALIDATED_BELOW: Final = Decimal("0.3")
+#: Of each score, inclusive: a mean must not hide a no (D6).
+NO_SCORE_UNDER: Final = Decimal("0.5")
 
 _LEAST_WORDS = 4
 _MOST_CHARACTERS = 2000
@@ -113,6 +116,11 @@ class Scores:
         """Say whether the exact mean is at least `limit`."""
         return self.accuracy + self.relevance + self.specificity >= 3 * limit
 
+    @property
+    def too_low(self) -> tuple[str, ...]:
+        """The scores that say no by themselves, by name."""
+        return tuple(name for name in self.__slots__ if getattr(self, name) < NO_SCORE_UNDER)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
@@ -142,6 +150,7 @@ def checks(content: str, evidence: Evidence) -> tuple[Check, ...]:
         Check(name=name, ok=not why, why=why)
         for name, why in (
             ("substantial", _too_little(content)),
+            ("no_noise", noise_of(content)),
             ("size", _too_much(content)),
             ("one_statement", _several(content)),
             ("no_secret", _secret(content)),
@@ -169,7 +178,8 @@ def verdict(found: Iterable[Check], scores: Scores | None) -> str:
         return UNVERIFIED
     if not scores.reaches(_INVALIDATED_BELOW):
         return INVALIDATED
-    return VERIFIED if scores.reaches(VERIFIED_FROM) and not failed else UNVERIFIED
+    is_convinced = scores.reaches(VERIFIED_FROM) and not scores.too_low
+    return VERIFIED if is_convinced and not failed else UNVERIFIED
 
 
 def scores_of(told: Mapping[str, object]) -> Scores | None:

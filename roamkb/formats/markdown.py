@@ -6,6 +6,7 @@ zero-width space in front. The result is a body like any other, escaped when it'
 """
 
 import re
+import unicodedata
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
@@ -50,6 +51,8 @@ _NOT_PROSE = re.compile(
 _BLOCK_END = re.compile(r"\s*#\+end_(\w+)", re.IGNORECASE)
 _GOOD_TARGET = re.compile(r"(?:id|https?|doi):")
 _ORG_FILE = re.compile(r"(?:\./)?[\w+,=@ -][\w.+,=@ /-]*\.org")
+#: Times its own length that a table may have with all blanks; one long cell must not fill a thousand lines.
+_MOST_PADDED = 4
 _TASK = re.compile(r"\[x\](?=\s)")
 
 
@@ -87,39 +90,51 @@ def parts(text: str) -> Iterator[Part]:
 
 
 def org_from_markdown(text: str) -> str:
-    """Return CommonMark with tables and strikethrough as the body of an org node."""
+    """Return CommonMark with tables, strikethrough and footnotes as the body of an org node."""
     # imported here: no other command needs it, and it isn't quick to load
     from markdown_it import MarkdownIt
     from markdown_it.tree import SyntaxTreeNode
 
-    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-    return "\n".join(_blocks(SyntaxTreeNode(parser.parse(text)).children))
+    from roamkb.formats.markdown_footnotes import footnotes
+
+    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"]).use(footnotes)
+    root = SyntaxTreeNode(parser.parse(text))
+    lines = _blocks(root.children)
+    # org has no block that begins below the first one, and ends each with two empty lines
+    for note in (node for node in root.walk() if node.type == "footnote"):
+        lines += [*([""] if lines else []), *_footnote(note)]
+    return "\n".join(lines)
 
 
-def _blocks(nodes: Sequence["SyntaxTreeNode"], *, quoted: bool = False) -> list[str]:
+#: How deep a block stands in quotes; what is deeper than one, or in a footnote, holds no other blocks.
+_NO_BLOCKS = 2
+
+
+def _blocks(nodes: Sequence["SyntaxTreeNode"], *, depth: int = 0) -> list[str]:
     """Return the lines of `nodes`, an empty line between two of them unless the list is tight."""
     out: list[str] = []
+    nodes = [node for node in nodes if node.type != "footnote"]
     for number, node in enumerate(nodes):
         tight = node.hidden or nodes[number - 1].hidden
         if number and not tight:
             out.append("")
-        out.extend(_block(node, quoted=quoted))
+        out.extend(_block(node, depth=depth))
     return out
 
 
-def _block(node: "SyntaxTreeNode", *, quoted: bool) -> Iterable[str]:
+def _block(node: "SyntaxTreeNode", *, depth: int) -> Iterable[str]:
     """Return the lines of one block."""
     match node.type:
         case "heading":
             return [_prose(_marked("*", " ".join(_inline(node).split())))]
         case "bullet_list" | "ordered_list":
-            return _list(node, quoted=quoted)
+            return _list(node, depth=depth)
         case "blockquote":
-            # org can't nest quotes: the inner one's text stays in the outer one
-            inner = _blocks(node.children, quoted=True)
-            return inner if quoted else ["#+begin_quote", *inner, "#+end_quote"]
+            inner = _blocks(node.children, depth=depth + 1)
+            # org can't nest quotes: an inner one is marked as mail does it
+            return map(_cited, inner) if depth else ["#+begin_quote", *inner, "#+end_quote"]
         case "fence" | "code_block":
-            return _code(node.content, node.info, quoted=quoted)
+            return _code(node.content, node.info, depth=depth)
         case "table":
             return _table(node)
         case "hr":
@@ -130,7 +145,24 @@ def _block(node: "SyntaxTreeNode", *, quoted: bool) -> Iterable[str]:
             return [_prose(line) for line in _inline(node).split("\n")]
 
 
-def _list(node: "SyntaxTreeNode", *, quoted: bool) -> Iterator[str]:
+def _cited(line: str) -> str:
+    """Return a line of a quote in a quote; code stays code."""
+    if line.startswith(": "):
+        return f": > {line[2:]}"
+    return f"> {line.removeprefix(BREAK)}".rstrip()
+
+
+def _footnote(node: "SyntaxTreeNode") -> Iterator[str]:
+    """Yield the lines of a footnote."""
+    lines = _blocks(node.children, depth=_NO_BLOCKS)
+    label = f"[fn:{node.meta['label']}]"
+    if lines and node.children[0].type == "paragraph":
+        label += f" {lines.pop(0).removeprefix(BREAK)}"
+    yield label
+    yield from lines
+
+
+def _list(node: "SyntaxTreeNode", *, depth: int) -> Iterator[str]:
     """Yield the lines of a list, each item's indented below its bullet."""
     first = int(node.attrs.get("start", 1))
     loose = any(
@@ -142,7 +174,7 @@ def _list(node: "SyntaxTreeNode", *, quoted: bool) -> Iterator[str]:
         bullet = "-" if node.type == "bullet_list" else f"{number}."
         if node.type == "ordered_list" and number == first != 1:
             bullet += f" [@{number}]"
-        lines = _blocks(item.children, quoted=quoted)
+        lines = _blocks(item.children, depth=depth)
         indent = " " * (2 if node.type == "bullet_list" else len(str(number)) + 2)
         if lines and item.children[0].type in ("paragraph", "heading"):
             yield f"{bullet} {_TASK.sub('[X]', lines.pop(0).removeprefix(BREAK), count=1)}"
@@ -152,14 +184,14 @@ def _list(node: "SyntaxTreeNode", *, quoted: bool) -> Iterator[str]:
         yield from (indent + line if line else "" for line in lines)
 
 
-def _code(content: str, info: str, *, quoted: bool) -> list[str]:
+def _code(content: str, info: str, *, depth: int) -> list[str]:
     """Return code as a block that it can't close itself, or else as fixed-width lines."""
     lines = content.removesuffix("\n").split("\n") if content else []
     ends = {end[1].lower() for line in lines if (end := _BLOCK_END.match(line))}
     word = (info.split() or [""])[0].strip("{}.")
     names = (word, word.lower(), _LANGUAGE_NAMES.get(word.lower(), ""))
     language = next((name for name in names if name in LANGUAGES), None)
-    cut = (quoted and "quote" in ends) or any(line.startswith("[fn:") for line in lines)
+    cut = depth >= _NO_BLOCKS or (depth and "quote" in ends) or any(line.startswith("[fn:") for line in lines)
     if language and "src" not in ends and not cut:
         return [f"#+begin_src {language}", *lines, "#+end_src"]
     if "example" not in ends and not cut:
@@ -168,13 +200,34 @@ def _code(content: str, info: str, *, quoted: bool) -> list[str]:
 
 
 def _table(node: "SyntaxTreeNode") -> Iterator[str]:
-    """Yield a table's lines, a rule below its head."""
-    for part in node.children:
-        for row in part.children:
-            cells = [" ".join(_inline(cell).split()).replace("|", r"\vert{}") for cell in row.children]
-            yield f"| {' | '.join(cells)} |"
-        if part.type == "thead":
-            yield f"|{'+'.join('---' for _ in part.children[0].children)}|"
+    """Yield a table's lines, a rule below its head, its columns as wide as org would make them."""
+    parts = [
+        (part.type, [" ".join(_inline(cell).split()).replace("|", r"\vert{}") for cell in row.children])
+        for part in node.children
+        for row in part.children
+    ]
+    rows = [cells for _, cells in parts]
+    widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
+    if len(rows) * sum(widths) > _MOST_PADDED * sum(_width(cell) + 1 for cells in rows for cell in cells):
+        widths = [0] * len(widths)
+    for kind, cells in parts:
+        padded = (cell + " " * (width - _width(cell)) for cell, width in zip(cells, widths, strict=True))
+        yield f"| {' | '.join(padded)} |"
+        if kind == "thead":
+            yield f"|{'+'.join('-' * (max(width, 1) + 2) for width in widths)}|"
+
+
+def _width(text: str) -> int:
+    """Return how many columns a text takes, as Emacs counts them."""
+    if text.isascii():
+        return len(text)
+    return sum(_width_of(char) for char in text)
+
+
+def _width_of(char: str) -> int:
+    if unicodedata.category(char) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
 def _inline(node: "SyntaxTreeNode") -> str:
@@ -182,12 +235,12 @@ def _inline(node: "SyntaxTreeNode") -> str:
     return _run(node.children[0].children if node.children else ())
 
 
-def _run(nodes: Iterable["SyntaxTreeNode"]) -> str:
+def _run(nodes: Iterable["SyntaxTreeNode"], *, is_linked: bool = False) -> str:
     """Return running text, marked stretches set apart from letters that touch them."""
     out = ""
     after_marked = False
     for node in nodes:
-        piece = _piece(node)
+        piece = _piece(node, is_linked=is_linked)
         is_marked = node.type in (*_MARKERS, "code_inline") and piece[:1] in tuple("/*+~=")
         touches_before = is_marked and out and not _BEFORE.search(out)
         touches_after = after_marked and piece and not _AFTER.match(piece)
@@ -196,7 +249,7 @@ def _run(nodes: Iterable["SyntaxTreeNode"]) -> str:
     return out
 
 
-def _piece(node: "SyntaxTreeNode") -> str:
+def _piece(node: "SyntaxTreeNode", *, is_linked: bool) -> str:
     """Return one stretch of running text."""
     match node.type:
         case "softbreak":
@@ -204,11 +257,18 @@ def _piece(node: "SyntaxTreeNode") -> str:
         case "hardbreak":
             return "\\\\\n"
         case "em" | "strong" | "s":
-            return _marked(_MARKERS[node.type], " ".join(_run(node.children).split()))
+            words = _run(node.children, is_linked=is_linked)
+            return _marked(_MARKERS[node.type], " ".join(words.split()))
         case "code_inline":
             return _verbatim(node.content)
         case "link":
-            return _link(str(node.attrs.get("href", "")), " ".join(_run(node.children).split()))
+            # no link can hold another: of a badge the words count
+            words = _run(node.children, is_linked=True)
+            return _link(str(node.attrs.get("href", "")), " ".join(words.split()))
+        case "image" if is_linked:
+            return " ".join(node.content.split())
+        case "footnote_ref":
+            return f"[fn:{node.meta['label']}]"
         case "image":
             return _link(str(node.attrs.get("src", "")), " ".join(node.content.split()))
         case _:

@@ -21,9 +21,9 @@ from roamkb.core.replay import begun
 #: In the order in which `_learning` and `_event` take them.
 _OF_LEARNING: Final = attrgetter(
     *"id key type content source tags ts bead agent session task category files actions provenance origin "
-    "kind confidence extra".split()
+    "kind confidence is_adopted extra".split()
 )
-_OF_EVENT: Final = attrgetter(*"id ts event of by agent session task machine fields".split())
+_OF_EVENT: Final = attrgetter(*"id ts event of by agent session task machine is_adopted fields".split())
 #: What events may have made of a learning, but for the sets and the history.
 _TOLD: Final = (
     "confidence occurrences status verdict scope is_pinned is_overridden flags superseded_by supersedes "
@@ -118,6 +118,7 @@ def _learning(
     origin: str,
     kind: str | None,
     confidence: int | None,
+    is_adopted: bool,
     extra: dict[str, Any],
 ) -> Learning:
     return Learning(
@@ -139,6 +140,7 @@ def _learning(
         origin=origin,
         kind=None if kind is None else Kind(kind),
         confidence=confidence,
+        is_adopted=is_adopted,
         extra=extra,
     )
 
@@ -153,6 +155,7 @@ def _event(
     session: str,
     task: str,
     machine: str,
+    is_adopted: bool,
     fields: Mapping[str, object],
 ) -> Event:
     return Event(
@@ -165,5 +168,6 @@ def _event(
         session=session,
         task=task,
         machine=machine,
+        is_adopted=is_adopted,
         fields=fields,
     )

@@ -10,10 +10,12 @@ from roamkb.core.guard import Denial
 from roamkb.core.guard import Ground
 from roamkb.core.guard import is_spared
 from roamkb.core.guard import may_concern
+from roamkb.core.guard import names_the_server
 from roamkb.core.guard import paths_of_patch
 from roamkb.core.guard import protected
 from roamkb.core.guard import refusal
 from roamkb.core.guard import rule_denial
+from roamkb.core.guard import server_denial
 from roamkb.core.reach import Names
 from roamkb.core.reach import Reach
 from roamkb.core.unhooking import is_settings
@@ -40,6 +42,7 @@ _READERS = frozenset(
 #: What a server's tool is called that changes files.
 _CHANGES = r"write|edit|create|delete|remove|move|rename|append|update|patch|save|insert|replace|copy|put"
 _PATH_KEY = r"(?i)path|file|uri|dest|source|target|dir|folder|^to$|^from$"
+_COMMANDS = ("command", "cmd", "input", "chars", "script")
 #: An edit of settings that touches none of these leaves the hooks alone.
 _OF_HOOKS = r"(?i)hook|roam|tool|command|matcher|knowledge"
 _DEEPEST = 6
@@ -52,6 +55,8 @@ def judge_tool(tool: str, given: "Given", ground: Ground) -> Denial | None:
     The one door for hooks: takes any tool's name and any JSON object, and never writes or runs anything.
     """
     name = tool.lower()
+    if not ground.is_personal and _names_the_server(name, given, ground):
+        return server_denial(ground)
     if name in _READERS or name.startswith(("mcp__roamkb__", "mcp__plugin_roamkb_roamkb__")):
         return None
     if name in _SHELLS:
@@ -66,13 +71,23 @@ def judge_tool(tool: str, given: "Given", ground: Ground) -> Denial | None:
     return None
 
 
+def _names_the_server(name: str, given: "Given", ground: Ground) -> bool:
+    """Say whether a command, or what another tool opens, is the server's or its token's."""
+    texts = (
+        text
+        for key, text in _texts(given)
+        if (key in _COMMANDS if name in _SHELLS else re.search(rf"{_PATH_KEY}|url", key))
+    )
+    return any(names_the_server(text, ground) for text in texts)
+
+
 def _judge_shell(given: "Given", ground: Ground) -> Denial | None:
     action = given.get("action")
     asked: Given = action if isinstance(action, Mapping) else given
     where = next((asked[key] for key in ("workdir", "working_directory", "cwd") if key in asked), "")
     if isinstance(where, str) and where:
         ground = ground.moved(posixpath.join(ground.cwd, where))
-    for key in ("command", "cmd", "input", "chars", "script"):
+    for key in _COMMANDS:
         command = asked.get(key)
         words = command if isinstance(command, list) else []
         text = command if isinstance(command, str) else " ".join(one for one in words if isinstance(one, str))

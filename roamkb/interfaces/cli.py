@@ -125,7 +125,7 @@ def execute(call: Call) -> int:
         # what storage did not expect: still one line, never a traceback for a bad disk
         return _report(RoamkbError(f"{error.filename or 'disk'}: {error.strerror}"), as_json=call.as_json)
     printed = render.render(call.operation.name, result)
-    text = render.dumps(printed.json) if call.as_json else printed.text(_is_coloured())
+    text = render.dumps(printed.json) if call.as_json else _laid_out(printed)
     for warning in () if call.as_json else printed.warnings:
         _complain(warning)
     _say(text, printed.status)
@@ -142,7 +142,7 @@ def _serve(call: Call) -> int:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("roamkb"):
             raise
-        from roamkb.storage.installed import how_to_add
+        from roamkb.storage.installer import how_to_add
 
         raise UsageError(
             f"{name} needs the extra roamkb[{name}], which isn't installed ({error.name} is missing)",
@@ -225,9 +225,11 @@ def _ask(question: str) -> str:
     return sys.stdin.readline().strip()
 
 
-def _is_coloured() -> bool:
-    terminal = sys.stdout is not None and sys.stdout.isatty()
-    return terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+def _laid_out(printed: render.Printed) -> str:
+    """Return a result's text as a terminal or a pipe wants it; who wants no colours has the same lines."""
+    text = printed.text(sys.stdout is not None and sys.stdout.isatty())
+    is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return render.without_colours(text) if is_plain else text
 
 
 def run_typer(words: list[str], carry_out: Callable[[Call], int] = execute) -> int:

@@ -9,6 +9,7 @@ from roamkb.core.confidence import as_fraction
 from roamkb.core.text import clipped
 from roamkb.core.text import counted
 from roamkb.core.text import shown
+from roamkb.core.verification import NO_SCORE_UNDER
 from roamkb.core.verification import VERIFIED_FROM
 from roamkb.core.verification import failed
 from roamkb.interfaces.log_reports import standing_json
@@ -88,6 +89,7 @@ def _judged(one: "Judged") -> list[str]:
     told = " (nobody scored it)" if _is_unscored(one) else ""
     if one.scores:
         below = "" if one.scores.reaches(VERIFIED_FROM) else f", verified from {VERIFIED_FROM:.2f}"
+        below += "".join(f", {name} under {NO_SCORE_UNDER:.2f}" for name in one.scores.too_low)
         told = f" (mean {one.scores.mean:.2f}{below})"
     lines = [f"{one.verdict}: {shown(one.standing.learning.key)}{told}"]
     lines += (f"  {veto}: {_VETOED[veto]}" for veto in one.vetoes)
@@ -142,12 +144,24 @@ def promote(result: "Promoted | Proposed") -> Printed:
         },
         text=text,
         status=0 if result.nodes else 1,
-        warnings=tuple(_passing(result)),
+        warnings=(
+            *dict.fromkeys(one for _, new in result.nodes for one in new.warnings),
+            *_hindered(result),
+        ),
     )
 
 
-def _passing(result: "Promoted") -> Iterator[str]:
-    if count := result.passing:
+def _hindered(result: "Promoted") -> Iterator[str]:
+    """Yield why nothing can be promoted, and what is meant by durable."""
+    from roamkb.actions.promote import Hindrance
+
+    if not (result.candidates or result.nodes or result.left):
+        number = counted(sum(result.hindered.values()), "learning")
+        counts = ", ".join(f"{count} {reason}" for reason, count in result.hindered.items())
+        yield "nothing to promote: " + (f"of {number} {counts}" if counts else "no learning yet")
+    if Hindrance.UNVERIFIED in result.hindered:
+        yield "`roamkb verify KEY` or `roamkb verify --batch` puts them through the gate"
+    if count := result.hindered.get(Hindrance.PASSING):
         are = "isn't" if count == 1 else "aren't"
         yield (
             f"{counted(count, 'verified learning')} left: {are} durable, which is a confidence of "
@@ -168,14 +182,18 @@ def _candidates(result: "Promoted") -> Printed:
             lines.append(f"  ({more} more: roamkb promote)")
         return "\n".join([*lines, receipt])
 
-    json: Json = {"schema": SCHEMA, "candidates": [standing_json(one) for one in result.candidates]}
+    json: Json = {
+        "schema": SCHEMA,
+        "candidates": [standing_json(one) for one in result.candidates],
+        "hindered": {str(reason): count for reason, count in result.hindered.items()},
+    }
     if result.asks:
         json |= {"question": _QUESTION if result.candidates else None, "receipt": receipt}
     return Printed(
         json=json,
         text=text,
         status=0 if result.candidates or result.asks else 1,
-        warnings=() if result.asks else tuple(_passing(result)),
+        warnings=() if result.asks else tuple(_hindered(result)),
     )
 
 

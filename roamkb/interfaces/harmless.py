@@ -10,7 +10,10 @@ denies is neither harmless nor free. This imports next to nothing.
 
 import os
 
+from roamkb.storage.belonging import usual_state
 from roamkb.storage.kb_names import names_of_kb
+from roamkb.storage.served import TOKEN
+from roamkb.storage.served import served_ports
 
 #: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
 TYPE_CHECKING = False
@@ -49,13 +52,18 @@ def is_harmless(payload: "Payload", file: str) -> bool:
     """
     kb = names_of_kb()
     if file:
+        if TOKEN in file or TOKEN in named(payload):
+            return False
         return not _is_guarded(file, named(payload)) and not _leads_to(file, kb)
     given = payload.get("tool_input")
     command = given.get("command") if isinstance(given, dict) else None
     if payload.get("tool_name") not in _SHELLS or not isinstance(command, str) or len(command) > _MOST_READ:
         return False
     plain = command.translate(_QUOTES).replace("\n", "")
-    if any(word in plain for word in _GUARDED) or any(mark in command for mark in _FAR):
+    state = usual_state()
+    if any(word in plain for word in (*_GUARDED, TOKEN, *served_ports(state))) or any(
+        mark in command for mark in _FAR
+    ):
         return False
     home = _home().rstrip("/") + "/"
     if any(part in plain for name in kb for part in name.removeprefix(home).split("/") if part):
@@ -67,7 +75,8 @@ def is_harmless(payload: "Payload", file: str) -> bool:
     if len(words) > _MOST_WORDS:
         return False
     places = [here, *(os.path.join(here, word) for word in dict.fromkeys(words) if not word.startswith("-"))]
-    if not _protected().isdisjoint(map(os.path.realpath, places)):
+    guarded = {*_protected(), os.path.realpath(os.path.join(state, TOKEN))}
+    if not guarded.isdisjoint(map(os.path.realpath, places)):
         return False
     return not any(_leads_to(place, kb) or _holds(place, kb) for place in places)
 
@@ -100,6 +109,8 @@ def is_free(payload: "Payload") -> bool:
             resolve=os.path.realpath,
             variables=os.environ,
             hosts=(os.uname().nodename,),
+            ports=served_ports(usual_state()),
+            token=os.path.join(usual_state(), TOKEN),
         )
         if judge_tool(str(payload.get("tool_name", "")), given if isinstance(given, dict) else {}, ground):
             return False

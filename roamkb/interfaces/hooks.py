@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 #: A harness gives a tool's whole output; more than this is none that we look at.
 _MOST_BYTES = 32 * 1024 * 1024
-#: Words of a prompt that may say what it is about.
+#: Words of an English prompt that may say what it is about.
 _FEWEST = 2
 #: How a prompt begins that is Claude Code's own: a background task has ended.
 _NOTICE = "<task-notification>"
@@ -53,10 +53,10 @@ _EDITORS = frozenset("Write Edit MultiEdit NotebookEdit".split())
 #: Files of one patch that are asked about.
 _MOST_FILES = 20
 _ELSEWHERE = "this session keeps no record; call `roamkb` from the folder that the session was started in"
-#: Of a command: it goes elsewhere, or hides whose session it is from what it runs.
+#: Of a command: it goes elsewhere, or says that it is another session's; one that says of none is unknown.
 _LEAVES = r"\b(?:cd|pushd|popd|chroot|eval)\b|\s-[CD]\b|--(?:chdir|project)\b"
-_HIDES = r"\b(?:CODEX_\w+|HOME)=|\bunset\s|\benv\s+-|\bexec\s+-\w*c"
-_HIDDEN = "the command hides its session from `roamkb`; call it without that"
+_FORGES = r"\bCODEX_\w+="
+_FORGED = "the command tells `roamkb` of another session than its own; call it without that"
 _TYPED = (
     "what is typed into `{program}` once it runs no hook hears of, and it might write to the knowledge base; "
     "run each command by itself, or give the program its script"
@@ -190,7 +190,8 @@ def _start_subagent(payload: "Payload") -> "Answer":
 
 def _prompted(payload: "Payload") -> "Answer":
     prompt = str(payload.get("prompt", ""))
-    if len(prompt.split()) < _FEWEST or prompt.startswith(_NOTICE):
+    # a whole sentence may have no blank in it, but not in English
+    if (prompt.isascii() and len(prompt.split()) < _FEWEST) or prompt.startswith(_NOTICE):
         return {}
     offer = _session(payload).prompted()
     if not offer.ids:
@@ -345,8 +346,8 @@ def _unheard(payload: "Payload") -> str:
 
     if "roamkb" not in command.translate(str.maketrans("", "", "'\"\\")):
         return ""
-    if re.search(_HIDES, command):
-        return _HIDDEN
+    if re.search(_FORGES, command):
+        return _FORGED
     try:
         here = os.getcwd()
     except OSError:

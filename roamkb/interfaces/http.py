@@ -11,6 +11,7 @@ from collections.abc import Awaitable
 from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Mapping
+from contextvars import ContextVar
 from functools import partial
 from typing import Annotated
 from typing import Any
@@ -50,6 +51,7 @@ from roamkb.interfaces.http_routes import routes
 from roamkb.interfaces.operations import Shape
 from roamkb.storage.feed import Feed
 from roamkb.storage.feed import News
+from roamkb.storage.peers import Address
 
 #: What an error is in HTTP, by the code that its JSON carries.
 STATUSES: Final[Mapping[str, int]] = {
@@ -77,6 +79,22 @@ _STREAMS: Final = 32
 
 #: Hears of every write: the operation, who asked for it, and its answer.
 Told = Callable[[str, str | None, render.Json], None]
+
+
+#: What is asked for, of the knowledge base as who asks may use it.
+Work = Callable[[ServedKnowledgeBase], render.Json]
+#: Both ends of the connection over which is asked.
+_CONNECTION: Final = ContextVar[tuple[Address | None, Address | None]]("connection", default=(None, None))
+
+
+def _connected(app: ASGIApp) -> ASGIApp:
+    """Return `app` with both ends of each request's connection known where it is answered."""
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        _CONNECTION.set((scope.get("client"), scope.get("server")))
+        await app(scope, receive, send)
+
+    return answer
 
 
 class _Relevant(BaseModel):
@@ -110,7 +128,7 @@ class Server:
         self._writers = CapacityLimiter(1)
         self._streams = CapacityLimiter(_STREAMS)
         guard = partial(Guard, authorities=authorities, token=token, clock=time.monotonic)
-        self.app: ASGIApp = guard(self._application())
+        self.app: ASGIApp = _connected(guard(self._application()))
 
     def _application(self) -> FastAPI:
         app = FastAPI(
@@ -144,7 +162,7 @@ class Server:
         async def endpoint(request: Request, given: BaseModel) -> Response:
             _require_once(request, besides=several)
             asked = given.model_dump()
-            work = partial(route.answer, self._kb, asked)
+            work: Work = partial(route.answer, given=asked)
             if not route.reads:
                 work = partial(self._noted, name, asked.get("agent") or asked.get("by"), work)
             return await self._answer(name, work, reads=route.reads)
@@ -187,14 +205,14 @@ class Server:
 
     def _entry(self, kind: str, model: type[BaseModel]) -> Callable[..., Awaitable[Response]]:
         async def endpoint(given: Any) -> Response:
-            work = partial(knowledge.write, self._kb, kind, given)
+            work = partial(knowledge.write, type=kind, given=given)
             return await self._answer(kind, partial(self._noted, kind, given.agent_id, work), reads=False)
 
         _retype(endpoint, given=Annotated[model, Body()])
         return endpoint
 
     async def _task(self, given: Annotated[knowledge.Task, Body()]) -> Response:
-        work = partial(knowledge.start_task, self._kb, given)
+        work = partial(knowledge.start_task, given=given)
         return await self._answer("task", partial(self._noted, "task", given.agent_id, work), reads=False)
 
     async def _relevant(
@@ -206,8 +224,7 @@ class Server:
         _require_once(request)
         found = partial(
             knowledge.relevant,
-            self._kb,
-            task,
+            task=task,
             least=asked.minConfidence,
             limit=asked.limit,
             offset=asked.offset,
@@ -218,27 +235,37 @@ class Server:
         self, request: Request, errorType: Annotated[str, Path()], asked: Annotated[_Strategy, Query()]
     ) -> Response:
         _require_once(request)
-        found = partial(knowledge.strategy, self._kb, errorType, asked.message)
+        found = partial(knowledge.strategy, error_type=errorType, message=asked.message)
         return await self._answer("strategy", found, reads=True)
 
     async def _stats(self) -> Response:
-        return await self._answer("stats", partial(knowledge.stats, self._kb), reads=True)
+        return await self._answer("stats", knowledge.stats, reads=True)
 
     async def _metrics(self) -> Response:
         text, kind = await anyio.to_thread.run_sync(self._figures.exposed, limiter=self._readers)
         return Response(text, media_type=kind, headers=_HEADERS)
 
-    async def _answer(self, name: str, work: Callable[[], render.Json], *, reads: bool) -> Response:
-        """Do `work` in a thread; return its JSON, or its error's."""
+    async def _answer(self, name: str, work: Work, *, reads: bool) -> Response:
+        """Do `work` in a thread, with the leave of who asks; return its JSON, or its error's."""
         start = time.monotonic()
         limiter = self._readers if reads else self._writers
-        status, found = await anyio.to_thread.run_sync(_outcome, work, limiter=limiter)
+        status, found = await anyio.to_thread.run_sync(self._outcome, work, limiter=limiter)
         self._figures.count(name, status, time.monotonic() - start)
         return Response(render.dumps(found), status, media_type="application/json", headers=_HEADERS)
 
-    def _noted(self, name: str, agent: str | None, work: Callable[[], render.Json]) -> render.Json:
+    def _outcome(self, work: Work) -> tuple[int, render.Json]:
+        """Return the status and the JSON of what `work` gives; nothing found is an answer like any other."""
+        try:
+            return 200, work(self._kb.asked_by(*_CONNECTION.get()))
+        except RoamkbError as error:
+            return STATUSES.get(error.code, 400), render.error_json(error)
+        except OSError as error:
+            trouble = RoamkbError(f"{error.filename or 'disk'}: {error.strerror}")
+            return 500, render.error_json(trouble)
+
+    def _noted(self, name: str, agent: str | None, work: Work, kb: ServedKnowledgeBase) -> render.Json:
         """Do `work`, and tell of it in the same thread: who logs may have to wait for who reads logs."""
-        found = work()
+        found = work(kb)
         self._told(name, agent, found)
         return found
 
@@ -325,17 +352,6 @@ def _retype(endpoint: Any, **hints: object) -> None:
             for name, hint in hints.items()
         ]
     )
-
-
-def _outcome(work: Callable[[], render.Json]) -> tuple[int, render.Json]:
-    """Return the status and the JSON of what `work` gives; nothing found is an answer like any other."""
-    try:
-        return 200, work()
-    except RoamkbError as error:
-        return STATUSES.get(error.code, 400), render.error_json(error)
-    except OSError as error:
-        trouble = RoamkbError(f"{error.filename or 'disk'}: {error.strerror}")
-        return 500, render.error_json(trouble)
 
 
 def _event(news: News) -> str:

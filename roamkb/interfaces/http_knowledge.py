@@ -15,6 +15,7 @@ from pydantic import Field
 from roamkb.core.confidence import as_fraction
 from roamkb.core.confidence import started
 from roamkb.core.errors import UsageError
+from roamkb.core.saying import FIX_APPLIED
 from roamkb.core.saying import Saying
 from roamkb.formats.events import iso
 from roamkb.interfaces import render
@@ -73,6 +74,7 @@ class Gotcha(_Entry):
     )
     content: str | None = None
     fix: str | None = None
+    fix_applied: bool = Field(False, validation_alias=AliasChoices("fix_applied", "fixApplied"))
 
     def content_of(self) -> str:
         """Return the pitfall and its fix; one alone is enough."""
@@ -170,6 +172,8 @@ def write(kb: "ServedKnowledgeBase", type: str, given: _Entry) -> render.Json:
         files=tuple(given.file_patterns),
         actions=tuple(given.action_types),
     )
+    if isinstance(given, Gotcha) and given.fix_applied:
+        saying = replace(saying, extra={FIX_APPLIED: True})
     if given.confidence is not None:
         saying = replace(saying, confidence=started(round(given.confidence * 100), saying.provenance))
     outcome, standing = kb.say(saying, agent=given.agent_id, session=given.execution_id)

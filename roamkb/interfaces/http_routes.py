@@ -142,7 +142,8 @@ _OFFERED: Final = (
     _post("restore", "name"),
     _post(
         "learn",
-        "text proposals type tags task category files actions provenance confidence supersedes agent session",
+        "text proposals type tags task category files actions provenance confidence supersedes fix_applied "
+        "agent session",
     ),
     _post("consolidate", "stage name agent"),
     _post("verify", "keys batch task judge accuracy relevance specificity by", judge=("heuristic",)),
@@ -150,8 +151,8 @@ _OFFERED: Final = (
     _get("promote", "as_of"),
     _get(
         "recall",
-        "words type kb all recent stats topic file action scope min_confidence limit offset id as_of raw "
-        "framed agent session task",
+        "words type kb all recent stats topic file action tags scope min_confidence limit offset id as_of "
+        "raw framed agent session task",
     ),
     _post("template", "action name task_types from_task learnings task reason all as_of"),
     _post("snapshot", "action daily", action=("list",)),

@@ -5,8 +5,10 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from roamkb.core.confidence import ADOPTED
 from roamkb.core.confidence import as_fraction
 from roamkb.core.framing import framed
+from roamkb.core.learning import nearest_type
 from roamkb.core.ledger import ACTIVE
 from roamkb.core.ledger import Standing
 from roamkb.core.text import cleaned
@@ -54,7 +56,11 @@ def init(result: "Initialised") -> Printed:
         top = [path for path in result.made if path.parent not in result.made]
         lines = [f"made {shown(str(path))}" for path in top]
         if result.adopted:
-            lines.append(f"what came with the project counts here from now on: {result.adopted}")
+            lines.append(
+                "what came with the project is told to agents from now on, as nobody's verified word and at "
+                f"most {as_fraction(ADOPTED):.2f} sure: {result.adopted}"
+            )
+            lines += [f"  {statement}" for statement in result.adopted.statements]
         return "\n".join(lines)
 
     return Printed(
@@ -64,6 +70,7 @@ def init(result: "Initialised") -> Printed:
             "log": str(result.folder),
             "made": [str(path) for path in result.made],
             "adopted": result.adopted is not None,
+            "statements": list(result.adopted.statements) if result.adopted else [],
             "ignored_by": str(result.ignored_by) if result.ignored_by else None,
         },
         text=text,
@@ -299,8 +306,15 @@ def _recall(result: "Recall") -> Printed:
         },
         text=text,
         status=0 if result.learnings else 1,
-        warnings=(f"no learning has the type {shown(result.unknown_type)}",) if result.unknown_type else (),
+        warnings=tuple(_unknown(result.unknown_type)),
     )  # fmt: skip
+
+
+def _unknown(type: str) -> Iterator[str]:
+    """Yield what is said of a type that no learning has."""
+    if type:
+        meant = nearest_type(type)
+        yield f"no learning has the type {shown(type)}" + (f"; did you mean {meant}?" if meant else "")
 
 
 def standing_json(standing: Standing) -> Json:

@@ -112,9 +112,11 @@ def _status(kb: KnowledgeBase) -> Answer:
 
 def _results(kb: KnowledgeBase, query: str) -> Answer:
     """Return the hits as connectors read them: each with an address to cite."""
+    hits = kb.search(query).hits
     found = [
-        {"id": hit.id or str(hit.path), "title": quoted(hit.title), "url": _url(hit.id or str(hit.path))}
-        for hit in kb.search(query).hits
+        {"id": id, "title": quoted(hit.title), "url": _url(id)}
+        # of text in no node, its place
+        for hit, id in ((hit, hit.id or f"{hit.path}:{hit.line}") for hit in hits)
     ]
     told = bounded({"results": found})
     # connectors read the text, as JSON

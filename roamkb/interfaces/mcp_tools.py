@@ -159,7 +159,8 @@ TOOLS: tuple[Tool, ...] = (
     ),
     _tool(
         "record_outcome",
-        "Report whether a learning that was shown helped: its outcome (success, failure, prevented).",
+        "Report whether a learning that was shown helped: its outcome (success, failure, prevented), or "
+        "validated where another agent learned it and you found it true.",
         "id:string key:string outcome:string confidence_before:number confidence:number",
         of="used",
         is_read_only=False,

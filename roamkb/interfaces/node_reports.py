@@ -10,6 +10,7 @@ from roamkb.core.model import Project
 from roamkb.core.text import cleaned
 from roamkb.core.text import counted
 from roamkb.core.text import shown
+from roamkb.formats.org.escape import BREAK
 from roamkb.interfaces.render import SCHEMA
 from roamkb.interfaces.render import Json
 from roamkb.interfaces.render import Printed
@@ -41,7 +42,8 @@ _PROVENANCE = ("CREATED", "AGENT", "PROJECT", "SOURCE", "SUPERSEDED_BY")
 def node_json(node: Node) -> Json:
     """Return a node with all its fields."""
     return {
-        "id": node.id,
+        # as a search has it: null for what is no node
+        "id": node.id or None,
         "file": node.file,
         "line": node.line,
         "level": node.level,
@@ -241,7 +243,9 @@ def write(result: "Written") -> Printed:
 
     def text(terminal: bool) -> str:
         if result.dry_run:
-            return f"{shown(str(result.path))} (not written)\n\n{cleaned(result.text)}".rstrip("\n")
+            # with its zero-width spaces, since they will be there as well
+            text = BREAK.join(map(cleaned, result.text.split(BREAK)))
+            return f"{shown(str(result.path))} (not written)\n\n{text}".rstrip("\n")
         style = Style(terminal)
         return f"{style.cyan(shown(str(result.path)))}: {style.bold(shown(result.title))} ({result.id})"
 

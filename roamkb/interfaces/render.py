@@ -1,6 +1,7 @@
 """Results as text and as JSON (design section 10). What is shown is cleaned; what is stored never is."""
 
 import json
+import re
 from collections.abc import Callable
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from roamkb.core.errors import Ambiguous
 from roamkb.core.errors import NearDuplicate
+from roamkb.core.errors import NoNode
 from roamkb.core.errors import Refused
 from roamkb.core.errors import RoamkbError
 from roamkb.core.model import Candidate
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 SCHEMA = 1
 #: A line of a minified page would fill the screen; JSON has the whole of it.
 _LINE_WIDTH = 240
+_COLOUR = re.compile(r"\x1b\[\d+m")
 
 Json = dict[str, object]
 
@@ -61,7 +64,7 @@ def error_json(error: RoamkbError) -> Json:
             },
         }
     body: Json = {"code": error.code, "message": error.message, "hint": error.hint}
-    if isinstance(error, (NearDuplicate, Ambiguous)):
+    if isinstance(error, (NearDuplicate, Ambiguous, NoNode)):
         body["candidates"] = [candidate_json(candidate) for candidate in error.candidates]
     return {"schema": SCHEMA, "error": body}
 
@@ -97,8 +100,15 @@ def skipped_json(skipped: Iterable[Unreadable]) -> list[Json]:
 
 
 def warnings_of(skipped: Iterable[Unreadable]) -> tuple[str, ...]:
-    """Return the same for standard error."""
-    return tuple(f"{shown(str(entry.path))}: {shown(entry.reason)}" for entry in skipped)
+    """Return the same for standard error, as far as something can be done about the file itself."""
+    return tuple(
+        f"{shown(str(entry.path))}: {shown(entry.reason)}" for entry in skipped if not entry.is_elsewhere
+    )
+
+
+def without_colours(text: str) -> str:
+    """Return `text` without what `Style` put into it; of what it shows nothing can look like that."""
+    return _COLOUR.sub("", text)
 
 
 class Style:

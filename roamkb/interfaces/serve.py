@@ -15,9 +15,8 @@ from roamkb.formats.events import iso
 from roamkb.interfaces import render
 from roamkb.interfaces.http import Server
 from roamkb.interfaces.words import Call
+from roamkb.storage.served import PORT
 
-#: Nobody registered it, and it is below the ports that systems give out.
-PORT: Final = 7717
 HOST: Final = "127.0.0.1"
 _LOOPBACK: Final = {"127.0.0.1": socket.AF_INET, "::1": socket.AF_INET6}
 #: Requests at a time; more are told to come again.
@@ -43,6 +42,7 @@ def serve(call: Call) -> int:
     bearer = kb.bearer()
     with _listening(str(host), port if isinstance(port, int) else PORT) as sock:
         bound = sock.getsockname()[1]
+        kb.keep_port(bound)
         address = f"[{host}]:{bound}" if host == "::1" else f"{host}:{bound}"
         journal = _Journal(kb)
         server = Server(

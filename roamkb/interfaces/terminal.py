@@ -7,7 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from roamkb.core.errors import UsageError
+from roamkb.core.lineage import why_no_login
 from roamkb.core.text import cleaned
+from roamkb.storage.processes import lineage_of
 
 _DEVICE = "/dev/tty"
 #: No word that is asked for is longer.
@@ -61,6 +63,11 @@ def _opened() -> Iterator[int]:
             raise UsageError(
                 "a human must say so, and this doesn't run in the terminal's foreground; nothing was written",
                 hint="run it yourself in a terminal",
+            )
+        if reason := why_no_login(lineage_of(os.getpid(), Path("/proc"))):
+            raise UsageError(
+                f"a human must say so at a terminal of theirs, and {reason}; nothing was written",
+                hint="run it yourself in a terminal, tmux, Emacs or ssh, without a program between",
             )
         yield tty
     finally:

@@ -13,9 +13,9 @@ from roamkb.core.errors import NameTaken
 from roamkb.storage.disk import create
 from roamkb.storage.lines import opened
 from roamkb.storage.lines import read_bytes
+from roamkb.storage.served import TOKEN
 from roamkb.storage.state import private_folder
 
-_FILE = "http-token"
 #: 256 bits in base64, as `token_urlsafe` spells them.
 _FORM = re.compile(rb"[A-Za-z0-9_-]{43}\n?")
 
@@ -34,12 +34,12 @@ def bearer(folder: Path) -> Bearer:
     Raises:
         DiskError: it can't be read or made, or somebody else could know it.
     """
-    path = private_folder(folder) / _FILE
+    path = private_folder(folder) / TOKEN
     if data := read_bytes(path):
         return Bearer(path=path, token=_checked(path, data))
     # another server was faster, or the file is empty, which the look below says
     with contextlib.suppress(NameTaken):
-        create(folder, _FILE, f"{secrets.token_urlsafe(32)}\n".encode(), mode=0o600)
+        create(folder, TOKEN, f"{secrets.token_urlsafe(32)}\n".encode(), mode=0o600)
     return Bearer(path=path, token=_checked(path, read_bytes(path)))
 
 

@@ -89,6 +89,11 @@ def usual_cache() -> str:
     return _usual("XDG_CACHE_HOME", "~/.cache", on_mac="~/Library/Caches")
 
 
+def usual_data() -> str:
+    """Return the user's data folder for roamkb, likewise."""
+    return _usual("XDG_DATA_HOME", "~/.local/share", on_mac="~/Library/Application Support")
+
+
 def _usual(variable: str, elsewhere: str, *, on_mac: str) -> str:
     import sys
 

@@ -19,6 +19,7 @@ from roamkb.core.model import Project
 from roamkb.core.model import Rule
 from roamkb.core.model import Unreadable
 from roamkb.core.names import is_note_folder
+from roamkb.core.names import is_seen_in_emacs_alone
 from roamkb.storage.disk import TEMPORARY
 from roamkb.storage.disk import Missing
 from roamkb.storage.disk import read_file
@@ -71,6 +72,18 @@ def find_droppings(folder: Path, *, now: float) -> Droppings:
             elif name.startswith(TEMPORARY) and _age(path, now) > LEFT_BEHIND:
                 leftovers.append(path)
     return Droppings(locks=tuple(locks), leftovers=tuple(leftovers))
+
+
+def find_unread(kb: Path) -> Iterator[str]:
+    """Yield the files, relative to `kb`, that org-roam takes for notes and we don't."""
+    for place, folders, names in os.walk(kb):
+        folders[:] = sorted(name for name in folders if name != ".git")
+        paths = (Path(place, name) for name in sorted(names))
+        yield from (
+            relative
+            for path in paths
+            if is_seen_in_emacs_alone(relative := path.relative_to(kb).as_posix()) and path.is_file()
+        )
 
 
 def find_halves(trash: Path) -> tuple[Path, ...]:
@@ -196,6 +209,18 @@ def folder_fault(folder: Path) -> str | None:
     if top == folder and folder.stat().st_mode & 0o077:
         return f"{folder} can be read by others"
     return None
+
+
+def write_fault(folder: Path) -> str | None:
+    """Return why no file can be made in `folder`; None where one can."""
+    if os.access(folder, os.W_OK | os.X_OK):
+        return None
+    is_read_only = os.statvfs(folder).f_flag & os.ST_RDONLY
+    return (
+        f"{folder} is on a file system that is read-only here"
+        if is_read_only
+        else f"{folder} is read-only for you"
+    )
 
 
 def _lock(path: Path) -> EmacsLock:

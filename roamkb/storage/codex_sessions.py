@@ -80,13 +80,26 @@ def _is_id(text: str) -> bool:
 
 def _find(environment: "Mapping[str, str]", session: str) -> str | None:
     """Return the session's file: below the day that its id names, else below any other."""
-    home = environment.get("CODEX_HOME") or os.path.join(environment.get("HOME") or "/", ".codex")
-    top = os.path.join(home, "sessions")
-    for folder in dict.fromkeys((*_days(top, session), *_all_days(top))):
+    # both variables are the caller's to set
+    told = environment.get("CODEX_HOME")
+    homes = (environment.get("HOME") or "/", _account_home())
+    tops = [os.path.join(home, "sessions") for home in (told, *(f"{one}/.codex" for one in homes)) if home]
+    folders = (folder for find in (_days, _all_days) for top in tops for folder in find(top, session))
+    for folder in dict.fromkeys(folders):
         for name in _names(folder):
             if name.endswith(f"{session}.jsonl"):
                 return os.path.join(folder, name)
     return None
+
+
+def _account_home() -> str:
+    import pwd
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_dir
+    except KeyError:
+        # a user that the system doesn't know
+        return "/"
 
 
 def _days(top: str, session: str) -> "Iterator[str]":
@@ -101,7 +114,7 @@ def _days(top: str, session: str) -> "Iterator[str]":
         return
 
 
-def _all_days(top: str) -> "Iterator[str]":
+def _all_days(top: str, _: str) -> "Iterator[str]":
     folders = [top]
     for _ in ("year", "month", "day"):
         folders = [os.path.join(folder, name) for folder in folders for name in _names(folder)]

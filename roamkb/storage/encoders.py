@@ -14,8 +14,8 @@ from pathlib import Path
 
 from roamkb.core.errors import UsageError
 from roamkb.core.text import shown
-from roamkb.storage.installed import how_to_add
-from roamkb.storage.installed import how_to_mend
+from roamkb.storage.installer import how_to_add
+from roamkb.storage.installer import how_to_mend
 
 #: The one release of e5 that was measured, and its model.
 E5_VERSION = "0.3.0"

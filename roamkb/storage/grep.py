@@ -1,4 +1,4 @@
-"""Grep over the notes: a regular expression against each line of the files themselves."""
+"""Grep over the notes: a regular expression against each line of the files, and as it is shown."""
 
 import re
 import signal
@@ -15,6 +15,7 @@ from roamkb.core.errors import UsageError
 from roamkb.core.model import Note
 from roamkb.core.model import Unreadable
 from roamkb.core.text import shown
+from roamkb.formats.org.body import lines_as_shown
 from roamkb.storage.nodes import Notes
 
 #: Seconds that Python's backtracking `re` may take for a whole search; RE2 needs no limit.
@@ -106,10 +107,17 @@ class Grep:
             if isinstance(text, Unreadable):
                 self.skipped.append(text)
                 continue
-            numbered = enumerate(text.removesuffix("\n").split("\n") if text else (), start=1)
-            lines = tuple((number, line) for number, line in numbered if self._matcher.search(line))
-            if lines:
+            if lines := tuple(self._matching(text)):
                 yield Matches(note=self._notes.parse(file, text), lines=lines)
+
+    def _matching(self, text: str) -> Iterator[tuple[int, str]]:
+        """Yield the lines that match: as `show` has them, or else as they stand in the file."""
+        told = lines_as_shown(text)
+        for number, line in enumerate(text.removesuffix("\n").split("\n") if text else (), start=1):
+            if number in told and self._matcher.search(told[number]):
+                yield number, told[number]
+            elif self._matcher.search(line):
+                yield number, line
 
 
 def _compiled(pattern: str) -> tuple[_Matcher, bool]:

@@ -5,6 +5,7 @@ is one meaning of search. A search never answers from a file that is gone.
 """
 
 import contextlib
+import math
 import os
 import sqlite3
 import time
@@ -38,6 +39,11 @@ if TYPE_CHECKING:
     from roamkb.storage.sentence_model import SentenceModel
 
 _T = TypeVar("_T")
+
+#: Seconds of reading that are lost where a large index is broken off while it is built.
+_STEP = 0.5
+#: How many times as long as a copy of the index takes is read into it.
+_COPIES = 10
 
 
 class Index:
@@ -73,6 +79,14 @@ class Index:
     def weigh(self, query: Query) -> Weights:
         """Return what each term of `query` weighs among the notes as they are now."""
         return self._ask(lambda db, _: Question(db, query).weigh())
+
+    def advance(self, seconds: float) -> None:
+        """Read notes into the kept index for about so many seconds; what is left is for the next time."""
+        if self._file is None:
+            return
+        # another process that reads them is as good
+        with contextlib.suppress(OSError, RoamkbError, sqlite3.Error):
+            self._refreshed(self._file, None, 0, seconds=seconds).close()
 
     def waiting(self) -> int:
         """Return how many notes the next question would read first: all, where no index is there."""
@@ -186,15 +200,52 @@ class Index:
         db.close()
         return None
 
-    def _refreshed(self, file: IndexFile, seen: sqlite3.Connection | None, wait: float) -> sqlite3.Connection:
+    def _refreshed(
+        self,
+        file: IndexFile,
+        seen: sqlite3.Connection | None,
+        wait: float,
+        *,
+        seconds: float | None = None,
+    ) -> sqlite3.Connection:
+        """Return the kept index as the notes are; or where `seconds` are given, with what is read in them.
+
+        It is built in steps, each of which takes the place of the one before: whatever breaks it off,
+        what was read until then stays.
+        """
         with file.locked(wait=wait):
             # another process may have done it meanwhile
-            if seen is None and (seen := self._believed(file)) is None:
+            if seen is None and not self._is_believed(file):
+                self._changes = Changes(walk=self._notes.walk, to_read=list(self._notes.walk.files))
                 with file.rebuilt() as db:
-                    self._fill(db)
+                    create_tables(db, self._maker)
+                    self._apply(db, seconds=_STEP if seconds is None else seconds)
+                    if self._changes.are_none:
+                        _optimize(db)
             else:
-                self._update(file)
+                self._look(file)
+                if not self._changes.are_few:
+                    self._copy_on(file, seconds)
+                elif not self._changes.are_none:
+                    self._update(file, seconds)
+            while seconds is None and not self._changes.are_none:
+                self._copy_on(file, None)
             return self._opened(file)
+
+    def _copy_on(self, file: IndexFile, seconds: float | None) -> None:
+        """Take some of the changes into a copy of the kept index, which takes its place."""
+        took = time.monotonic()
+        with file.rebuilt(goes_on=True) as db:
+            took = time.monotonic() - took
+            self._apply(db, seconds=max(_STEP, _COPIES * took) if seconds is None else seconds)
+            if seconds is None and self._changes.are_none:
+                _optimize(db)
+
+    def _is_believed(self, file: IndexFile) -> bool:
+        db = self._believed(file)
+        if db is not None:
+            db.close()
+        return db is not None
 
     def _opened(self, file: IndexFile) -> sqlite3.Connection:
         db = file.open()
@@ -203,18 +254,23 @@ class Index:
             raise sqlite3.DatabaseError("another index was put in its place")
         return db
 
-    def _update(self, file: IndexFile) -> None:
+    def _look(self, file: IndexFile) -> None:
         if not file.is_sealed():
             raise sqlite3.DatabaseError("the index changed before its lock was taken")
-        with contextlib.closing(file.open(writing=True)) as db:
+        with contextlib.closing(file.open()) as db:
             self._changes = find_changes(db, self._notes, clock=self._clock)
+
+    def _update(self, file: IndexFile, seconds: float | None) -> None:
+        with contextlib.closing(file.open(writing=True)) as db:
             file.break_seal()
-            self._apply(db)
+            self._apply(db, seconds=math.inf if seconds is None else seconds)
         file.seal()
 
     def _copied(self, seen: sqlite3.Connection) -> sqlite3.Connection:
         db = in_memory()
         seen.backup(db)
+        # some of what was found before may have been read into the other
+        self._changes = find_changes(db, self._notes, clock=self._clock)
         if self._changes.matter:
             self._apply(db)
         return db
@@ -228,10 +284,17 @@ class Index:
         create_tables(db, self._maker)
         self._changes = Changes(walk=self._notes.walk, to_read=list(self._notes.walk.files))
         self._apply(db)
-        db.execute("INSERT INTO words(words) VALUES('optimize')")
+        _optimize(db)
 
-    def _apply(self, db: sqlite3.Connection) -> None:
-        apply_changes(db, self._notes, self._changes, clock=self._clock, progress=self._progress)
+    def _apply(self, db: sqlite3.Connection, *, seconds: float = math.inf) -> None:
+        apply_changes(
+            db, self._notes, self._changes, clock=self._clock, progress=self._progress, seconds=seconds
+        )
+
+
+def _optimize(db: sqlite3.Connection) -> None:
+    """Put the parts that the words lie in together, which takes a while and makes questions cheaper."""
+    db.execute("INSERT INTO words(words) VALUES('optimize')")
 
 
 #: What SQLite says of a file that isn't as it wrote it.

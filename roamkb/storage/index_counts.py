@@ -12,7 +12,10 @@ from collections.abc import Iterator
 _MANY = 2000
 
 COLUMNS = "title, alias, tags, body, hidden"
-TOKENS = "porter unicode61 remove_diacritics 2"
+#: Marks that only say how the character before them is drawn; of all others SQLite makes letters.
+_SELECTORS = "".join(map(chr, range(0xFE00, 0xFE10)))
+#: In double quotes, as an argument of SQLite's that holds single ones.
+TOKENS = f"\"porter unicode61 remove_diacritics 2 categories 'L* N* Co Mn Mc' separators '{_SELECTORS}'\""
 
 TABLES = """
 CREATE TABLE held(term TEXT PRIMARY KEY, entries INTEGER) WITHOUT ROWID;
@@ -57,7 +60,7 @@ def count_new(db: sqlite3.Connection) -> None:
 
 
 def _add(db: sqlite3.Connection, entries: str, sign: int) -> None:
-    db.execute(f"CREATE VIRTUAL TABLE temp.some USING fts5({COLUMNS}, content='', tokenize='{TOKENS}')")
+    db.execute(f"CREATE VIRTUAL TABLE temp.some USING fts5({COLUMNS}, content='', tokenize={TOKENS})")
     db.execute("CREATE VIRTUAL TABLE temp.some_word USING fts5vocab(temp, some, row)")
     rows = f"SELECT id, {COLUMNS} FROM content WHERE {entries} ORDER BY id"
     db.execute(f"INSERT INTO temp.some(rowid, {COLUMNS}) {rows}")

@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import sqlite3
 import stat
 from collections.abc import Callable
@@ -85,7 +86,7 @@ class IndexFile:
         self._seal.unlink(missing_ok=True)
 
     def _write_seal(self, seen: list[int], digest: str) -> None:
-        settled = abs(self._clock() - seen[-1]) > _SETTLED
+        settled = bool(seen) and abs(self._clock() - seen[-1]) > _SETTLED
         beside = self.folder / f"seal.{random_token()}.tmp"
         try:
             beside.write_text(json.dumps({"stat": seen, "settled": settled, "digest": digest}))
@@ -106,10 +107,15 @@ class IndexFile:
         return hardened(db, writing=writing)
 
     @contextlib.contextmanager
-    def rebuilt(self) -> Iterator[sqlite3.Connection]:
-        """Give an empty index to fill; then it takes the place of the old one. The lock is held."""
+    def rebuilt(self, *, goes_on: bool = False) -> Iterator[sqlite3.Connection]:
+        """Give an index to fill, empty or where the old one `goes_on`; then it takes the old one's place.
+
+        Until then everybody has the old one, and keeps it where this is broken off. The lock is held.
+        """
         beside = self.folder / f"build.{random_token()}.tmp"
         try:
+            if goes_on:
+                shutil.copyfile(self.path, beside)
             db = sqlite3.connect(beside, isolation_level=None)
             try:
                 # nobody else sees the file, and one that isn't finished is thrown away
@@ -120,11 +126,13 @@ class IndexFile:
             finally:
                 db.close()
             _sync(beside)
-            self.break_seal()
+            digest = _digest(beside)
+            # a kill between these two costs the index, and a kill before or after them does not
+            self._write_seal([], digest)
             beside.replace(self.path)
             for leftover in self._beside():
                 leftover.unlink(missing_ok=True)
-            self.seal()
+            self._write_seal(_stat(self.path), digest)
         finally:
             beside.unlink(missing_ok=True)
 

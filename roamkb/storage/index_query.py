@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
@@ -9,6 +10,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from operator import itemgetter
 from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from roamkb.core.answers import Answer
 from roamkb.core.floor import Weights
@@ -31,6 +33,7 @@ from roamkb.core.ranking import weight
 from roamkb.core.spelling import spelled
 from roamkb.core.spelling import spellings
 from roamkb.core.text import flat
+from roamkb.core.text import unpointed
 from roamkb.core.tokens import UNSPACED
 from roamkb.core.tokens import identifier_parts
 from roamkb.core.tokens import pairs
@@ -77,6 +80,17 @@ _AMONG = "+words.rowid IN (SELECT rowid FROM words WHERE words MATCH :among)"
 
 #: Key, score, date, file and line of an entry.
 _Hit = tuple[int, float, str, str, int]
+
+
+class _Wanted(NamedTuple):
+    """One thing that entries are asked for."""
+
+    #: In FTS5's language.
+    expression: str
+    #: What it costs is how many entries hold this.
+    term: str
+    #: The word that it is; empty for a group of letters.
+    word: str = ""
 
 
 class Question:
@@ -151,10 +165,7 @@ class Question:
     @cached_property
     def _expression(self) -> str:
         """The query in FTS5's language: any word; or every phrase, and any word for the order."""
-        wanted = [self._wanted(word) for word in self._affordable]
-        if self._is_foreign:
-            spaced = (word for word in self._words if not UNSPACED.match(word))
-            wanted += [_in_hidden(letter_groups(word[:_LONGEST_WORD])) for word in spaced]
+        wanted = [one.expression for one in self._affordable]
         needed = [expression for phrase in self._phrases for expression in _each(words(phrase))]
         if needed:
             return f"({' AND '.join(needed)}) AND ({' OR '.join([*needed, *wanted])})"
@@ -167,32 +178,45 @@ class Question:
         foreigners = self._sums["foreigners"]
         return foreigners > 0 and (told < 0 or (told == 0 and 2 * foreigners > self._sums["entries"]))
 
-    @staticmethod
-    def _wanted(word: str) -> str:
-        if UNSPACED.match(word):
-            return _in_hidden(unspaced_groups(word))
-        return " OR ".join(map(_quoted, _spellings(word)))
+    @cached_property
+    def _wanted(self) -> Sequence[_Wanted]:
+        """All that the words ask for: themselves, and the groups of letters of other languages' words."""
+        found: list[_Wanted] = []
+        for word in self._words:
+            if UNSPACED.match(word):
+                found += _in_hidden(unspaced_groups(word))
+            else:
+                found.append(_Wanted(" OR ".join(map(_quoted, _spellings(word))), stemmed(word), word))
+        if self._is_foreign:
+            for word in self._words:
+                if not UNSPACED.match(word):
+                    found += _in_hidden(letter_groups(word[:_LONGEST_WORD]))
+        return found
 
     @property
     def _plain(self) -> list[str]:
         """The words that the expression is made of, if it is made of nothing else."""
-        if self._phrases or self._is_foreign or any(map(UNSPACED.match, self._affordable)):
+        if self._phrases or not all(one.word for one in self._affordable):
             return []
-        return [spelling for word in self._affordable for spelling in _spellings(word)]
+        return [spelling for one in self._affordable for spelling in _spellings(one.word)]
 
     @cached_property
-    def _affordable(self) -> Sequence[str]:
-        """The words to ask for: all, or in a large base the rarest within the budget, two at least."""
-        if self._sums["entries"] * len(self._words) <= _BUDGET:
-            return self._words
+    def _affordable(self) -> Sequence[_Wanted]:
+        """What to ask for: all, or in a large base the rarest within the budget, two at least."""
+        if self._sums["entries"] * len(self._wanted) <= _BUDGET:
+            return self._wanted
         kept: set[str] = set()
         spent = 0
-        for word in sorted(dict.fromkeys(self._words), key=self._holding):
-            spent += self._holding(word)
+        costs: Counter[str] = Counter()
+        for one in self._wanted:
+            # SQLite keeps the accents of some scripts
+            costs[one.expression] += max(self._held(one.term), self._held(one.word.lower()))
+        for expression in sorted(costs, key=lambda one: costs[one]):
+            spent += costs[expression]
             if spent > _BUDGET and len(kept) >= 2:
                 break
-            kept.add(word)
-        return [word for word in self._words if word in kept]
+            kept.add(expression)
+        return [one for one in self._wanted if one.expression in kept]
 
     def _holding(self, word: str) -> int:
         return max((self._held(unit) for unit in _units(word)), default=0)
@@ -385,8 +409,8 @@ class Question:
         return table.vector(words(self._query.text)) if table else None
 
     def _pairs(self) -> Iterator[tuple[str, str]]:
-        kept = set(self._affordable)
-        is_small = len(kept) == len(set(self._words))
+        kept = {one.word for one in self._affordable}
+        is_small = len(self._affordable) == len(self._wanted)
         for one, other in dict.fromkeys(self._query.pairs[:_MOST_WORDS]):
             if not (UNSPACED.match(one) or UNSPACED.match(other)) and (is_small or {one, other} <= kept):
                 yield one, other
@@ -407,7 +431,10 @@ def _units(word: str) -> list[str]:
 def _spellings(word: str) -> list[str]:
     """Return a word and the parts of it that are looked for beside it."""
     # SQLite itself takes an underscore for a blank
-    return [word, *([] if "_" in word else (part for part in identifier_parts(word) if len(part) > 1))]
+    return [
+        unpointed(word),
+        *([] if "_" in word else (part for part in identifier_parts(word) if len(part) > 1)),
+    ]
 
 
 def _each(found: Iterable[str]) -> list[str]:
@@ -415,11 +442,10 @@ def _each(found: Iterable[str]) -> list[str]:
     expressions: list[str] = []
     for word in found:
         if UNSPACED.match(word):
-            expressions += [
-                _in_hidden([group]) for group in unspaced_groups(word) if not group.startswith("x")
-            ]
+            groups = (group for group in unspaced_groups(word) if not group.startswith("x"))
+            expressions += [one.expression for one in _in_hidden(groups)]
         else:
-            expressions.append(_quoted(word))
+            expressions.append(_quoted(unpointed(word)))
     return list(dict.fromkeys(expressions))
 
 
@@ -428,9 +454,9 @@ def _quoted(word: str) -> str:
     return f'"{word}"'
 
 
-def _in_hidden(groups: Sequence[str]) -> str:
+def _in_hidden(groups: Iterable[str]) -> list[_Wanted]:
     # a letter over and over is asked for once: SQLite counts each time it stands there for each
-    return f"hidden : ({' OR '.join(map(_quoted, dict.fromkeys(groups)))})"
+    return [_Wanted(f"hidden : {_quoted(group)}", group) for group in dict.fromkeys(groups)]
 
 
 def _filters(query: Query) -> tuple[str, dict[str, str | int]]:

@@ -5,10 +5,12 @@ was written to in the last moments may change again under the same stat, and one
 missing or empty may be half-way through a save (design section 13).
 """
 
+import math
 import sqlite3
 import time
 from collections.abc import Callable
 from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 from pathlib import Path
@@ -32,7 +34,7 @@ from roamkb.storage.walk import walk
 _UNSETTLED = 2_000_000_000
 #: Seconds that a syncer's or an editor's save takes at most, by far: it was measured at 9 ms.
 _SAVE = 0.15
-#: Notes a transaction: what a kill costs, and what a rollback journal holds.
+#: Notes a transaction: what a rollback journal holds.
 _BATCH = 500
 
 #: Told how many of how many notes are read.
@@ -48,6 +50,8 @@ class Changes:
     gone: list[str] = field(default_factory=list)
     #: Files whose content is as it was, and whose stat is now another or can be trusted.
     same: list[Seen] = field(default_factory=list)
+    #: How many notes were read so far.
+    have_read: int = 0
     #: Whether there was no need to look: nothing changed since there was nothing.
     were_none: bool = False
 
@@ -55,6 +59,11 @@ class Changes:
     def matter(self) -> bool:
         """Whether an answer without them could be wrong."""
         return bool(self.to_read or self.gone)
+
+    @property
+    def are_few(self) -> bool:
+        """Whether they are taken in by one transaction, in a moment."""
+        return len(self.to_read) <= _BATCH
 
     @property
     def are_none(self) -> bool:
@@ -82,9 +91,9 @@ def find_changes(
         changes.walk = walk(notes.kb)
         suspects, missing = _suspects(db, changes.walk)
     changes.gone = missing
-    for file in suspects:
+    for file, before in suspects:
         if file.file not in stale:
-            _compare(db, file, changes, clock)
+            _compare(file, before, changes, clock)
     if stale:
         changes.to_read += [file for file in changes.walk.files if file.file in stale]
     return changes
@@ -100,12 +109,16 @@ def remember(seal: str, changes: Changes) -> None:
 _AGREED: dict[str, tuple[NoteFile, ...]] = {}
 
 
-def _suspects(db: sqlite3.Connection, found: Walk) -> tuple[list[NoteFile], list[str]]:
-    """Return the notes that are new or not known by their stat, and the files that are missing."""
+def _suspects(db: sqlite3.Connection, found: Walk) -> tuple[list[tuple[NoteFile, bytes | None]], list[str]]:
+    """Return the notes not known by their stat, each with the digest that it had; and the missing files."""
     # a stat that can't be trusted is none
-    trusted = "SELECT file, CASE WHEN settled THEN stat END FROM note"
-    known: dict[str, str | None] = dict(db.execute(trusted).fetchall())
-    suspects = [file for file in found.files if known.pop(file.file, None) != _STAT % file.stat]
+    rows = db.execute("SELECT file, CASE WHEN settled THEN stat END, digest FROM note")
+    known: dict[str, tuple[str | None, bytes]] = {file: (stat, content) for file, stat, content in rows}
+    suspects = []
+    for file in found.files:
+        stat, content = known.pop(file.file, (None, None))
+        if stat != _STAT % file.stat:
+            suspects.append((file, content))
     return suspects, list(known)
 
 
@@ -113,10 +126,8 @@ def _suspects(db: sqlite3.Connection, found: Walk) -> tuple[list[NoteFile], list
 _STAT = "%d %d %d %d %d"
 
 
-def _compare(db: sqlite3.Connection, file: NoteFile, changes: Changes, clock: Callable[[], int]) -> None:
+def _compare(file: NoteFile, before: bytes | None, changes: Changes, clock: Callable[[], int]) -> None:
     """Sort a file that is new or may have changed by its content; an unreadable one is always read again."""
-    row = db.execute("SELECT digest FROM note WHERE file = ?", (file.file,)).fetchone()
-    before = row[0] if row else b""
     now = clock()
     data = disk.read_file(file.path, limit=LARGEST, patience=_SAVE) if before else b""
     if before and not isinstance(data, Unreadable) and digest(data) == before:
@@ -155,22 +166,42 @@ def apply_changes(
     *,
     clock: Callable[[], int],
     progress: Progress | None = None,
+    seconds: float = math.inf,
 ) -> None:
-    """Take the changes into the index, some hundreds of notes a transaction."""
+    """Take the changes into the index, some hundreds of notes a transaction.
+
+    After so many `seconds` what isn't read yet stays among the changes; one note is read at least.
+    """
+    until = time.monotonic() + seconds
     with transaction(db):
         remove_notes(db, changes.gone)
         for seen in changes.same:
             _confirm(db, seen)
-    for start in range(0, len(changes.to_read), _BATCH):
-        batch = changes.to_read[start : start + _BATCH]
+    changes.gone, changes.same = [], []
+    while changes.to_read:
+        batch = changes.to_read[:_BATCH]
         with transaction(db):
             remove_notes(db, (file.file for file in batch))
-            for file in batch:
-                _read(db, notes, file, clock)
+            read = _read_all(db, notes, batch, clock, until)
+        del changes.to_read[:read]
+        changes.have_read += read
         if progress:
-            progress(start + len(batch), len(changes.to_read))
+            progress(changes.have_read, changes.have_read + len(changes.to_read))
+        if time.monotonic() > until:
+            break
     with transaction(db):
         summarise(db)
+
+
+def _read_all(
+    db: sqlite3.Connection, notes: Notes, files: Sequence[NoteFile], clock: Callable[[], int], until: float
+) -> int:
+    """Read one file, and the others as long as the time allows; return how many."""
+    for count, file in enumerate(files, start=1):
+        _read(db, notes, file, clock)
+        if time.monotonic() > until:
+            return count
+    return len(files)
 
 
 def _confirm(db: sqlite3.Connection, seen: Seen) -> None:

@@ -24,6 +24,7 @@ from roamkb.core.passages import Passage
 from roamkb.core.passages import passages
 from roamkb.core.text import flat
 from roamkb.core.text import folded
+from roamkb.core.text import unpointed
 from roamkb.core.tokens import UNSPACED
 from roamkb.core.tokens import identifier_parts
 from roamkb.core.tokens import terms
@@ -34,7 +35,7 @@ from roamkb.storage.index_counts import TOKENS
 from roamkb.storage.word_table import word_table
 
 #: Raise on any change of tables, tokens or what is stored; an index of another number is made anew.
-SCHEMA = 7
+SCHEMA = 8
 
 #: Names the index in the first bytes of its file, "roam".
 _APPLICATION = 0x726F616D
@@ -58,7 +59,7 @@ CREATE TABLE content(
   id INTEGER PRIMARY KEY, replaced INTEGER, called TEXT, named TEXT, tagged TEXT, numbers TEXT,
   title TEXT, alias TEXT, tags TEXT, body TEXT, hidden TEXT);
 CREATE TABLE vector(id INTEGER PRIMARY KEY, data BLOB);
-CREATE VIRTUAL TABLE words USING fts5({COLUMNS}, content='content', content_rowid='id', tokenize='{TOKENS}');
+CREATE VIRTUAL TABLE words USING fts5({COLUMNS}, content='content', content_rowid='id', tokenize={TOKENS});
 {index_counts.TABLES}
 """
 
@@ -281,6 +282,9 @@ def _hidden(found: Sequence[str], is_foreign: bool) -> Iterator[str]:
         if UNSPACED.match(word):
             yield from unspaced_groups(word)
             continue
+        if (plain := unpointed(word)) != word:
+            # to SQLite points are letters
+            yield plain
         # SQLite itself takes an underscore for a blank
         if "_" not in word:
             yield from (part for part in identifier_parts(word) if len(part) > 1)

@@ -2,9 +2,8 @@
 
 import contextlib
 import os
-import shlex
+import shutil
 import stat
-import sys
 from importlib import resources
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from roamkb.core.installation import MakeLink
 from roamkb.core.installation import Odd
 from roamkb.core.installation import PutFile
 from roamkb.core.installation import Remove
+from roamkb.core.installation import RemoveAll
 from roamkb.core.installation import Step
 from roamkb.core.model import Unreadable
 from roamkb.storage.disk import TEMPORARY
@@ -30,9 +30,6 @@ from roamkb.storage.disk import disk_error
 from roamkb.storage.disk import random_token
 from roamkb.storage.disk import read_file
 from roamkb.storage.disk import swap
-
-#: Of the environment that roamkb runs in, which is its own where `make install` made it.
-_PIP = f"{shlex.quote(sys.executable)} -m pip install"
 
 
 def look(path: Path) -> Found:
@@ -57,19 +54,6 @@ def _link(path: Path) -> LinkTo:
         return LinkTo(target=target, data=None, dangles=True)
     data = read_file(path)
     return LinkTo(target=target, data=None if isinstance(data, Unreadable) else data, dangles=False)
-
-
-def how_to_add(extra: str) -> str:
-    """Return the command that installs an extra beside the roamkb that runs.
-
-    pip takes the extra's needs from what is installed, wherever that came from.
-    """
-    return f"{_PIP} 'roamkb[{extra}]'"
-
-
-def how_to_mend(package: str) -> str:
-    """Return the command that installs a damaged package once more, and nothing else."""
-    return f"{_PIP} --force-reinstall --no-deps {package}"
 
 
 def real_path(path: Path) -> Path:
@@ -113,7 +97,6 @@ def make_folder(path: Path) -> None:
 def make_link(path: Path, target: Path, *, was: Found) -> None:
     """Make `path` a link to `target`, in place of the link or file `was`, never of anything else."""
     make_folder(path.parent)
-    _keep_others_out(target)
     try:
         if isinstance(was, Absent):
             path.symlink_to(target)
@@ -129,15 +112,6 @@ def make_link(path: Path, target: Path, *, was: Found) -> None:
         raise ChangedOnDisk(path, "appeared meanwhile") from error
     except OSError as error:
         raise disk_error(path, error) from error
-
-
-def _keep_others_out(rule: Path) -> None:
-    """Let nobody else write to a shipped rule: under umask 002 git and pip do, and then it doesn't count."""
-    # not ours, or read-only: what matters is whether the rule counts, and that is looked at later
-    with contextlib.suppress(OSError):
-        mode = rule.stat().st_mode
-        if mode & 0o022:
-            rule.chmod(stat.S_IMODE(mode) & ~0o022)
 
 
 def put_file(path: Path, data: bytes, *, was: Found) -> None:
@@ -160,6 +134,22 @@ def remove(path: Path, *, was: Found) -> None:
         path.unlink()
     except OSError as error:
         raise disk_error(path, error) from error
+
+
+def remove_all(folder: Path, *, but: tuple[str, ...] = ()) -> None:
+    """Remove `folder` with all that is in it, but for what goes by these names; no link is followed."""
+    try:
+        for path in folder.iterdir():
+            if path.name in but:
+                continue
+            if path.is_dir() and not path.is_symlink():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+        if not but:
+            folder.rmdir()
+    except OSError as error:
+        raise disk_error(Path(error.filename or folder), error) from error
 
 
 def _require_same(path: Path, was: Found) -> None:
@@ -185,3 +175,9 @@ def _carry_out(path: Path, change: Change) -> None:
             make_folder(path)
         case Remove():
             remove(path, was=change.was)
+            # whatever else is in one is somebody's
+            with contextlib.suppress(OSError):
+                for folder in path.parents[: change.folders]:
+                    folder.rmdir()
+        case RemoveAll():
+            remove_all(path, but=change.but)

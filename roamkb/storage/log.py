@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import NamedTuple
 from typing import TypeVar
 
+from roamkb.core.adoption import OWN
+from roamkb.core.adoption import Adopted
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import NotDurable
@@ -31,13 +33,20 @@ from roamkb.core.replay import advanced
 from roamkb.core.replay import replay
 from roamkb.formats.events import event_line
 from roamkb.formats.events import learning_line
+from roamkb.storage.adoptions import Adoption
+from roamkb.storage.adoptions import find_adoption
+from roamkb.storage.adoptions import find_moved
+from roamkb.storage.adoptions import identity_of
+from roamkb.storage.adoptions import keep_adoption
 from roamkb.storage.belonging import own_name
 from roamkb.storage.disk import digest
+from roamkb.storage.disk import make_folder
 from roamkb.storage.disk import swap
 from roamkb.storage.lines import append_lines
 from roamkb.storage.lines import changed
 from roamkb.storage.lines import opened
 from roamkb.storage.lines import read_lines
+from roamkb.storage.observations import set_aside
 from roamkb.storage.pages import Page
 from roamkb.storage.pages import read_page
 from roamkb.storage.pages import uncollected
@@ -91,6 +100,8 @@ class Contents:
     #: What was said and happened since.
     said: tuple[Learning, ...] = ()
     happened: tuple[Event, ...] = ()
+    #: Which of the lines are somebody else's word.
+    adopted: Adopted = OWN
     #: In seconds since 1970, after which nothing counts.
     as_of: float | None = None
     #: Where the state is kept.
@@ -108,22 +119,24 @@ class Contents:
         """Return the lines of that time, in seconds since 1970, and before; one without a time always was."""
         if as_of is None:
             return self
-        return Contents(pages=self.pages, said=self.said, happened=self.happened, as_of=as_of)
+        return Contents(
+            pages=self.pages, said=self.said, happened=self.happened, adopted=self.adopted, as_of=as_of
+        )
 
     @cached_property
     def learnings(self) -> tuple[Learning, ...]:
         """What the log says, and what was said since."""
-        return self._of_then((*self.pages[0].told.learnings, *self.said))
+        return self._of_then((*self.adopted.learnings(self.pages[0].told.learnings), *self.said))
 
     @cached_property
     def archived(self) -> tuple[Learning, ...]:
         """What the archive says."""
-        return self._of_then(self.pages[1].told.learnings)
+        return self._of_then(self.adopted.learnings(self.pages[1].told.learnings))
 
     @cached_property
     def events(self) -> tuple[Event, ...]:
         """What the ledger says, and what happened since."""
-        return self._of_then((*self.pages[2].told.events, *self.happened))
+        return self._of_then((*self.adopted.events(self.pages[2].told.events), *self.happened))
 
     def _of_then(self, said: tuple[_Dated, ...]) -> tuple[_Dated, ...]:
         return said if self.as_of is None else tuple(one for one in said if one.ts <= self.as_of)
@@ -165,8 +178,9 @@ class Contents:
     def _grown_from(self, before: Reached) -> State | None:
         """Return the state, from the one before and the lines that came since; None where all are needed."""
         new = [page.after(size) for page, size in zip(self.pages, before.sizes, strict=True)]
-        learnings = (*new[0].learnings, *self.said[before.said :])
-        known = advanced(before.state, learnings, (*new[2].events, *self.happened[before.happened :]))
+        learnings = (*self.adopted.learnings(new[0].learnings), *self.said[before.said :])
+        events = (*self.adopted.events(new[2].events), *self.happened[before.happened :])
+        known = advanced(before.state, learnings, events)
         if known is None:
             return None
         ids = tuple(learning.id for learning in learnings)
@@ -187,7 +201,7 @@ class Contents:
         if before is not None and before.state.shelf is not None:
             # who asks again and again is better off with all of it
             before = before._replace(state=before.state.unshelved()) if growths > 1 else None
-        return Contents(pages=pages, kept=self.kept, before=before, growths=growths)
+        return Contents(pages=pages, adopted=self.adopted, kept=self.kept, before=before, growths=growths)
 
     @property
     def _reached(self) -> Reached | None:
@@ -234,8 +248,38 @@ class Log:
     @property
     def is_there(self) -> bool:
         """Whether the project has a log that was adopted on this machine."""
+        return self._has_local or self._proof() is not None
+
+    @property
+    def _has_local(self) -> bool:
         local = self.local
         return bool(self._own) and stat.S_ISDIR(_mode(local))
+
+    def _proof(self) -> Adoption | None:
+        """Return what says that just this log was adopted, here or before it was moved here."""
+        log, local = identity_of(self.folder), self.local
+        # something else may stand in its place
+        if not log or not self._own or _mode(local):
+            return None
+        here = find_adoption(self._state, self._own)
+        return here if here is not None and here.log == log else find_moved(self._state, log)
+
+    def adopt(self, adopted: Adopted) -> Path:
+        """Let the log count on this machine from now on; return the folder whose being there says so.
+
+        Raises:
+            DiskError: it doesn't count.
+        """
+        adoption = Adoption(log=identity_of(self.folder), adopted=adopted)
+        # first, so that at no moment the log counts more than it should
+        keep_adoption(self._state, self.local.name, adoption)
+        set_aside(self.ignored)
+        return make_folder(self.local, mode=0o700)
+
+    def _adopted(self) -> Adopted:
+        """Return which lines are somebody else's word; before the log was adopted they say what they say."""
+        found = find_adoption(self._state, self._own) if self._has_local else self._proof()
+        return found.adopted if found else OWN
 
     @property
     def has_lines(self) -> bool:
@@ -263,8 +307,14 @@ class Log:
     def require(self) -> "Log":
         """Return the log, or raise `NoLog` where `init` wasn't called here."""
         self.check_folders()
-        if not self.is_there:
+        if self._has_local:
+            return self
+        proof = self._proof()
+        if proof is None:
             raise NoLog(self.root, is_cloned=self.has_lines)
+        # where nothing may be written, what is there can be read all the same
+        with contextlib.suppress(RoamkbError):
+            self.adopt(proof.adopted)
         return self
 
     def locked(self) -> contextlib.AbstractContextManager[None]:
@@ -278,19 +328,21 @@ class Log:
         # which replay drops
         knowledge, archive = (read_page(path, is_ledger=False) for path in (self.knowledge, self.archive))
         pages = knowledge, archive, read_page(self.ledger, is_ledger=True)
-        kept, last = self._kept, _Memory.contents
+        adopted = self._adopted()
+        kept, last = self._kept(adopted), _Memory.contents
         # a log may have been adopted since
-        is_ours = last is not None and last.kept == kept
+        is_ours = last is not None and last.kept == kept and last.adopted == adopted
         if last is None or last.pages != pages or not is_ours:
             is_growth = last is not None and is_ours and _have_grown(last.pages, pages)
-            contents = last.grown(pages) if last and is_growth else Contents(pages=pages, kept=kept)
+            contents = (
+                last.grown(pages) if last and is_growth else Contents(pages=pages, adopted=adopted, kept=kept)
+            )
             last = _Memory.contents = contents
         return last
 
-    @property
-    def _kept(self) -> Kept | None:
+    def _kept(self, adopted: Adopted) -> Kept | None:
         """Where the state is kept; nowhere before the log was adopted."""
-        return Kept(self.local / "standings") if self.is_there else None
+        return Kept(self.local / "standings", adopted=adopted) if self._has_local else None
 
     def stamp(self) -> tuple[object, ...]:
         """Return what is different once anybody has written to the files."""
@@ -303,6 +355,7 @@ class Log:
             DiskError: nothing was added. NotDurable: it was, and the disk would not promise to
                 keep it, or took the learnings and not the events.
         """
+        self._remember()
         said = [learning_line(learning) for learning in learnings]
         happened = [event_line(event) for event in events]
         doubt: NotDurable | None = None
@@ -327,6 +380,17 @@ class Log:
             # what was said is safe by now, and the next to append tries again
             with contextlib.suppress(RoamkbError, OSError):
                 self._rotate()
+
+    def _remember(self) -> None:
+        """Put down which log it is, where that isn't known any more: a checkout may have made it anew.
+
+        Without it the log counts as long as its local folder is there.
+        """
+        with contextlib.suppress(RoamkbError):
+            log, known = identity_of(self.folder), find_adoption(self._state, self._own)
+            if self._has_local and log and (known is None or known.log != log):
+                adopted = known.adopted if known else OWN
+                keep_adoption(self._state, self._own, Adoption(log=log, adopted=adopted))
 
     def _rotate(self) -> None:
         """Move the oldest lines to the archive when there are too many.

@@ -3,20 +3,29 @@
 import re
 from collections.abc import Callable
 from collections.abc import Iterator
+from collections.abc import Sequence
 from os.path import expanduser  # Path's raises where there is no such user
 from pathlib import Path
 
 from roamkb.core.errors import Ambiguous
+from roamkb.core.errors import NoNode
 from roamkb.core.errors import NotFound
 from roamkb.core.model import Candidate
 from roamkb.core.model import Node
 from roamkb.core.model import Note
 from roamkb.core.model import Unreadable
-from roamkb.core.text import folded
+from roamkb.core.text import flat
+from roamkb.core.text import shown
+from roamkb.formats.org.escape import BREAK
+from roamkb.formats.org.links import displayed
 from roamkb.storage.nodes import Notes
 
 _Pair = tuple[Note, Node]
+#: A note with the node that is meant; None for what lies in none of its nodes.
+_Place = tuple[Note, Node | None]
 
+#: Nodes that are offered in place of one that isn't there.
+MOST_CANDIDATES = 3
 #: Comparing letters takes time that grows with the square of the length.
 _LONGEST_SLIP = 100
 #: PATH:LINE, as a search prints it.
@@ -29,29 +38,54 @@ def get_node(notes: Notes, name: str, *, folder: Path | None = None) -> _Pair:
     """Return the one node called `name`, the surest meaning first; `folder` is where relative paths start.
 
     Raises:
-        NotFound: nothing is called so.
+        NoNode: nothing is called so; the error names what is spelt nearly so.
         Ambiguous: several are; the error lists them.
+    """
+    note, node = get_place(notes, name, folder=folder)
+    if node is None:
+        raise NotFound(
+            name,
+            hint=f"{shown(note.file)} has text there, but no :ID:, so nothing can link to it; "
+            "`roamkb show` opens it",
+        )
+    return note, node
+
+
+def get_place(notes: Notes, name: str, *, folder: Path | None = None) -> _Place:
+    """Return what `get_node` does; or a note alone, where a path and line name text that is in no node.
+
+    Raises:
+        NotFound, Ambiguous: see `get_node`.
     """
     wanted = name.strip()
     if wanted.lower().startswith("id:"):
         wanted = wanted[3:]
     for found in _meanings(notes, wanted, folder):
         if len(found) > 1:
-            raise Ambiguous(name, [candidate(notes, note, node) for note, node in found])
+            raise Ambiguous(name, [candidate(notes, note, node) for note, node in found if node])
         if found:
             return found[0]
-    raise NotFound.like(name, _spelt_nearly(notes, wanted))
+    raise NoNode(name, _spelt_nearly(notes, wanted))
 
 
-def _spelt_nearly(notes: Notes, wanted: str) -> list[str]:
-    """Return the titles and aliases that may have been meant."""
+def _spelt_nearly(notes: Notes, wanted: str) -> list[Candidate]:
+    """Return the nodes with titles or aliases that may have been meant."""
     from difflib import get_close_matches
 
     if not wanted or len(wanted) > _LONGEST_SLIP:
         return []
-    names = {name: None for _, node in notes.read_all().nodes() for name in (node.title, *node.aliases)}
-    by_fold = {folded(name): name for name in names}
-    return [by_fold[match] for match in get_close_matches(folded(wanted), by_fold, n=3, cutoff=0.8)]
+    by_fold = {
+        _spelling(name): (note, node)
+        for note, node in notes.read_all().nodes()
+        for name in (node.title, *node.aliases)
+    }
+    close = get_close_matches(_spelling(wanted), by_fold, n=MOST_CANDIDATES, cutoff=0.8)
+    return list(dict.fromkeys(candidate(notes, *by_fold[name]) for name in close))
+
+
+def _spelling(name: str) -> str:
+    """Return what two spellings of one name share: neither breaks nor case and accents count."""
+    return flat(displayed(name).replace(BREAK, ""))
 
 
 def candidate(notes: Notes, note: Note, node: Node) -> Candidate:
@@ -59,19 +93,20 @@ def candidate(notes: Notes, note: Note, node: Node) -> Candidate:
     return Candidate(id=node.id, title=node.title, path=notes.path(note))
 
 
-def _meanings(notes: Notes, wanted: str, folder: Path | None) -> Iterator[list[_Pair]]:
-    """Yield the nodes that `wanted` names, one way of naming after the other."""
+def _meanings(notes: Notes, wanted: str, folder: Path | None) -> Iterator[Sequence[_Place]]:
+    """Yield what `wanted` names, one way of naming after the other."""
     if not wanted:
         return
     yield [pair for pair in _holding(notes, wanted) if pair[1].id == wanted]
     place = _PLACE.fullmatch(wanted)
-    yield _at_path(notes, place[1], folder, line=int(place[2])) if place else _at_path(notes, wanted, folder)
+    yield _at_path(notes, place[1] if place else wanted, folder, line=int(place[2]) if place else None)
     contents = list(notes.read_all().nodes())
+    spelling = _spelling(wanted)
     tests: tuple[Callable[[Node], bool], ...] = (
         lambda node: node.title == wanted,
         lambda node: wanted in node.aliases,
-        lambda node: folded(node.title) == folded(wanted),
-        lambda node: folded(wanted) in map(folded, node.aliases),
+        lambda node: _spelling(node.title) == spelling,
+        lambda node: spelling in map(_spelling, node.aliases),
     )
     for holds in tests:
         yield [pair for pair in contents if holds(pair[1])]
@@ -88,15 +123,17 @@ def _holding(notes: Notes, id: str) -> Iterator[_Pair]:
             yield from ((note, node) for node in note.nodes)
 
 
-def _around(note: Note, line: int) -> list[_Pair]:
-    """Return the innermost node around `line`, else the note's first."""
-    inner = [node for node in note.nodes if node.line <= line <= node.end_line]
-    node = max(inner, key=lambda one: one.line, default=note.nodes[0] if note.nodes else None)
-    return [(note, node)] if node else []
+def _around(note: Note, line: int) -> Node | None:
+    """Return the innermost node around `line`; that of the file for a line behind its end."""
+    inner = [node for node in note.nodes if not node.level or node.line <= line <= node.end_line]
+    return max(inner, key=lambda node: (node.level, node.line), default=None)
 
 
-def _at_path(notes: Notes, wanted: str, folder: Path | None, *, line: int = 1) -> list[_Pair]:
-    """Return the node around `line` of the note at a path: absolute, or relative to the KB or to `folder`."""
+def _at_path(notes: Notes, wanted: str, folder: Path | None, *, line: int | None) -> list[_Place]:
+    """Return what the note at a path has around `line`, or its first node; `None` for its text alone.
+
+    The path is absolute, or relative to the KB or to `folder`.
+    """
     if not wanted.endswith(".org"):
         return []
     places = {str(notes.kb / wanted), expanduser(wanted)}
@@ -105,5 +142,7 @@ def _at_path(notes: Notes, wanted: str, folder: Path | None, *, line: int = 1) -
     for file in notes.walk.files:
         if file.place in places or file.file == wanted or str(file.path.resolve()) in places:
             note = notes.read(file)
-            return [] if isinstance(note, Unreadable) else _around(note, line)
+            if isinstance(note, Unreadable):
+                return []
+            return [(note, next(iter(note.nodes), None) if line is None else _around(note, line))]
     return []

@@ -25,6 +25,8 @@ from roamkb.storage.walk import walk
 
 #: A note beyond this is somebody's data, not a note; it is listed as skipped.
 LARGEST = 64 * 1024 * 1024
+#: What is said of a note in another encoding, or in none.
+NOT_UTF8 = "not valid UTF-8; read with replacement characters"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,9 +93,7 @@ class Notes:
             note = self.parse(file, text)
             notes.append(note)
             if not clean:
-                skipped.append(
-                    Unreadable(path=file.path, reason="not valid UTF-8; read with replacement characters")
-                )
+                skipped.append(Unreadable(path=file.path, reason=NOT_UTF8))
             if note.fault:
                 skipped.append(Unreadable(path=file.path, reason=note.fault))
         return Contents(notes=tuple(notes), skipped=tuple(skipped), walk=self.walk)

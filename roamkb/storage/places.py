@@ -4,14 +4,16 @@ Nothing here decides: it finds the rule, the project's root, and every name, ino
 repository and mount by which a folder might be work. What can't be found out becomes a
 doubt, and a doubt makes a project unknown; no exception gets out to the user.
 
-What no fact on this disk tells isn't seen: a copy of work files, a plain clone, an overlay
-or network mount of a work root, a second worktree of a repository that is kept elsewhere.
+What no fact on this disk tells isn't seen: a copy of work files, a clone whose remote is no path or
+was taken out, an overlay or network mount of a work root, a second worktree of a repository that is
+kept elsewhere.
 """
 
 import os
 import stat
 from collections.abc import Iterator
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
@@ -33,12 +35,14 @@ from roamkb.core.boundary import judge
 from roamkb.core.boundary import seen_by
 from roamkb.core.boundary import strictest
 from roamkb.core.errors import BadRule
+from roamkb.core.lineage import why_hidden
 from roamkb.core.model import Kind
 from roamkb.core.model import Project
 from roamkb.core.model import Rule
 from roamkb.core.model import Unreadable
 from roamkb.core.patterns import anchor
 from roamkb.core.patterns import is_under
+from roamkb.core.patterns import is_within
 from roamkb.core.patterns import literal
 from roamkb.core.patterns import literal_path
 from roamkb.core.patterns import may_contain
@@ -53,7 +57,10 @@ from roamkb.storage.mounts import points_below
 from roamkb.storage.mounts import read_mounts
 from roamkb.storage.processes import Process
 from roamkb.storage.processes import TooMany
+from roamkb.storage.processes import lineage_of
 from roamkb.storage.processes import parents_of
+from roamkb.storage.repositories import Ties
+from roamkb.storage.repositories import is_bare
 from roamkb.storage.repositories import is_marked
 from roamkb.storage.repositories import ties_of
 
@@ -74,10 +81,15 @@ HARNESS_VARIABLES = (
     "CODEBUDDY_PROJECT_DIR",
 )
 
+#: What Codex sets for what it runs in its sandbox.
+_SANDBOXED = ("CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED")
+
 PROC = Path("/proc")
 _RULE_LIMIT = 1024 * 1024
 #: Folders that are looked through for what an entry with wildcards means: some 20 ms.
 _MOST_FOLDERS = 2000
+#: Remotes of remotes that are looked at.
+_MOST_REMOTES = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +109,8 @@ class Session:
     #: Folders of the parents that a long-running server had when it began, or of what else began this, by
     #: what to call them.
     parents: Mapping[str, str] = field(default_factory=dict)
+    #: Why it can't be seen who began it, as a clause, where somebody found that out before.
+    hidden: str = ""
     proc: Path = PROC
 
 
@@ -113,20 +127,34 @@ def session_of(
         harness=harness,
         pid=pid,
         parents={f"the Codex session ({n})" if n > 1 else "the Codex session": folder for n, folder in began},
+        hidden="" if pid is None else hidden_from(pid, environment),
     )
+
+
+def hidden_from(pid: int, environment: Mapping[str, str], proc: Path = PROC) -> str:
+    """Return why it can't be seen who began a process with that environment; empty where it can."""
+    is_told = bool(environment.get("CODEX_THREAD_ID"))
+    if not is_told and any(environment.get(mark) for mark in _SANDBOXED):
+        return "it runs in Codex's sandbox, and CODEX_THREAD_ID doesn't say for which session"
+    return why_hidden(lineage_of(pid, proc), knows_session=is_told)
 
 
 def load_rule(home: Path, *, account_home: Path) -> Rule:
     """Return the rule of `home`, or raise `BadRule`.
 
     `HOME` is the caller's to set, so the rule in the home that the password database
-    names adds its work roots; it is broken only if it's there and can't be read.
+    names adds its work roots, and has to allow as well; it is broken only if it's there and
+    can't be read. What lies in such a HOME, as its knowledge base does, is that HOME's affair.
     """
     rule = _read_rule(home)
     if not _is_same(home, account_home) and lexists(account_home / RULE_PLACE):
         other = _read_rule(account_home)
         roots = dict.fromkeys((*rule.work_roots, *other.work_roots))
-        rule = replace(rule, work_roots=tuple(roots))
+        is_apart = lies_within(rule.kb, home) and not any(
+            lies_within(inner, outer)
+            for inner, outer in ((account_home, home), (rule.kb, other.kb), (other.kb, rule.kb))
+        )
+        rule = replace(rule, work_roots=tuple(roots), account=other, alone_below=home if is_apart else None)
     ground = _Ground(rule)
     try:
         reason = denial(ground.place(str(rule.kb)), ground.work_roots)
@@ -143,6 +171,12 @@ def find_rule(home: Path, *, account_home: Path) -> Rule | BadRule:
         return load_rule(home, account_home=account_home)
     except BadRule as fault:
         return fault
+
+
+def missing_roots(rule: Rule) -> tuple[str, ...]:
+    """Return the work roots without wildcards that aren't on this disk."""
+    paths = (literal_path(entry) for entry in rule.work_roots)
+    return tuple(path for path in paths if path is not None and not lexists(path))
 
 
 def classify_folder(folder: Path, rule: Rule | BadRule) -> Project:
@@ -178,7 +212,7 @@ def session_project(session: Session, rule: Rule | BadRule) -> Project:
 
     `$PWD` counts in full where it names the current folder. Where it doesn't, it is what
     a parent left behind, and like a parent's folder it can only make the project work.
-    Only more parents than can be looked at make it unknown. `$OLDPWD` doesn't count: who
+    Only more parents than can be looked at, or what hides them, make it unknown. `$OLDPWD` doesn't count: who
     leaves work for a project of their own, in the same shell, isn't at work any more.
     """
     ground = _Ground(rule, session.proc)
@@ -207,6 +241,9 @@ def _inherited(session: Session, ground: "_Ground") -> Iterator[Project]:
         project = ground.project(folder)
         if project.kind is Kind.WORK:
             yield seen_by(project, label)
+    if session.hidden:
+        hint = "run it where its parents can be seen up to a terminal, a login or the harness"
+        yield Project(kind=Kind.UNKNOWN, root=None, reason=session.hidden, hint=hint)
     if session.pid is None:
         return
     for parent in parents_of(session.pid, session.proc):
@@ -262,11 +299,27 @@ class _Ground:
                 path = join(Path.cwd(), folder)
             path = _with_physical_dots(path)
             if path not in self._projects:
-                self._projects[path] = judge(self.survey(path), self.rule)
+                self._projects[path] = self._judged(path)
             return self._projects[path]
         except (OSError, ValueError) as error:
             reason = why(error) if isinstance(error, OSError) else "that isn't a path"
             return judge(self._survey_of_name(path, f"{path!r} can't be resolved: {reason}"), self.rule)
+
+    def _judged(self, path: str) -> Project:
+        """Return what the rule says of `path`, and the account's own where HOME's doesn't do alone."""
+        judged = judge(self.survey(path), self.rule)
+        account = self.rule.account if isinstance(self.rule, Rule) else None
+        if account is None or judged.kind is not Kind.PERSONAL or self._is_alone(judged):
+            return judged
+        return strictest((judged, seen_by(_Ground(account).project(path), "the account's own rule")))
+
+    def _is_alone(self, judged: Project) -> bool:
+        """Say whether a project lies by all its real names in the HOME whose rule may allow alone."""
+        top = self.rule.alone_below if isinstance(self.rule, Rule) else None
+        if top is None or judged.root is None:
+            return False
+        names = self.place(realpath(judged.root)).names
+        return all(is_within(name, realpath(top)) for name in names)
 
     def place(self, path: str, what: str = "") -> Place:
         """Return `path` by every name that it goes by; it needn't exist."""
@@ -300,6 +353,7 @@ class _Ground:
         for folder in marked:
             ties = ties_of(folder)
             places += (self.place(_with_physical_dots(tie), "its repository ") for tie in ties.paths)
+            places += self._remotes(ties)
             doubt = doubt or ties.doubt
         roots = tuple(self.place(top) for top in tops)
         # a root that holds a mount is rare, and "/" holds them all: nobody is personal there
@@ -316,6 +370,25 @@ class _Ground:
             doubt=doubt,
             fold=_folds(here.real),
         )
+
+    def _remotes(self, ties: Ties) -> Iterator[Place]:
+        """Yield where a repository's remotes are on this disk, and what those belong to, and so on.
+
+        They may make it work and nothing else, so that what can't be found out of them is no doubt.
+        """
+        waiting = [_with_physical_dots(one) for one in ties.remotes]
+        seen: set[str] = set()
+        while waiting and len(seen) < _MOST_REMOTES:
+            remote = waiting.pop()
+            if remote in seen:
+                continue
+            seen.add(remote)
+            yield self.place(remote, "its remote ")
+            with suppress(OSError):
+                for folder in (*([remote] if is_bare(remote) else ()), *self._marked(remote)):
+                    theirs = ties_of(folder)
+                    yield from (self.place(_with_physical_dots(tie), "its remote ") for tie in theirs.paths)
+                    waiting += (_with_physical_dots(one) for one in theirs.remotes)
 
     def _survey_of_name(self, path: str, doubt: str) -> Survey:
         """Return what a path says by its name alone, which is enough to deny."""

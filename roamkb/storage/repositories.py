@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from posixpath import basename
 from posixpath import dirname
+from posixpath import expanduser
 from posixpath import isdir
 from posixpath import islink
 from posixpath import join
 from posixpath import lexists
 from posixpath import realpath
+from urllib.parse import unquote
 
 from roamkb.core.model import Unreadable
 from roamkb.storage.disk import Missing
@@ -30,8 +32,14 @@ MARKS = (".roamkb", ".git", ".jj", ".hg")
 _POINTER = 16 * 1024
 _CONFIG = 1024 * 1024
 
-_SECTION = re.compile(r"^\s*\[\s*([^\]]*?)\s*\]\s*(.*)$")
-_WORKTREE = re.compile(r"^\s*worktree\s*=\s*(.*?)\s*$", re.IGNORECASE)
+#: `[remote "name"]`, and what may follow on its line.
+_SECTION = re.compile(r"^\s*\[\s*([\w.-]+)(?:\s+\"((?:[^\"\\]|\\.)*)\")?\s*\]\s*(.*)$")
+_ENTRY = re.compile(r"^\s*([A-Za-z][\w:-]*)\s*=\s*(.*)$")
+#: Of a value: a piece in quotes, an escape, a comment, anything else.
+_PIECE = re.compile(r'"((?:[^"\\]|\\.)*)"|(\\.)|([#;].*)|(.)')
+_PLAIN = re.compile(r"[^\"\\#;]*")
+#: A configuration that includes itself ends somewhere.
+_MOST_CONFIGS = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +47,8 @@ class Ties:
     """The folders that a repository's files point to, and what couldn't be followed."""
 
     paths: tuple[str, ...]
+    #: Where its remotes are, if that is on this disk; they needn't be there.
+    remotes: tuple[str, ...] = ()
     doubt: str | None = None
 
 
@@ -58,16 +68,76 @@ def is_marked(folder: str) -> bool:
 def ties_of(folder: str) -> Ties:
     """Return what the marked `folder` is a worktree, a submodule or a share of."""
     found: list[str] = []
+    remotes: list[str] = []
+    doubt = None
     try:
+        remotes += _remotes(folder)
         for path in _followed(folder):
             found.append(path)
             if not lexists(path):
-                return Ties(paths=tuple(found), doubt=f"its repository {path} isn't there")
+                doubt = f"its repository {path} isn't there"
+                break
     except _Broken as broken:
-        return Ties(paths=tuple(found), doubt=str(broken))
+        doubt = str(broken)
     except OSError as error:
-        return Ties(paths=tuple(found), doubt=f"its repository can't be looked at: {why(error)}")
-    return Ties(paths=tuple(found))
+        doubt = f"its repository can't be looked at: {why(error)}"
+    return Ties(paths=tuple(found), remotes=tuple(remotes), doubt=doubt)
+
+
+def is_bare(folder: str) -> bool:
+    """Say whether `folder` is a git repository without a worktree, or the `.git` of one with it."""
+    return isdir(join(folder, "objects")) and lexists(join(folder, "HEAD"))
+
+
+def _remotes(folder: str) -> Iterator[str]:
+    """Yield the paths of the remotes that are on this disk, of `folder`'s repository."""
+    for git in _git_folders(folder):
+        configs = (join(git, "config"), join(git, "config.worktree"))
+        settings = [one for config in configs for one in _settings(config)]
+        short = {one.value: one.name for one in settings if one.is_of("url", "insteadof", "pushinsteadof")}
+        for one in settings:
+            if one.is_of("remote", "url", "pushurl"):
+                begin = max((head for head in short if one.value.startswith(head)), key=len, default="")
+                url = short[begin] + one.value[len(begin) :] if begin else one.value
+                yield from _places_on_disk(url, folder)
+    for one in _settings(join(folder, ".hg", "hgrc")):
+        if one.section == "paths":
+            yield from _places_on_disk(one.value, folder)
+
+
+def _places_on_disk(url: str, folder: str) -> Iterator[str]:
+    """Yield the path that a remote's `url` is, as written and with its `%20` read."""
+    scheme, has_scheme, rest = url.partition("://")
+    if has_scheme and scheme.lower() == "file":
+        path = "/" + rest.partition("/")[2]
+    elif url.lower().startswith("file:/"):
+        path = url[len("file:") :]
+    elif has_scheme or ("/" not in url.partition(":")[0] and ":" in url) or not url:
+        return
+    else:
+        path = url
+    for spelled in dict.fromkeys((path, unquote(path))):
+        if "\0" not in spelled:
+            yield _joined(folder, spelled)
+
+
+def _git_folders(folder: str) -> Iterator[str]:
+    """Yield the git folders of the repository that begins at `folder`, or is it."""
+    git = join(folder, ".git")
+    if is_bare(folder):
+        git = folder
+    elif _is_file(git):
+        git = _joined(folder, _line(git).removeprefix("gitdir:").strip())
+    yield git
+    common = join(git, "commondir")
+    if _is_file(common):
+        yield _joined(git, _line(common))
+    jj = join(folder, ".jj", "repo")
+    if _is_file(jj):
+        jj = _joined(dirname(jj), _line(jj))
+    target = join(jj, "store", "git_target")
+    if _is_file(target):
+        yield _joined(dirname(target), _line(target))
 
 
 def _followed(folder: str) -> Iterator[str]:
@@ -132,20 +202,64 @@ def _alternates(objects: str) -> Iterator[str]:
 
 def _worktree(config: str) -> str | None:
     """Return `core.worktree` of a git configuration: where a submodule's files are."""
+    found = [one.value for one in _settings(config) if one.is_of("core", "worktree")]
+    return found[-1] if found else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Setting:
+    """One entry of a configuration: `[section "name"]`, then `key = value`."""
+
+    section: str
+    name: str
+    key: str
+    value: str
+
+    def is_of(self, section: str, *keys: str) -> bool:
+        return self.section == section and self.key in keys
+
+
+def _settings(config: str) -> Iterator[_Setting]:
+    """Yield the entries of a git configuration, and of those that it includes under whatever condition."""
+    waiting = [config]
+    for _ in range(_MOST_CONFIGS):
+        if not waiting:
+            return
+        config = waiting.pop(0)
+        for one in _entries(config):
+            if one.section in ("include", "includeif") and one.key == "path":
+                waiting.append(_joined(dirname(config), expanduser(one.value)))
+            yield one
+
+
+def _entries(config: str) -> Iterator[_Setting]:
     data = read_file(Path(config), limit=_CONFIG)
     if isinstance(data, Missing):
-        return None
+        return
     if isinstance(data, Unreadable):
         raise _Broken(f"its file {config} {data.reason}")
-    section, found = "", None
-    for line in os.fsdecode(data).splitlines():
+    section = name = ""
+    # a backslash at a line's end joins it with the next
+    for line in re.sub(r"\\\r?\n", "", os.fsdecode(data)).splitlines():
         head = _SECTION.match(line)
         if head:
-            section, line = head[1].lower(), head[2]
-        entry = _WORKTREE.match(line) if section == "core" else None
-        if entry:
-            found = re.sub(r"\\(.)", r"\1", entry[1].strip('"'))
-    return found
+            # `[remote.origin]` is an old way to say `[remote "origin"]`
+            section, _, old = head[1].lower().partition(".")
+            name, line = re.sub(r"\\(.)", r"\1", head[2] or old), head[3]
+        if entry := _ENTRY.match(line):
+            yield _Setting(section=section, name=name, key=entry[1].lower(), value=_value(entry[2]))
+
+
+def _value(text: str) -> str:
+    """Return a value without its quotes, escapes and comment."""
+    if _PLAIN.fullmatch(text):
+        return text.strip()
+    pieces = []
+    for piece in _PIECE.finditer(text.strip()):
+        if piece[3]:
+            break
+        pieces.append(re.sub(r"\\(.)", r"\1", piece[1] or "") or (piece[2] or "")[1:] or piece[4] or "")
+    return "".join(pieces).strip()
 
 
 def _line(path: str) -> str:

@@ -23,10 +23,13 @@ from pathlib import Path
 from typing import Any
 from typing import overload
 
+from roamkb.core import adoption
 from roamkb.core import confidence
 from roamkb.core import learning as learnings
 from roamkb.core import ledger
 from roamkb.core import replay
+from roamkb.core.adoption import OWN
+from roamkb.core.adoption import Adopted
 from roamkb.core.errors import RoamkbError
 from roamkb.core.ledger import TRAITS
 from roamkb.core.ledger import Event
@@ -46,7 +49,7 @@ from roamkb.storage.pages import Page
 from roamkb.storage.pages import uncollected
 
 #: Raise on any change of tables; a file of another number is made anew.
-SCHEMA = 1
+SCHEMA = 2
 #: A shorter log is read as fast.
 _WORTH_KEEPING = 64 * 1024
 #: So many steps back the file knows which learnings came since: an index may have slept for some.
@@ -73,9 +76,15 @@ class Kept:
     """The states of one log, in a folder of its own."""
 
     def __init__(
-        self, folder: Path, *, least: int = _WORTH_KEEPING, clock: Callable[[], int] = time.time_ns
+        self,
+        folder: Path,
+        *,
+        adopted: Adopted = OWN,
+        least: int = _WORTH_KEEPING,
+        clock: Callable[[], int] = time.time_ns,
     ) -> None:
-        """Keep what is made from `least` bytes or more."""
+        """Keep what is made from `least` bytes or more, of which `adopted` is somebody else's word."""
+        self._adopted = adopted
         self._file = IndexFile(folder, clock=clock)
         self._least = least
 
@@ -107,7 +116,7 @@ class Kept:
             db.execute("BEGIN")
             _put(db, state.standings.values())
             _add_events(db, state.events)
-            _tell(db, pages, state.reach or ("", frozenset()), steps=())
+            _tell(db, pages, state.reach or ("", frozenset()), maker=self._maker(), steps=())
             db.execute("COMMIT")
             db.executescript(_INDEXES)
 
@@ -123,7 +132,7 @@ class Kept:
         db = self._file.open(shared=True)
         try:
             about = _about(db)
-            if about.get("made_from") == _made_from(pages) and about.get("maker") == _maker():
+            if about.get("made_from") == _made_from(pages) and about.get("maker") == self._maker():
                 return _Shelf(db, about, otherwise).state()
         except _TROUBLES:
             db.close()
@@ -143,15 +152,15 @@ class Kept:
                 return found
             with contextlib.closing(self._file.open(writing=True)) as db:
                 about = _about(db)
-                if about.get("maker") != _maker() or not (sizes := _sizes(about, pages)):
+                if about.get("maker") != self._maker() or not (sizes := _sizes(about, pages)):
                     return None
                 new = [page.after(size) for page, size in zip(pages, sizes, strict=True)]
                 last, unmet = json.loads(about["reach"])
                 known = advances(
                     (last, frozenset(unmet)),
                     lambda id: _standing(db, id),
-                    [learning for told in new for learning in told.learnings],
-                    [event for told in new for event in told.events],
+                    self._adopted.learnings(tuple(one for told in new for one in told.learnings)),
+                    self._adopted.events(tuple(one for told in new for one in told.events)),
                 )
                 if known is None:
                     return None
@@ -160,17 +169,17 @@ class Kept:
                 db.execute("BEGIN IMMEDIATE")
                 _put(db, changed.values())
                 _add_events(db, (event for told in new for event in told.events))
-                _tell(db, pages, reach, steps=json.loads(about["steps"]))
+                _tell(db, pages, reach, maker=self._maker(), steps=json.loads(about["steps"]))
                 db.execute("COMMIT")
             self._file.seal()
             return self._opened(pages, otherwise)
 
-
-def _maker() -> str:
-    """Return what a standing depends on beside its lines: the code, whatever version it says it is."""
-    modules = (confidence, learnings, ledger, replay, lines, rows)
-    seen = [Path(str(one.__file__)).stat() for one in modules]
-    return json.dumps([SCHEMA, sys.hexversion, *((one.st_size, one.st_mtime_ns) for one in seen)])
+    def _maker(self) -> str:
+        """Return what a standing depends on beside its lines: the code, and whose word they are."""
+        modules = (adoption, confidence, learnings, ledger, replay, lines, rows)
+        seen = [Path(str(one.__file__)).stat() for one in modules]
+        code = ((one.st_size, one.st_mtime_ns) for one in seen)
+        return json.dumps([SCHEMA, sys.hexversion, self._adopted.digest, *code])
 
 
 def _made_from(pages: Sequence[Page]) -> str:
@@ -232,7 +241,12 @@ def _add_events(db: sqlite3.Connection, events: Iterable[Event]) -> None:
 
 
 def _tell(
-    db: sqlite3.Connection, pages: Sequence[Page], reach: Reach, *, steps: Sequence[tuple[str, int]]
+    db: sqlite3.Connection,
+    pages: Sequence[Page],
+    reach: Reach,
+    *,
+    maker: str,
+    steps: Sequence[tuple[str, int]],
 ) -> None:
     """Put down what the rows are made from; `steps` say how many learnings there were by which lines."""
     made_from, digest = _made_from(pages), learnings_digest(pages)
@@ -241,7 +255,7 @@ def _tell(
     (happened,) = db.execute("SELECT count(*) FROM event").fetchone()
     steps = [*(one for one in steps if one[0] != digest), (digest, learned)][-_MOST_STEPS:]
     told = {
-        "maker": _maker(),
+        "maker": maker,
         "made_from": made_from,
         "stamp": f"{zlib.crc32(made_from.encode()):08x}{time.time_ns():x}",
         "reach": json.dumps([last, sorted(unmet)]),

@@ -19,6 +19,8 @@ from roamkb.storage.disk import make_folder
 
 #: A write holds the lock for some milliseconds; whoever holds it for seconds is stuck.
 WAIT = 5.0
+#: Of the state folder, what holds notes.
+TRASH = "trash"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,11 +47,16 @@ class State:
 
     def trash_folder(self, kb: Path) -> Path:
         """Return the folder that holds what was taken out of `kb`."""
-        return self.state / "trash" / _key(kb)
+        return self.state / TRASH / _key(kb)
 
     def snapshot_folder(self, kb: Path) -> Path | None:
         """Return the folder for snapshots of what agents wrote to `kb`; None where that would be in `kb`."""
         folder = self.state / "snapshots" / _key(kb)
+        return None if _lies_in(folder, kb) else folder
+
+    def shown_folder(self, kb: Path) -> Path | None:
+        """Return the folder for what sessions were shown of `kb`; None where that would be in `kb`."""
+        folder = self.state / "shown" / _key(kb)
         return None if _lies_in(folder, kb) else folder
 
     def cache_folder(self, kb: Path) -> Path | None:

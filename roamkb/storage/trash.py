@@ -24,6 +24,11 @@ from roamkb.storage.state import lock
 from roamkb.storage.state import private_folder
 
 
+def trashed_notes(folder: Path) -> int:
+    """Return how many notes are in the trash of any knowledge base, all of which lie in `folder`."""
+    return sum(is_note(path.name) for path in folder.glob("*/*"))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrashEntry:
     """One note in the trash."""

@@ -117,6 +117,15 @@ def check_kb(kb: Path) -> None:
         raise NoKnowledgeBase(kb, "it holds no note and neither .stfolder nor .git, as if it weren't mounted")
 
 
+def kb_fault(kb: Path) -> str:
+    """Return why `kb` can't be taken for a knowledge base; empty where it can."""
+    try:
+        check_kb(kb)
+    except NoKnowledgeBase as error:
+        return error.why
+    return ""
+
+
 @dataclass(frozen=True, slots=True)
 class _Folder:
     place: str
@@ -298,7 +307,7 @@ class _Walker:
         real = os.path.realpath(entry.path)
         inside = self._inside(real)
         if inside is None:
-            self._refuse(entry.path, "links out of the knowledge base")
+            self._refuse(entry.path, "links out of the knowledge base", is_elsewhere=True)
         elif inside and not all(map(is_note_folder, inside.split("/"))):
             # what lies where notes lie anyway is found there
             self._descend(_Folder(entry.path, f"{prefix}{entry.name}/", real))
@@ -313,7 +322,7 @@ class _Walker:
             self._refuse(entry.path, "links to nothing")
             return
         if inside is None:
-            self._refuse(entry.path, "links out of the knowledge base")
+            self._refuse(entry.path, "links out of the knowledge base", is_elsewhere=True)
         elif not is_note(inside) and not self._is_found(real):
             self._followed.add(real)
             if entry.is_file():
@@ -340,8 +349,8 @@ class _Walker:
             self._refuse(entry.path, fault)
         return not fault
 
-    def _refuse(self, place: str, reason: str) -> None:
-        self.unreadable.append(Unreadable(path=Path(place), reason=reason))
+    def _refuse(self, place: str, reason: str, *, is_elsewhere: bool = False) -> None:
+        self.unreadable.append(Unreadable(path=Path(place), reason=reason, is_elsewhere=is_elsewhere))
 
 
 def _names(folder: _Folder, all: list[str]) -> _Names:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck
 from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -300,11 +299,31 @@ def test_two_machines_that_import_make_the_same_lines(world: World, shop: Path) 
     assert files_of(shop)["knowledge.jsonl"] == files_of(twin)["knowledge.jsonl"]
 
 
-@pytest.mark.parametrize("kind", ["work", "unknown", "nonsense"])
+@pytest.mark.parametrize("kind", ["unknown", "nonsense"])
 def test_what_is_not_personal_stays_so(world: World, shop: Path, kind: str) -> None:
     """It can never be promoted to the knowledge base."""
     take(world, forged(world.home / "b", {"content": "c", "kind": "personal"}, kind=kind), shop)
-    assert only(shop).learning.kind is (Kind.WORK if kind == "work" else Kind.UNKNOWN)
+    assert Kind.UNKNOWN is only(shop).learning.kind
+
+
+@pytest.mark.parametrize(
+    ("header", "line"), [("work", "personal"), ("personal", "work"), ("unknown", "work")]
+)
+def test_a_bundle_that_says_itself_that_it_is_work_goes_into_no_other_log(
+    world: World, shop: Path, header: str, line: str
+) -> None:
+    """Wherever a copy of it lies: its header counts, and so does each of its lines."""
+    file = forged(world.home / "b", {"content": "a"}, {"content": "c", "kind": line}, kind=header)
+    world.open(world.work).log.init()
+    for place in (shop, world.unknown):
+        before = files_of(place)
+        for yes in (True, False):
+            with pytest.raises(Refused, match="says itself"):
+                take(world, file, place, yes=yes)
+        assert before == files_of(place)
+    ran = world.run("bundle", "import", str(file), "--yes", "--json", cwd=shop)
+    assert (3, "work") == (ran.status, ran.json["refused"]["kind"])  # type: ignore[index]
+    assert 2 == counts(take(world, file, world.work))[0]
 
 
 def test_a_work_source_is_refused_outside_its_own_tree(world: World, shop: Path) -> None:
@@ -383,7 +402,7 @@ def test_a_tampered_bundle_is_refused_whole(world: World, shop: Path) -> None:
     assert before == files_of(shop)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(
     st.binary(max_size=200)
     | st.binary(max_size=100).map(lambda data: b'{"bundle":"roamkb","schema":1,' + data)
@@ -399,7 +418,7 @@ def test_any_file_is_a_bundle_or_an_error_in_words(world: World, shop: Path, dat
     assert before == files_of(shop)
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     st.lists(
         st.dictionaries(

@@ -20,6 +20,7 @@ from roamkb.core.model import Rule
 from roamkb.formats.settings_json import CLAUDE_MADE
 from roamkb.formats.settings_json import CODEX_MADE
 from roamkb.formats.settings_json import with_hooks
+from roamkb.storage import harnesses
 from roamkb.storage.checkup import Patient
 from roamkb.storage.places import find_rule
 from roamkb.storage.state import State
@@ -29,6 +30,12 @@ from tests.programs import command_in
 from tests.programs import script
 
 Change = Callable[[dict[str, Any]], object]
+
+
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a hook take as long as a busy machine needs; a user's harness has no such patience."""
+    monkeypatch.setattr(harnesses, "_PATIENCE", None)
 
 
 @pytest.fixture

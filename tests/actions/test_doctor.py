@@ -78,7 +78,7 @@ def test_all_is_well(patient: Patient) -> None:
     before = sorted(patient.home.rglob("*"))
     found = doctor(patient)
     assert () == found.faults
-    assert 25 == len(found.checks) == len({check.name for check in found.checks})
+    assert 26 == len(found.checks) == len({check.name for check in found.checks})
     assert before == sorted(patient.home.rglob("*"))
 
 
@@ -199,6 +199,20 @@ def test_files_that_cannot_be_read(patient: Patient, world: World) -> None:
     assert not found.ok
     assert "b.org not valid UTF-8" in found.detail
     assert "c.org links to nothing" in found.detail
+
+
+def test_how_far_the_index_is(patient: Patient, world: World) -> None:
+    """A few notes are read by the next search; while there are many, hooks tell of none."""
+    base = world.open()
+    count = base.index().notes
+    assert Check(name="index", ok=True, detail="1 of 1 note indexed", fix="") == of(patient, "index")
+    for n in range(301):
+        world.node(f"new-{n}.org", f"new-{n}", f"New {n}")
+    behind = of(patient, "index")
+    assert (False, f"{count} of {count + 301} notes indexed") == (behind.ok, behind.detail)
+    assert "`roamkb index`" in behind.fix
+    base.index()
+    assert of(patient, "index").ok
 
 
 def test_files_that_org_roam_drops(patient: Patient, world: World) -> None:
@@ -399,3 +413,78 @@ def test_a_head_that_other_programs_read_otherwise_is_named(world: World) -> Non
     found = next(check for check in world.open().doctor().checks if check.name == "other readers")
     assert not found.ok
     assert str(written.path) in found.detail
+
+
+def test_a_knowledge_base_that_cant_be_written_is_no_fine_one(patient: Patient) -> None:
+    """A medium that is mounted read-only, or a folder's mode; reading it goes on."""
+    assert isinstance(patient.rule, Rule)
+    kb = patient.rule.kb
+    assert of(patient, "writable").ok
+    if os.geteuid():
+        kb.chmod(0o555)
+        found, reason = of(patient, "writable"), "is read-only for you"
+        kb.chmod(0o755)
+    else:
+        bound = subprocess.run(["mount", "--bind", "-o", "ro", kb, kb], capture_output=True, text=True)
+        if bound.returncode:
+            pytest.skip(f"A READ-ONLY MOUNT WAS NOT TESTED: {bound.stderr}")
+        try:
+            found, reason = of(patient, "writable"), "read-only here"
+        finally:
+            subprocess.run(["umount", kb], check=True)
+    assert (False, True) == (found.ok, reason in found.detail)
+    assert "mount it writable" in found.fix
+
+
+def test_what_org_roam_and_agents_do_not_both_see_is_named(patient: Patient, world: World) -> None:
+    """Each leaves out by a rule of its own; which settings Emacs has can't be told from here."""
+    assert of(patient, "seen alike").ok
+    world.node("metadata/b.org", "b", "Zebras of the register")
+    seen = of(patient, "seen alike")
+    assert (True, True) == (seen.ok, "agents see it: metadata/b.org" in seen.detail)
+    assert "org-roam-file-exclude-regexp" in seen.fix
+    for name in (
+        ".hidden/c.org",
+        ".d.org",
+        "data/e.org",
+        ".git/f.org",
+        "x.sync-conflict-20260101-000000-ABCDEFG.org",
+    ):
+        world.note(name, ":PROPERTIES:\n:ID: c\n:END:\n#+title: C\n")
+    unread = of(patient, "seen alike")
+    assert not unread.ok
+    assert "agents never see: .d.org; .hidden/c.org. " in unread.detail
+
+
+def test_a_folder_under_data_is_no_folder_to_an_older_org_roam(patient: Patient, world: World) -> None:
+    """It matches the whole path."""
+    folder = world.home / "data" / "notes"
+    world.kb.rename(world.home / "away")
+    folder.parent.mkdir()
+    (world.home / "away").rename(folder)
+    rule = replace(patient.rule, kb=folder) if isinstance(patient.rule, Rule) else patient.rule
+    assert "all notes, before 2.3" in of(replace(patient, rule=rule), "seen alike").detail
+
+
+def test_a_folder_that_is_linked_in_is_told_of_once(patient: Patient, world: World) -> None:
+    """By the doctor, with its own advice; a search lists it in its JSON and says nothing."""
+    outside = world.home / "outside"
+    outside.mkdir()
+    (world.kb / "linked").symlink_to(outside)
+    assert of(patient, "readable").ok
+    told = of(patient, "seen alike")
+    assert f"{world.kb}/linked" in told.detail
+    assert "utf-8" not in told.fix
+    assert "" == world.run("search", "walrus").err
+    assert [str(world.kb / "linked")] == [
+        one["path"] for one in world.run("search", "walrus", "--json").json["skipped"]
+    ]  # type: ignore[attr-defined]
+
+
+def test_advice_fits_what_is_wrong(patient: Patient, world: World) -> None:
+    """Who may not read a note needs no other encoding."""
+    (world.kb / "dir.org").mkdir()
+    os.mkfifo(world.kb / "pipe.org")
+    assert "utf-8" not in of(patient, "readable").fix
+    (world.kb / "bad.org").write_bytes(b"\xff\x80")
+    assert "C-x RET f utf-8" in of(patient, "readable").fix

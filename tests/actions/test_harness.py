@@ -18,6 +18,7 @@ from roamkb.core.installation import Step
 from roamkb.core.installation import Wishes
 from roamkb.storage.installed import shipped_rules
 from roamkb.storage.places import Session
+from roamkb.storage.state import State
 from tests.conftest import NOON
 from tests.conftest import World
 
@@ -56,6 +57,7 @@ def put(
             **{"claude": True, "yes": ask is None, "program": Path(program) if program else None, **wishes}
         ),
         home=world.home,
+        data=world.home / ".local/share/roamkb",
         account_home=world.home,
         session=Session(cwd=cwd or world.home),
         rules=shipped_rules(),
@@ -70,6 +72,8 @@ def take(world: World, *, cwd: Path | None = None, **wishes: Any) -> InstallRepo
     return uninstall(
         Wishes(**{"claude": True, **wishes}),
         home=world.home,
+        data=world.home / ".local/share/roamkb",
+        state=State(state=world.state, cache=world.home / "cache"),
         account_home=world.home,
         session=Session(cwd=cwd or world.home),
         rules=shipped_rules(),

@@ -22,7 +22,8 @@ def test_nobodys_home_is_no_traceback(world: World) -> None:
         world.open().show("~nosuchuser/x.org")
     assert "unknown" == world.open().classify("~nosuchuser/x").kind.value
     assert () == world.open().trash(all_agent=True, from_project="~nosuch").nodes
-    world.open().install(kb="~nosuch/kb", dry_run=True)
+    with pytest.raises(UsageError, match="no knowledge base at"):
+        world.open().install(kb="~nosuch/kb", dry_run=True)
 
 
 @pytest.mark.parametrize("name", ["two  blanks", "a]][[b", "<%%(x)", "line\nend", "src_elisp{x}"])

@@ -1,5 +1,7 @@
 """Putting the rule in place, and taking it away again, on real files."""
 
+import os
+import shutil
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -11,6 +13,7 @@ from roamkb.actions.install import Ask
 from roamkb.actions.install import install
 from roamkb.actions.uninstall import uninstall
 from roamkb.core.errors import BadRule
+from roamkb.core.errors import DiskError
 from roamkb.core.errors import Refused
 from roamkb.core.errors import UsageError
 from roamkb.core.installation import InstallReport
@@ -21,6 +24,8 @@ from roamkb.formats.rule import parse_rule
 from roamkb.storage.installed import shipped_rules
 from roamkb.storage.places import Session
 from roamkb.storage.places import find_rule
+from roamkb.storage.state import State
+from roamkb.storage.walk import kb_fault
 from tests.conftest import World
 
 NOW = datetime(2026, 6, 10, 14, 29, 1)
@@ -41,18 +46,51 @@ def rules() -> Mapping[Path, bytes]:
     return shipped_rules()
 
 
+def data_of(home: Path) -> Path:
+    """Return where what is installed is kept."""
+    return home / ".local/share/roamkb"
+
+
+def state_of(home: Path) -> State:
+    """Return where roamkb keeps what is its own."""
+    return State(state=home / ".local/state/roamkb", cache=home / ".cache/roamkb")
+
+
+def copy_of(home: Path) -> Path:
+    """Return the copy that the rule is a link to."""
+    return data_of(home) / "rules" / "knowledge-base.md"
+
+
 def put(
     home: Path,
     *,
     ask: Ask | None = None,
     rules: Mapping[Path, bytes] | None = None,
     cwd: Path | None = None,
+    has_kb: bool = True,
     **wishes: Any,
 ) -> InstallReport:
-    """Install with `wishes` into `home`, from there or from `cwd`."""
+    """Install with `wishes` into `home`, from there or from `cwd`; folders that are named are there."""
+    if has_kb and "kb" in wishes and not wishes.get("create_kb"):
+        (wishes["kb"] / ".stfolder").mkdir(parents=True, exist_ok=True)
+    for root in wishes.get("work_roots", ()):
+        root.mkdir(parents=True, exist_ok=True)
+    return installing(wishes, home=home, ask=ask, rules=rules, cwd=cwd)
+
+
+def installing(
+    wishes: Mapping[str, Any],
+    *,
+    home: Path,
+    ask: Ask | None = None,
+    rules: Mapping[Path, bytes] | None = None,
+    cwd: Path | None = None,
+) -> InstallReport:
+    """Install with `wishes` into `home`, whatever is there."""
     return install(
         Wishes(**wishes),
         home=home,
+        data=data_of(home),
         account_home=home,
         session=Session(cwd=cwd or home),
         rules=shipped_rules() if rules is None else rules,
@@ -67,6 +105,8 @@ def take(home: Path, *, cwd: Path | None = None, **wishes: Any) -> InstallReport
     return uninstall(
         Wishes(**wishes),
         home=home,
+        data=data_of(home),
+        state=state_of(home),
         account_home=home,
         session=Session(cwd=cwd or home),
         rules=shipped_rules(),
@@ -105,7 +145,7 @@ def everything(home: Path) -> dict[str, tuple[object, ...]]:
 def test_the_rule_is_linked_where_agents_look(home: Path, rules: Mapping[Path, bytes]) -> None:
     """The link leads to the rule that came with this roamkb, and it says what the rule says."""
     report = put(home)
-    assert place(home).readlink() in rules
+    assert copy_of(home) == place(home).readlink()
     assert outcomes(report)["rule"] is Outcome.LINKED
     assert 0 == report.exit_code
     assert home / "sync/org/roam" == installed(home).kb
@@ -164,7 +204,7 @@ def test_a_link_that_leads_nowhere_is_repaired(home: Path, rules: Mapping[Path, 
     place(home).parent.mkdir(parents=True)
     place(home).symlink_to(target)
     assert 0 == put(home).exit_code
-    assert place(home).readlink() in rules
+    assert copy_of(home) == place(home).readlink()
 
 
 def test_a_link_to_another_roamkb_is_repaired(home: Path, rules: Mapping[Path, bytes]) -> None:
@@ -175,7 +215,7 @@ def test_a_link_to_another_roamkb_is_repaired(home: Path, rules: Mapping[Path, b
     place(home).parent.mkdir(parents=True)
     place(home).symlink_to(other)
     put(home)
-    assert place(home).readlink() in rules
+    assert copy_of(home) == place(home).readlink()
     assert "an older text" == other.read_text()
 
 
@@ -185,18 +225,108 @@ def test_every_shipped_rule_is_linked(home: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.md"
     other.write_text("# Another rule\n")
     put(home, rules={kb_rule: text, other: other.read_bytes()})
-    assert other == (place(home).parent / "other.md").readlink()
+    assert copy_of(home).with_name("other.md") == (place(home).parent / "other.md").readlink()
+    assert other.read_bytes() in copy_of(home).with_name("other.md").read_bytes()
 
 
-def test_the_linked_rule_counts_under_any_umask(home: Path, tmp_path: Path) -> None:
-    """What others may write to is no rule; pip and git leave such files under umask 002."""
-    loose = tmp_path / "knowledge-base.md"
-    (text,) = shipped_rules().values()
-    loose.write_bytes(text)
-    loose.chmod(0o664)
-    (warning,) = put(home, rules={loose: text}).warnings
+def test_the_linked_rule_counts_under_any_umask(home: Path) -> None:
+    """What others may write to is no rule, and under umask 002 a group may write to what is made."""
+    before = os.umask(0o002)
+    try:
+        (warning,) = put(home).warnings
+    finally:
+        os.umask(before)
     assert "there are no notes at" in warning
     assert isinstance(find_rule(home, account_home=home), Rule)
+
+
+def test_the_rule_outlives_the_program_that_brought_it(home: Path, tmp_path: Path) -> None:
+    """pipx and uv take their environments away, with all that is in them, at each upgrade of Python."""
+    ((_, text),) = shipped_rules().items()
+    environment = tmp_path / "venvs/roamkb/lib/python3.11/site-packages/roamkb/rules/knowledge-base.md"
+    environment.parent.mkdir(parents=True)
+    environment.write_bytes(text)
+    put(home, rules={environment: text})
+    shutil.rmtree(tmp_path / "venvs")
+    assert home / "sync/org/roam" == installed(home).kb
+    assert isinstance(find_rule(home, account_home=home), Rule)
+
+
+def test_a_link_into_an_environment_becomes_one_to_the_copy(home: Path, tmp_path: Path) -> None:
+    """As an older roamkb made it, whether the environment is still there or not."""
+    ((_, text),) = shipped_rules().items()
+    older = tmp_path / "site-packages/roamkb/rules/knowledge-base.md"
+    older.parent.mkdir(parents=True)
+    for is_there in (True, False):
+        older.write_bytes(text + b"older\n") if is_there else older.unlink()
+        place(home).parent.mkdir(parents=True, exist_ok=True)
+        place(home).unlink(missing_ok=True)
+        place(home).symlink_to(older)
+        assert Outcome.LINKED is outcomes(put(home))["rule"]
+        assert copy_of(home) == place(home).readlink()
+
+
+def test_the_copy_follows_a_newer_roamkb(home: Path) -> None:
+    """The next install renews it; the link stays as it is."""
+    put(home)
+    newer = {path: data + b"\nA new paragraph.\n" for path, data in shipped_rules().items()}
+    report = put(home, rules=newer)
+    assert (Outcome.WRITTEN, Outcome.UNCHANGED) == tuple(
+        map(outcomes(report).get, ("copy of the rule", "rule"))
+    )
+    assert "A new paragraph." in place(home).read_text()
+    assert installed(home).source == place(home)
+
+
+def edit_the_copy(home: Path) -> str:
+    """Have the human edit the copy, through the link as an editor does; return what it is then."""
+    text = place(home).read_text().replace("~/projects/work\n", "~/projects/work\n~/clients\n", 1)
+    assert "~/clients" in text
+    copy_of(home).write_text(text)
+    return text
+
+
+def test_a_copy_that_was_edited_is_left_alone(home: Path) -> None:
+    """Its settings count, whatever a newer roamkb ships; that one is named."""
+    put(home)
+    text = edit_the_copy(home)
+    newer = {path: data + b"\nA new paragraph.\n" for path, data in shipped_rules().items()}
+    report = put(home, rules=newer)
+    assert text == copy_of(home).read_text()
+    assert str(home / "clients") in installed(home).work_roots
+    assert report.rule is not None
+    assert installed(home).work_roots == report.rule.work_roots
+    assert any("you edited it" in step.why for step in report.steps)
+    assert 0 == report.exit_code
+
+
+def test_settings_come_into_what_was_edited(home: Path) -> None:
+    """An own copy takes the edits over: no denial gets lost on the way."""
+    put(home)
+    edit_the_copy(home)
+    put(home, work_roots=(home / "job",), kb=home / "kb")
+    assert {str(home / "clients"), str(home / "job")} < set(installed(home).work_roots)
+    assert home / "kb" == installed(home).kb
+
+
+def test_somebody_elses_file_in_the_copys_place_is_left_alone(home: Path) -> None:
+    """And nothing is linked to it."""
+    copy_of(home).parent.mkdir(parents=True)
+    copy_of(home).write_text("mine")
+    report = put(home)
+    assert (2, "mine") == (report.exit_code, copy_of(home).read_text())
+    assert not place(home).is_symlink()
+
+
+def test_no_copy_is_put_into_the_knowledge_base(home: Path) -> None:
+    """A data folder that lies there, or is a link into it, is refused."""
+    kb = home / "sync/org/roam"
+    kb.mkdir(parents=True)
+    data_of(home).parent.mkdir(parents=True)
+    data_of(home).symlink_to(kb)
+    with pytest.raises(DiskError, match="may not lie in the knowledge base"):
+        put(home)
+    assert [] == list(kb.iterdir())
 
 
 def test_a_rule_that_would_not_count_is_warned_of(home: Path) -> None:
@@ -276,6 +406,14 @@ def test_work_roots_of_an_own_copy_are_only_added_to(home: Path) -> None:
     assert (shipped, str(home / "job"), str(home / "second")) == installed(home).work_roots
 
 
+def test_project_parents_of_an_own_copy_are_added_to(home: Path) -> None:
+    """As work roots are: one that was named before isn't lost without a word."""
+    put(home, project_parents=(home / "code", home / "src"))
+    put(home, project_parents=(home / "lab", home / "src"))
+    put(home, work_roots=(home / "job",))
+    assert tuple(str(home / name) for name in ("code", "src", "lab")) == installed(home).project_parents
+
+
 def test_an_edited_own_copy_keeps_the_edits(home: Path) -> None:
     """Only the settings change; and from then on it stays the user's."""
     put(home, work_roots=(home / "job",))
@@ -316,10 +454,21 @@ def test_a_setting_that_the_rule_refuses_writes_nothing(home: Path) -> None:
     assert {} == everything(home)
 
 
-def test_a_work_root_that_isnt_there_is_warned_of(home: Path) -> None:
-    """A slip in a denylist protects nothing."""
-    report = put(home, work_roots=(home / "jbo",))
-    assert "jbo" in report.warnings[0]
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_a_work_root_that_isnt_there_is_an_error(home: Path, dry_run: bool) -> None:
+    """A slip in a denylist protects nothing, and all beside it would be personal."""
+    (home / "job").mkdir()
+    before = everything(home)
+    for there in ((home / "job",), ()):
+        with pytest.raises(UsageError, match="jbo is no folder"):
+            installing({"work_roots": (*there, home / "jbo"), "dry_run": dry_run}, home=home)
+    (home / "jbo").touch()
+    with pytest.raises(UsageError, match="jbo is no folder"):
+        installing({"work_roots": (home / "jbo",), "dry_run": dry_run}, home=home)
+    (home / "jbo").unlink()
+    assert before == everything(home)
+    # the shipped rule's own isn't said by anybody
+    put(home)
 
 
 # asking
@@ -389,14 +538,41 @@ def test_a_new_knowledge_base_begins_with_one_note(home: Path) -> None:
     assert Outcome.WRITTEN is outcomes(report)["first note"]
 
 
-@pytest.mark.parametrize("name", ["a.org", "daily/2026-01-01.org", "readme.txt"])
-def test_a_folder_with_files_gets_no_note(home: Path, name: str) -> None:
+@pytest.mark.parametrize("name", ["a.org", "daily/2026-01-01.org"])
+def test_a_folder_with_notes_gets_no_other(home: Path, name: str) -> None:
     """Whatever is in it, it's somebody's already."""
     (home / "kb" / name).parent.mkdir(parents=True)
     (home / "kb" / name).write_text("here")
     report = put(home, kb=home / "kb", create_kb=True)
     assert Outcome.UNCHANGED is outcomes(report)["knowledge base"]
     assert [name.split("/")[0]] == [path.name for path in (home / "kb").iterdir()]
+
+
+@pytest.mark.parametrize("names", [(), ("readme.txt",), (".hidden",)])
+def test_a_folder_without_notes_gets_the_first(home: Path, names: tuple[str, ...]) -> None:
+    """Without one every command would take it for a disk that isn't mounted."""
+    (home / "kb").mkdir()
+    for name in names:
+        (home / "kb" / name).write_text("here")
+    report = put(home, kb=home / "kb", create_kb=True)
+    assert Outcome.WRITTEN is outcomes(report)["first note"]
+    assert "" == kb_fault(home / "kb")
+
+
+@pytest.mark.parametrize("state", ["missing", "empty", "a file"])
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_a_knowledge_base_that_isnt_there_is_refused(home: Path, state: str, dry_run: bool) -> None:
+    """A working installation stays as it is, and it is said what to do."""
+    put(home, kb=home / "kb")
+    if state == "empty":
+        (home / "other").mkdir()
+    elif state == "a file":
+        (home / "other").write_text("x")
+    before = everything(home)
+    with pytest.raises(UsageError, match="nothing was installed") as caught:
+        put(home, kb=home / "other", has_kb=False, dry_run=dry_run)
+    assert "--create-kb" in caught.value.hint
+    assert before == everything(home)
 
 
 def test_a_file_isnt_made_a_knowledge_base(home: Path) -> None:
@@ -414,9 +590,13 @@ def test_a_knowledge_base_is_never_made_at_work(home: Path) -> None:
 
 
 def test_without_the_wish_no_folder_is_made(home: Path) -> None:
-    """A missing knowledge base may be an unmounted one."""
-    put(home, kb=home / "kb")
-    assert not (home / "kb").exists()
+    """A missing knowledge base may be an unmounted one; it is said that nothing is there."""
+    (warning,) = put(home).warnings
+    assert "--create-kb" in warning
+    assert not (home / "sync").exists()
+    (home / "sync/org/roam").mkdir(parents=True)
+    (warning,) = put(home).warnings
+    assert "--create-kb" in warning
 
 
 # AGENTS.md
@@ -519,6 +699,119 @@ def test_uninstall_takes_the_link_to_a_checkout_that_is_gone(home: Path) -> None
     assert not place(home).is_symlink()
 
 
+def test_an_edited_copy_stays_and_is_named(home: Path) -> None:
+    """With the link that makes it count; a purge takes both."""
+    put(home)
+    text = edit_the_copy(home)
+    report = take(home)
+    assert (Outcome.LEFT_ALONE, 2) == (outcomes(report)["rule"], report.exit_code)
+    assert any("you edited" in step.why and "--purge" in step.why for step in report.steps)
+    assert text == place(home).read_text()
+    take(home, purge=True)
+    assert not place(home).is_symlink()
+    assert not data_of(home).exists()
+
+
+def test_an_edited_own_copy_goes_with_a_purge(home: Path) -> None:
+    """Its mark says whose it was; what has none is somebody else's and stays."""
+    put(home, work_roots=(home / "job",))
+    place(home).write_text(place(home).read_text().replace("# The knowledge base", "# Mine"))
+    assert 2 == take(home).exit_code
+    take(home, purge=True)
+    assert not place(home).exists()
+    place(home).write_text("my own notes on knowledge bases")
+    take(home, purge=True)
+    assert "my own notes on knowledge bases" == place(home).read_text()
+
+
+def lived_in(world: World) -> None:
+    """Have the world hold what weeks of use leave behind."""
+    world.run("init")
+    world.run("learn", "OAuth redirect URIs must match exactly")
+    world.run("init", cwd=world.work)
+    world.run("write", "Zebras are striped")
+    world.run("write", "Lions sleep for most of the day")
+    world.run("trash", "Zebras are striped")
+    world.run("snapshot")
+    world.run("search", "lions")
+
+
+def test_uninstall_names_what_it_leaves(world: World) -> None:
+    """Notes, logs, the index, the state and the trash; nothing of them goes, and nothing fails."""
+    lived_in(world)
+    before = {
+        path: path.read_bytes()
+        for path in world.home.rglob("*")
+        if path.is_file() and "rules" not in path.parts
+    }
+    ran = world.run("uninstall", cwd=world.home)
+    for words in (
+        f"keep  notes: {world.kb}",
+        f"keep  project's log: {world.personal / '.roamkb'}",
+        f"keep  project's log: {world.work / '.roamkb'}",
+        f"keep  index: {world.home / '.cache/roamkb'}",
+        f"keep  state: {world.state}",
+        "keep  trash",
+        "`--purge` takes it",
+    ):
+        assert words in ran.out, words
+    assert before == {path: path.read_bytes() for path in before}
+
+
+def test_a_purge_takes_what_is_roamkbs_own(world: World) -> None:
+    """Cache, state and data, but no note, trashed ones included, and no project's log."""
+    lived_in(world)
+    (world.home / ".claude/rules/knowledge-base.md").unlink()
+    notes = world.files()
+    logs = {path: path.read_bytes() for path in world.personal.rglob("*") if path.is_file()}
+    refused = world.run("uninstall", "--purge", cwd=world.work)
+    dry = world.run("uninstall", "--purge", "--dry-run", cwd=world.home)
+    assert world.state.is_dir()
+    ran = world.run("uninstall", "--purge", cwd=world.home)
+    assert (0, dry.out) == (ran.status, ran.out + "a dry run: nothing was changed\n"), refused
+    assert not (world.home / ".cache/roamkb").exists()
+    assert ["trash"] == [path.name for path in world.state.iterdir()]
+    assert 1 == len(list((world.state / "trash").glob("*/*.org")))
+    assert notes == world.files()
+    assert logs == {path: path.read_bytes() for path in logs}
+    again = world.run("uninstall", "--purge", cwd=world.home)
+    assert "remove" not in again.out
+
+
+def test_no_purge_follows_a_link_or_takes_a_knowledge_base(world: World) -> None:
+    """Whoever linked the state folder somewhere, or keeps notes beside it, loses nothing."""
+    elsewhere = world.home / "elsewhere-state"
+    elsewhere.mkdir()
+    (elsewhere / "mine").write_text("mine")
+    world.state.parent.mkdir(parents=True, exist_ok=True)
+    world.state.symlink_to(elsewhere)
+    cache = world.home / ".cache/roamkb"
+    cache.mkdir(parents=True)
+    (cache / "link").symlink_to(elsewhere)
+    ran = world.run("uninstall", "--purge", cwd=world.home)
+    assert 2 == ran.status
+    assert "mine" == (elsewhere / "mine").read_text()
+    assert not cache.exists()
+
+
+def test_work_purges_nothing(home: Path, at_work: Path) -> None:
+    """Without the state no log counts, and no name of the knowledge base is known."""
+    state_of(home).state.mkdir(parents=True)
+    (state_of(home).state / "machine-key").write_bytes(b"x" * 32)
+    before = everything(home)
+    with pytest.raises(Refused):
+        take(home, cwd=at_work, purge=True)
+    assert before == everything(home)
+
+
+def test_hooks_that_stay_are_named(home: Path) -> None:
+    """They would run a command that is gone, and be skipped without a word."""
+    put(home, claude=True, yes=True, program=Path("/usr/bin/roamkb"))
+    report = take(home)
+    assert Outcome.KEPT is outcomes(report)["Claude Code hooks"]
+    assert any("--claude" in step.why for step in report.steps)
+
+
 def test_uninstall_twice_says_that_nothing_is_there(home: Path) -> None:
     """It's no error."""
     report = take(home)
@@ -558,7 +851,7 @@ def test_work_can_t_change_the_rule_that_denies_it(
     before = everything(home)
     for dry_run in (True, False):
         with pytest.raises(Refused, match="work project") as caught:
-            put(home, cwd=at_work, dry_run=dry_run, **whole)
+            installing({**whole, "dry_run": dry_run}, home=home, cwd=at_work)
         assert "knowledge-base.md" in caught.value.hint
     with pytest.raises(Refused):
         take(home, cwd=at_work)
@@ -670,6 +963,7 @@ def test_another_home_doesn_t_hide_the_account_s_knowledge_base(home: Path, at_w
         install(
             Wishes(snippets=home / "sync/org/roam"),
             home=home.parent / "another",
+            data=data_of(home.parent / "another"),
             account_home=home,
             session=Session(cwd=at_work),
             rules=shipped_rules(),
@@ -687,4 +981,7 @@ def test_the_command_refuses_with_its_own_status(world: World) -> None:
     refused = world.run(*call, cwd=world.work)
     assert (3, True) == (refused.status, "work project" in refused.err)
     assert 3 == world.run("uninstall", cwd=world.work).status
+    missing = world.run(*call, cwd=world.home)
+    assert (2, True) == (missing.status, "--create-kb" in missing.err)
+    (world.home / "kb2/.stfolder").mkdir(parents=True)
     assert 0 == world.run(*call, cwd=world.home).status

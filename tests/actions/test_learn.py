@@ -1,11 +1,13 @@
 """`learn` adds what is new, counts what is known, and never merges by likeness alone."""
 
 import json
+import resource
+import subprocess
+import sys
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck
 from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -20,6 +22,8 @@ from roamkb.core.ledger import Standing
 from roamkb.storage.log import Log
 from tests.conftest import NOON
 from tests.conftest import World
+from tests.conftest import emulator
+from tests.conftest import make_world
 
 
 @pytest.fixture
@@ -146,6 +150,18 @@ def test_types_are_never_merged(type: str, log: ProjectLog) -> None:
     assert ("new", (), type) == (done.outcome, done.may_contradict, done.learning.type)
 
 
+def test_a_type_that_looks_like_a_slip_is_asked_about(world: World, log: ProjectLog) -> None:
+    """Once: said with --anyway it is a type like any other, and what isn't like a known one never is."""
+    text = "The gateway waits for thirty seconds"
+    ran = world.run("learn", text, "--type", "gotcaa")
+    assert (2, "") == (ran.status, ran.out)
+    assert "did you mean gotcha?" in ran.err and "--anyway" in ran.err
+    assert b"" == world.log().knowledge.read_bytes()
+    assert 0 == world.run("learn", text, "--type", "gotcaa", "--anyway").status
+    assert 0 == world.run("learn", "The proxy closes idle sockets", "--type", "gotcaa").status
+    assert 0 == world.run("learn", "Deploys need two people", "--type", "runbook").status
+
+
 def test_an_alias_is_the_same_type(log: ProjectLog) -> None:
     """A lesson is what was learned."""
     log.learn("Use pnpm in this repository", type="lesson")
@@ -247,11 +263,7 @@ def test_a_secret_is_refused_wherever_it_stands(where: str, world: World, log: P
     assert b"AKIA" not in b"".join(path.read_bytes() for path in world.personal.rglob("*") if path.is_file())
 
 
-@settings(
-    max_examples=60,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(max_examples=60, deadline=None)
 @given(text=st.text(st.characters(), min_size=1, max_size=40))
 def test_what_is_said_comes_back_as_it_was_said(text: str, world: World) -> None:
     """Through the file and the recall, for every text that can be seen."""
@@ -327,3 +339,114 @@ def test_a_strange_event_of_another_program_stops_nothing(world: World, log: Pro
         )
     done: Learned = log.learn("Rebase fails on dirty trees")
     assert ("repeated", 2) == (done.outcome, done.occurrences)
+
+
+def told_alike(world: World, count: int) -> None:
+    """Have the log hold so many statements that differ in a number alone."""
+    world.run("init")
+    path = world.home / "alike.jsonl"
+    said = [
+        {"content": f"The retry limit of the payment queue is {n} seconds", "ts": n}
+        for n in range(10, count + 10)
+    ]
+    path.write_text("".join(json.dumps({"type": "fact", **one}) + "\n" for one in said))
+    assert 0 == world.run("ingest", "--file", str(path)).status
+
+
+def processor_seconds(world: World, number: int) -> float:
+    """Return what it takes to learn one more, the best of several."""
+    taken = []
+    for n in range(number, number + 5):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        ran = world.run(
+            "learn", f"The retry limit of the payment queue is {n} seconds", "--type", "fact", "--json"
+        )
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        assert "new" == ran.json["outcome"]
+        taken.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(taken)
+
+
+def test_what_differs_in_a_number_costs_one_line_each_however_many_there_are(tmp_path: Path) -> None:
+    """Neither the ledger nor the time to learn one more grows with the pairs."""
+    few, many = make_world(tmp_path / "few"), make_world(tmp_path / "many")
+    told_alike(few, 50)
+    told_alike(many, 5000)
+    assert len(lines(many, "ledger.jsonl")) <= 5000
+    assert processor_seconds(many, 900_000) <= 2 * processor_seconds(few, 900_000)
+    assert len(lines(many, "ledger.jsonl")) <= 5005
+
+
+def test_all_that_contradict_one_another_are_one_group(world: World, log: ProjectLog) -> None:
+    """Each names another, so that a review finds them together and the brief counts each."""
+    for n in range(12):
+        log.learn(f"The retry limit of the payment queue is {n} seconds")
+    flags = [event for event in lines(world, "ledger.jsonl") if event["event"] == "flagged"]
+    assert 12 == len({event["of"] for event in flags}) == len(flags)
+    assert 12 == log.brief().contradicting  # type: ignore[attr-defined]
+    (cluster,) = world.run("curate", "--json").json["clusters"]  # type: ignore[misc]
+    assert ("contradiction", 12) == (cluster["kind"], len(cluster["others"]))
+
+
+def test_what_contradicts_one_that_was_settled_is_flagged_again(log: ProjectLog) -> None:
+    """A flag that names what was replaced says nothing of what stands."""
+    said = "The retry limit of the payment queue is {} seconds"
+    first, second = (log.learn(said.format(n)).learning for n in (10, 20))
+    log.learn("Payments are retried without a limit", supersedes=second.key)
+    third = log.learn(said.format(30)).learning
+    assert {"may_contradict": third.id} == standing(log, first.id).flags
+
+
+def test_an_old_ledger_with_a_line_for_each_pair_counts_as_before(world: World, log: ProjectLog) -> None:
+    """The last that was named is the one that is told."""
+    ids = [
+        log.learn(text).learning.id for text in ("Apples grow on trees", "Ships sink in storms", "Bees dance")
+    ]
+    pairs = [(one, other) for one in ids for other in ids if one != other]
+    with (world.personal / ".roamkb" / "ledger.jsonl").open("a") as ledger:
+        for n, (one, other) in enumerate(pairs):
+            event = {"id": f"0fffffff-0000-7000-8000-{n:012}", "ts": 5, "event": "flagged", "of": one}
+            ledger.write(json.dumps({**event, "reason": "may_contradict", "evidence": other}) + "\n")
+    assert [ids[2], ids[2], ids[1]] == [standing(log, id).flags["may_contradict"] for id in ids]
+    (cluster,) = world.run("curate", "--json").json["clusters"]  # type: ignore[misc]
+    assert 3 == len(cluster["others"])
+
+
+_TYPE = """
+import os, pty, subprocess, sys
+code = pty.spawn(sys.argv[1:])
+sys.exit(os.waitstatus_to_exitcode(code))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the process table is Linux's")
+@pytest.mark.parametrize(("program", "confidence"), [("xterm", 0.95), ("somebody", 0.9)])
+def test_a_confidence_above_a_humans_is_typed_on_a_terminal_of_theirs(
+    world: World, program: str, confidence: float
+) -> None:
+    """A program can make a terminal as well, and type on it."""
+    world.run("init")
+    words = ("learn", "Zebras are striped", "--confidence", "0.95")
+    subprocess.run(
+        [
+            emulator(world.home.parent, program),
+            "-c",
+            _TYPE,
+            "env",
+            "-u",
+            "PYTHONHOME",
+            sys.executable,
+            "-m",
+            "roamkb",
+            *words,
+        ],
+        cwd=world.personal,
+        env={**world.environment(), "PWD": str(world.personal), "PYTHONHOME": sys.base_prefix},
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        check=True,
+        timeout=120,
+    )
+    learnings = world.run("export", "--json").json["learnings"]
+    assert isinstance(learnings, list)
+    assert [confidence] == [one["confidence"] for one in learnings]

@@ -131,10 +131,45 @@ def test_another_wording_of_what_is_there_waits_for_who_names_it(world: World) -
     assert len(world.open().log.promote([key(world, again)]).nodes) == 1
 
 
+def test_one_that_cannot_be_written_keeps_no_other_from_it(world: World) -> None:
+    """It is reported; alone and named it is an error."""
+    # no link can hold this id, and the first learning is about what the node is about
+    world.node("w.org", "a]b", "Webhook signature of the raw body: the handler compares in constant time")
+    ready(world, *SAID)
+    keys = [key(world, text) for text in SAID]
+    assert world.run("promote", keys[0]).status == 2
+    found = world.open().log.promote(all=True)
+    assert {text for text in SAID if text != SAID[0]} == {one.learning.content for one, _ in found.nodes}
+    assert [SAID[0]] == [one.standing.learning.content for one in found.left]
+    assert "can't be linked to" in found.left[0].reason
+    more = "Deploys of the storefront run from the main branch only, at nine in the morning"
+    ready(world, more)
+    named = world.open().log.promote([keys[0], key(world, more)])
+    assert (1, 1) == (len(named.nodes), len(named.left))
+
+
 def key(world: World, text: str) -> str:
     """The key of what says `text`."""
     standings = world.log().read().state().standings.values()
     return next(one.learning.key for one in standings if one.learning.content == text)
+
+
+def test_where_nothing_can_be_promoted_it_is_said_why(world: World) -> None:
+    """Of an empty log, and of one in which each learning lacks something; as text and as JSON."""
+    log = world.open().log
+    log.init()
+    ran = world.run("promote")
+    assert (1, "", "roamkb: nothing to promote: no learning yet\n") == (ran.status, ran.out, ran.err)
+    ready(world, SAID[0])
+    world.run("promote", "--all")
+    log.learn(SAID[1])
+    log.learn(SAID[2])
+    for words in (["promote"], ["promote", "--all"]):
+        ran = world.run(*words)
+        assert (1, "") == (ran.status, ran.out)
+        assert "nothing to promote: of 3 learnings 2 not verified, 1 promoted before" in ran.err
+        assert "`roamkb verify --batch`" in ran.err
+    assert {"not verified": 2, "promoted before": 1} == world.run("promote", "--json").json["hindered"]
 
 
 def test_what_was_verified_and_is_left_is_counted_with_what_it_lacks(world: World) -> None:

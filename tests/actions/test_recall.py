@@ -337,5 +337,32 @@ def test_a_scope_or_type_that_there_is_none_of_is_no_empty_answer(world: World, 
     ran = world.run("recall", "gateway", "--scope", "foo")
     assert (2, True) == (ran.status, "one of session, agent, task, project" in ran.err)
     ran = world.run("recall", "gateway", "--type", "gotchaa")
-    assert (1, "roamkb: no learning has the type gotchaa\n") == (ran.status, ran.err)
+    assert (1, "roamkb: no learning has the type gotchaa; did you mean gotcha?\n") == (ran.status, ran.err)
     assert "" == world.run("recall", "zebra", "--type", "gotcha").err
+
+
+def test_a_repetition_is_found_by_what_it_is_about(world: World) -> None:
+    """Its file, task, action and tag beside those of the first time; each once, and gone when it is undone."""
+    world.run("init")
+    said = "Invoice numbers restart at one every year"
+    first = ("--file", "a.py", "--task", "1", "--action", "CREATE", "--tag", "invoices")
+    again = ("--file", "b.py", "--task", "2", "--action", "DELETE", "--tag", "Years")
+    world.run("learn", said, *first)
+    for more in (again, again, first):
+        assert "repeated" == world.run("learn", said, *more, "--json").json["outcome"]
+    asked = (
+        ["--file", "b.py"], ["--topic", "2"], ["--action", "delete"], ["--tag", "years"],
+        ["--tag", "years", "--tag", "invoices"], ["tag:years"], ["invoice", "tag:years"],
+        ["--file", "a.py"], ["--topic", "1"], ["--action", "create"], ["--tag", "invoices"],
+    )  # fmt: skip
+    for words in asked:
+        assert said in world.run("recall", *words).out, words
+    assert 1 == world.run("recall", "invoice", "-tag:years").status
+    assert 1 == world.run("recall", "invoice", "--tag", "other").status
+    told = world.run("recall", "--json").json["learnings"][0]  # type: ignore[index]
+    assert (["a.py", "b.py"], ["CREATE", "DELETE"]) == (told["files"], told["actions"])
+    assert ["invoices", "Years"] == [tag for tag in told["tags"] if tag in ("invoices", "Years")]
+    for line in (world.personal / ".roamkb" / "ledger.jsonl").read_text().splitlines():
+        world.run("undo", json.loads(line)["id"])
+    assert 1 == world.run("recall", "--file", "b.py").status
+    assert 0 == world.run("recall", "--file", "a.py").status

@@ -6,7 +6,6 @@ import sys
 from datetime import timedelta
 
 import pytest
-from hypothesis import HealthCheck
 from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -392,7 +391,7 @@ def test_bytes_of_an_old_page_are_no_reason_to_lose_the_error(world: World) -> N
     assert 0 == world.run("remedy", "suggest", "--error", LOCKED).status
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(error=st.text(min_size=1), technique=st.text(min_size=1), steps=st.lists(st.text(), max_size=3))
 def test_whatever_is_said_is_kept(world: World, error: str, technique: str, steps: list[str]) -> None:
     """Any text is an error that can be asked for again, or wrong use; nothing between."""

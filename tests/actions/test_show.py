@@ -70,6 +70,47 @@ def test_a_slip_of_the_pen_is_answered_with_what_was_meant(kb: World) -> None:
     assert "did you mean Token refresh?" == caught.value.hint
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("show", "docker"),
+        ("links", "Docker"),
+        ("trash", "Docker"),
+        ("supersede", "docker", "Containers share the host's kernel"),
+        ("write", "Containers share the host's kernel", "--link", "Docker"),
+        ("search", "--related", "docker"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_name_of_no_node_is_answered_with_what_a_search_for_it_finds(
+    world: World, words: tuple[str, ...]
+) -> None:
+    """By every command that takes a name, as text and as JSON; nothing is written."""
+    world.node("a.org", "id-a", "Networks of Docker containers", "Each has a bridge of its own.")
+    world.node("b.org", "id-b", "Builds are cached", "Docker looks at each layer's command.")
+    world.node("c.org", "id-c", "Sourdough")
+    before = world.files()
+    ran = world.run(*words)
+    assert (2, "") == (ran.status, ran.out)
+    assert "no node" in ran.err
+    assert "did you mean Networks of Docker containers or Builds are cached?" in ran.err
+    error = world.run(*words, "--json").json["error"]
+    assert isinstance(error, dict)
+    assert "not_found" == error["code"]
+    assert ["id-a", "id-b"] == [one["id"] for one in error["candidates"]]
+    assert str(world.kb / "a.org") == error["candidates"][0]["path"]
+    assert before == world.files()
+
+
+def test_where_nothing_is_like_it_there_is_no_guess(world: World) -> None:
+    """An empty list, and how to search."""
+    world.node("c.org", "id-c", "Sourdough")
+    ran = world.run("show", "docker", "--json")
+    error = ran.json["error"]
+    assert isinstance(error, dict)
+    assert ([], True) == (error["candidates"], "`roamkb search WORDS`" in error["hint"])
+
+
 def test_two_nodes_of_one_title_are_listed(kb: World) -> None:
     """Ambiguous, with what tells them apart."""
     with pytest.raises(Ambiguous) as caught:
@@ -97,3 +138,47 @@ def test_an_id_in_prose_is_no_node(kb: World) -> None:
     kb.node("20240105000000-talk.org", "talk", "Talk", "#+begin_src org\n:ID: decoy\n#+end_src")
     with pytest.raises(NotFound):
         kb.open().show("decoy")
+
+
+PLAIN = "Plain words of a walrus.\n\n* Heading\nThe walrus again.\n"
+PARTLY = (
+    "A walrus above.\n\n* Heading\n:PROPERTIES:\n:ID: part\n:END:\nIn the node.\n* Other\nA walrus below.\n"
+)
+
+
+@pytest.fixture
+def strays(kb: World) -> World:
+    """Notes with text that lies in no node, and one that org-roam takes no node of."""
+    kb.note("plain.org", PLAIN)
+    kb.note("sub/partly.org", PARTLY)
+    kb.note("fault.org", ':PROPERTIES:\n:ID: q\n:ROAM_ALIASES: "open\n:END:\n#+title: T\nA walrus.\n')
+    kb.note("twice.org", ":PROPERTIES:\n:ID: tok\n:END:\n#+title: Token refresh\nA walrus.\n")
+    kb.note("empty.org", "")
+    return kb
+
+
+@pytest.mark.parametrize(
+    "words", [["walrus"], ["walrus", "--regex"], ["walrus", "--lines"], ["plain"], ["empty"]]
+)
+def test_whatever_a_search_returns_can_be_opened(strays: World, words: list[str]) -> None:
+    """By the place that is printed, through the library and the command line."""
+    ran = strays.run("search", *words)
+    places = [line.split(": ")[0] for line in ran.out.splitlines()]
+    assert places
+    for hit, place in zip(strays.run("search", *words, "--json").json["hits"], places, strict=True):  # type: ignore[call-overload]
+        shown = strays.open().show(place)
+        assert (hit["id"] or "", hit["path"]) == (shown.node.id, str(shown.path))
+        assert hit["text"] in (shown.body, *map(str.strip, shown.body.split("\n")), shown.node.title)
+        told = strays.run("show", place, "--json")
+        assert (0, hit["id"]) == (told.status, told.json["node"]["id"])  # type: ignore[index]
+
+
+def test_a_file_without_an_id_is_shown_as_it_is(strays: World) -> None:
+    """By its path, with or without a line; nothing links to it, and nothing changes it."""
+    for name in ("plain.org", str(strays.kb / "plain.org"), "plain.org:4"):
+        shown = strays.open().show(name)
+        assert ("", "plain", PLAIN.strip()) == (shown.node.id, shown.node.title, shown.body)
+    for change in (strays.open().links, strays.open().trash):
+        with pytest.raises(NotFound) as caught:
+            change("plain.org")
+        assert "no :ID:" in caught.value.hint

@@ -47,7 +47,7 @@ def test_an_unknown_task_has_nothing_and_is_no_error(logged: World) -> None:
 
 
 def test_only_what_was_shown_can_have_helped(logged: World) -> None:
-    """No receipt, no outcome; and no other word than the five."""
+    """No receipt, no outcome; and no other word than the six."""
     assert "wasn't shown" in logged.run("used", KEY, "--outcome", "success").err
     logged.run("recall", "oauth")
     assert 2 == logged.run("used", KEY, "--outcome", "great").status
@@ -95,3 +95,35 @@ def test_why_an_outcome_moved_nothing_is_said(world: World) -> None:
     assert "each counts once" in log.used(key, outcome="prevented", session="s").still
     ran = world.run("used", key, "--outcome", "partial", "--session", "s")
     assert "such an outcome moves nothing" in ran.out
+
+
+def test_another_agent_that_validates_makes_it_surer_once(world: World) -> None:
+    """By ten hundredths; the agent that learned it adds nothing, nor does a second time."""
+    world.run("init")
+    told = world.run("learn", "The gateway waits for thirty seconds", "--agent", "builder", "--json").json
+    key = str(told["key"])
+    assert "wasn't shown" in world.run("used", key, "--outcome", "validated", "--agent", "reviewer").err
+    world.run("recall", "gateway")
+    moves = {
+        agent: world.run("used", key, "--outcome", "validated", "--agent", agent).out
+        for agent in ("builder", "reviewer", "tester")
+    }
+    assert {
+        "builder": f"validated: {key} (0.70 -> 0.70: builder learned it; another agent has to validate it)\n",
+        "reviewer": f"validated: {key} (0.70 -> 0.80)\n",
+        "tester": f"validated: {key} (0.80 -> 0.90)\n",
+    } == moves
+    again = world.run("used", key, "--outcome", "validated", "--agent", "tester").out
+    assert "0.90 -> 0.90: tester validated it before; it counts once" in again
+    assert "validated" in world.run("explain", key).out
+
+
+def test_what_an_earlier_task_only_told_again_helps_with_one_like_it(logged: World) -> None:
+    """A repetition belongs to its own task as much as the first word to the first."""
+    said = "Amounts are kept in cents, never as floats"
+    for task, title in (("A1", "Round the invoices"), ("A2", "Import the ledger of the bank")):
+        logged.run("task", "start", task, "--title", title)
+        logged.run("learn", said, "--task", task)
+    logged.run("task", "start", "A3", "--title", "Import the ledger of the bank again")
+    (entry,) = logged.run("relevant", "--task", "A3", "--json").json["entries"]  # type: ignore[misc]
+    assert (said, ["told again in A2"]) == (entry["content"], entry["why"])

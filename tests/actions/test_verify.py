@@ -36,6 +36,7 @@ def judge(world: World, code: str) -> str:
         ('{"accuracy": 0.6, "relevance": 0.6, "specificity": 0.6}', "verified"),
         ('{"accuracy": "0.3", "relevance": 0.3, "specificity": 0.3}', "unverified"),
         ('{"accuracy": 0.3, "relevance": 0.3, "specificity": 0.29}', "invalidated"),
+        ('{"accuracy": 0.2, "relevance": 0.9, "specificity": 0.8}', "unverified"),
         ('{"verdict": "verified"}', "unverified"),
         ('{"accuracy": NaN, "relevance": 1, "specificity": 1}', "unverified"),
         ('{"accuracy": 2.0, "relevance": 1, "specificity": 1}', "unverified"),
@@ -54,6 +55,27 @@ def test_the_verdict_comes_from_the_scores(world: World, answer: str, verdict: s
     assert bool(found.trouble) is (found.scores is None)
 
 
+def test_a_shell_command_is_never_verified(world: World) -> None:
+    """Though a judge gives it the best scores."""
+    log = world.open().log
+    log.init()
+    command = "git rebase --onto main feature~3 feature && npm test"
+    key = log.learn(command).learning.key
+    [found] = log.verify([key], accuracy="1", relevance="1", specificity="1").judged
+    assert ("unverified", ["no_noise"]) == (
+        found.verdict,
+        [check.name for check in found.checks if not check.ok],
+    )
+
+
+def test_a_score_that_is_too_low_is_named(world: World) -> None:
+    """A good mean beside it explains nothing."""
+    world.run("init")
+    key = world.open().log.learn(SAID).learning.key
+    done = world.run("verify", key, "--accuracy", "0.2", "--relevance", "0.9", "--specificity", "0.8")
+    assert f"unverified: {key} (mean 0.63, accuracy under 0.50)\n" == done.out
+
+
 def test_of_several_that_say_the_same_the_surest_passes(world: World) -> None:
     """Whatever was said first, and of whatever type."""
     log = world.open().log
@@ -69,7 +91,7 @@ def test_of_several_that_say_the_same_the_surest_passes(world: World) -> None:
     "text",
     [
         "The payment gateway timeout is 30 seconds, and slower calls fail",
-        "The payment gateway's default timeout: 30 seconds",
+        "The payment gateway's default timeout for a card call: 30 seconds",
     ],
 )
 def test_a_rival_of_another_type_needs_a_review(text: str, world: World) -> None:

@@ -1,9 +1,10 @@
 """Writing facts: permitted, checked, valid, durable."""
 
+import re
 import threading
+from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck
 from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -42,7 +43,7 @@ def test_a_fact_becomes_one_valid_node(world: World) -> None:
         ":PROJECT:  ~/code/site",
         ":SOURCE:   user-stated",
         "#+title: OAuth redirect URIs must match exactly",
-        "#+filetags: :agent:oauth:",
+        "#+filetags: :agent: :oauth:",
         "- related :: [[id:tok][Token refresh]]",
     ):
         assert line in lines
@@ -192,7 +193,7 @@ def test_nothing_is_written_into_a_folder_that_is_not_mounted(world: World) -> N
     assert [] == list(world.kb.iterdir())
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, deadline=None)
 @given(body=st.text(max_size=300), title=st.text(min_size=1, max_size=80))
 def test_what_show_gives_back_is_what_was_written(world: World, title: str, body: str) -> None:
     """Any text survives, after the one normalisation that is documented."""
@@ -235,3 +236,119 @@ def test_markdown_is_measured_before_it_is_converted(world: World) -> None:
     with pytest.raises(UsageError, match="72000 bytes; a node holds"):
         world.open().write("A fact", body="**a** " * 12_000, markdown=True)
     assert world.open().write("A fact", body="x" * BODY_LIMIT + "\r\n", markdown=True)
+
+
+TITLES = (
+    "Use git:main, not ssh://host",
+    "In bash [[ -f x ]] needs blanks",
+    "The agenda runs <%%(lisp)> and `call_me(x)`",
+    "Local Variables: end a file",
+    "Shell: shell:ls, and {{{x}}}",
+)
+
+
+@pytest.mark.parametrize("title", TITLES)
+def test_a_node_is_found_by_the_words_of_its_title(world: World, title: str) -> None:
+    """Whatever its file had to put between them; each report has the title as it was given."""
+    written = world.run("write", title, "--tag", "shell", "--tag", "bash", "--json")
+    assert (0, title) == (written.status, written.json["title"])
+    assert title == world.run("show", title, "--json").json["node"]["title"]  # type: ignore[index]
+    assert title in world.run("search", "tag:bash", "--json").out.replace("\\u200b", "!")
+    linked = world.open().write("Another that is about it", links=[title])
+    assert [title] == [name for _, name in linked.related]
+    newer = world.open().supersede(title, f"{title} at all", anyway=True)
+    assert (title, f"{title} at all") == (newer.old.title, newer.written.title)
+    assert title == world.open().trash(title).nodes[0].title
+    assert title == world.open().restore(title).nodes[0].title
+
+
+def test_a_name_with_breaks_is_the_name_without(world: World) -> None:
+    """A human may have put one in, and somebody may copy one out of Emacs."""
+    world.node("a.org", "one", "Use ssh\u200b:host")
+    assert "one" == world.open().show("Use ssh:host").node.id
+    assert "Use ssh\u200b:host" == world.open().show("one").node.title
+    world.open().write("Use git:main")
+    assert "Use git:main" == world.open().show("use git\u200b:main").node.title
+
+
+COMMANDS = (
+    "docker run -v data:/var",
+    "deploy.sh:12",
+    "[[ -f x ]] && call_me(x)",
+    "{{{x}}} @@html:x@@",
+    "sed s/=/:/ man:x",
+)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("mark", ["~{}~", "={}=", "`{}`"])
+def test_code_in_a_line_can_be_copied_from_the_file(world: World, command: str, mark: str) -> None:
+    """It is there as it was given, so that grep finds it, and a shell takes it."""
+    if mark == "={}=" and "=" in command:
+        command = command.replace("=", "-")
+    text = f"Run {mark.format(command)} first."
+    written = world.open().write("Zebras", body=text, markdown=mark == "`{}`")
+    assert command in written.path.read_text()
+    assert [command in hit.text for hit in world.open().search(re.escape(command), regex=True).hits] == [True]
+
+
+def test_what_emacs_looks_for_in_code_is_broken_there(world: World) -> None:
+    """The agenda takes dates and Lisp from it, and Emacs its variables."""
+    body = "See ~<2026-01-01 Thu>~, =<%%(x)>= and ~x Local Variables:~."
+    text = world.open().write("Zebras", body=body).path.read_text()
+    assert "~<\u200b2026-01-01 Thu>~, =<\u200b%%(x)>= and ~x Local\u200b Variables:~" in text
+    assert body == world.open().show("Zebras").body
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        ("^Data in data:/var", "Data in data:/var is kept"),
+        ("^#\\+include: x", "#+include: x"),
+        (r"^\* A star", "* A star"),
+        ("^,?#\\+title: y", "#+title: y"),
+        ("^: #\\+include", ": #+include: x"),
+        ("Use git:main", "#+title: Use git:main"),
+    ],
+)
+def test_a_pattern_finds_what_is_shown(world: World, pattern: str, text: str) -> None:
+    """And what is in the file, whose marks are no part of what was said."""
+    body = "Data in data:/var is kept\n#+include: x\n* A star\n#+begin_example\n#+title: y\n#+end_example"
+    world.open().write("Use git:main", body=body)
+    assert [text] == [hit.text for hit in world.open().search(pattern, regex=True).hits]
+    assert world.run("search", "--regex", pattern).status == 0
+
+
+def test_a_dry_run_shows_each_byte_that_will_be_written(world: World) -> None:
+    """Also those that nobody sees."""
+    words = ("write", "Use git:main", "--body", "See man:ls")
+    dry = world.run(*words, "--dry-run").out
+    wet = world.run(*words)
+    text = Path(wet.out.split(":")[0].strip()).read_text()
+    ours = [line for line in text.splitlines() if ":ID:" not in line and ":CREATED:" not in line]
+    assert ours == [line for line in dry.splitlines()[2:] if ":ID:" not in line and ":CREATED:" not in line]
+    assert "git\u200b:main" in dry
+
+
+def test_each_write_warns_of_a_work_root_that_isnt_there(world: World) -> None:
+    """However the rule came: a slip makes work personal, and nobody else says so."""
+    rule = world.home / ".claude" / "rules" / "knowledge-base.md"
+    root = world.home / "work"
+    rule.write_text(
+        rule.read_text().replace(f"{root}\n", f"{root}\n{world.home / 'wrok'}\n{world.home}/x-*\n")
+    )
+    world.run("init")
+    for words in (
+        ("write", "Zebras are striped"),
+        ("write", "Zebras are dotted", "--dry-run", "--anyway"),
+        ("supersede", "Zebras are striped", "Zebras are striped in black"),
+    ):
+        ran = world.run(*words)
+        assert (0, 1) == (ran.status, ran.err.count(f"the work root {world.home / 'wrok'} isn't there")), (
+            ran.err
+        )
+    warnings = world.run("write", "Okapis are not", "--json").json["warnings"]
+    assert isinstance(warnings, list)
+    assert "wrok" in warnings[0]
+    (world.home / "wrok").mkdir()
+    assert [] == world.run("write", "Quaggas are gone", "--json").json["warnings"]

@@ -56,7 +56,6 @@ def run_line(example_home: Path, command: Path) -> RunLine:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=120,
             check=False,
         )
 

@@ -8,7 +8,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -177,6 +176,20 @@ def repo(*names: str) -> Callable[[World], object]:
 def worktree(of: str, at: str) -> Callable[[World], object]:
     """Return a step that makes a linked worktree."""
     return lambda world: world.worktree(of, at)
+
+
+def clone(*words: str) -> Callable[[World], object]:
+    """Return a step that clones one repository into another folder, with nothing shared."""
+    return lambda world: world.git("clone", "--quiet", "--no-local", *words)
+
+
+def remote(url: str) -> Callable[[World], object]:
+    """Return a step that gives the repository `code/r` a remote; `HOME` in the URL is the home."""
+
+    def step(world: World) -> None:
+        world.git("remote", "add", "origin", url.replace("HOME", str(world.home)), at="code/r")
+
+    return step
 
 
 def text(name: str, content: str) -> Callable[[World], object]:
@@ -403,13 +416,158 @@ REPOSITORIES: list[Case] = [
         ),
     ),
     (
-        "a plain clone of a work repository is another repository",
-        PERSONAL,
+        "a plain clone of a work repository is work: its origin says so",
+        WORK,
+        folder("code/x", repo("projects/work/r"), clone("projects/work/r", "code/x")),
+    ),
+    (
+        "a worktree of such a clone is work",
+        WORK,
         folder(
-            "code/x",
+            "code/wt",
             repo("projects/work/r"),
-            lambda w: w.git("clone", "--quiet", "--no-local", "projects/work/r", "code/x"),
+            clone("projects/work/r", "code/x"),
+            worktree("code/x", "code/wt"),
         ),
+    ),
+    (
+        "a clone of such a clone is work",
+        WORK,
+        folder(
+            "code/y", repo("projects/work/r"), clone("projects/work/r", "code/x"), clone("code/x", "code/y")
+        ),
+    ),
+    (
+        "a clone of a bare clone of a work repository is work",
+        WORK,
+        folder(
+            "code/y",
+            repo("projects/work/r"),
+            clone("--bare", "projects/work/r", "code/x.git"),
+            clone("code/x.git", "code/y"),
+        ),
+    ),
+    (
+        "a clone of a worktree of a work repository is work",
+        WORK,
+        folder(
+            "code/y",
+            repo("projects/work/r"),
+            worktree("projects/work/r", "code/wt"),
+            clone("code/wt", "code/y"),
+        ),
+    ),
+    (
+        "a clone of a personal repository is personal",
+        PERSONAL,
+        folder("code/y", repo("code/x"), clone("code/x", "code/y")),
+    ),
+    (
+        "a remote at work is work, though it isn't there",
+        WORK,
+        folder("code/r", repo("code/r"), remote("HOME/projects/work/gone")),
+    ),
+    (
+        "a remote as a URL of a file is work",
+        WORK,
+        folder("code/r", repo("code/r"), remote("file://HOME/projects/work/r")),
+    ),
+    (
+        "such a URL may name the host and encode its letters",
+        WORK,
+        folder("code/r", repo("code/r"), remote("file://localhost/HOME/projects/%77ork/r")),
+    ),
+    (
+        "a relative remote begins at the worktree",
+        WORK,
+        folder("code/r", repo("code/r"), remote("../../projects/work/r")),
+    ),
+    (
+        "a remote that is a link into work is work",
+        WORK,
+        folder(
+            "code/r",
+            repo("code/r"),
+            mk("projects/work/r"),
+            ln("code/l", "projects/work/r"),
+            remote("HOME/code/l"),
+        ),
+    ),
+    (
+        "a remote that is pushed to counts",
+        WORK,
+        folder(
+            "code/r",
+            repo("code/r"),
+            remote("https://example.org/r"),
+            lambda w: w.git("config", "remote.origin.pushurl", f"{w.home}/projects/work/r", at="code/r"),
+        ),
+    ),
+    (
+        "a remote in quotes, with a comment and on two lines counts",
+        WORK,
+        folder(
+            "code/r",
+            repo("code/r"),
+            text("code/r/.git/config", '[remote "a]b"] # x\n\tURL = \\\n "HOME/projects/w"ork/r ; y\n'),
+        ),
+    ),
+    (
+        "a remote in the old spelling counts",
+        WORK,
+        folder("code/r", repo("code/r"), text("code/r/.git/config", "[remote.a]url=HOME/projects/work/r\n")),
+    ),
+    (
+        "a remote in an included file counts",
+        WORK,
+        folder(
+            "code/r",
+            repo("code/r"),
+            text("code/r/.git/more", '[remote "a"]\nurl = HOME/projects/work/r\n[include]\npath = more\n'),
+            lambda w: w.git("config", "include.path", "more", at="code/r"),
+        ),
+    ),
+    (
+        "a remote by a shorter name for work counts",
+        WORK,
+        folder(
+            "code/r",
+            repo("code/r"),
+            remote("w:r"),
+            lambda w: w.git("config", f"url.{w.home}/projects/work/.insteadOf", "w:", at="code/r"),
+        ),
+    ),
+    (
+        "a Mercurial clone of a work repository is work",
+        WORK,
+        folder("code/r", text("code/r/.hg/hgrc", "[paths]\ndefault = HOME/projects/work/r\n")),
+    ),
+    (
+        "a jj repository whose git has a remote at work is work",
+        WORK,
+        folder(
+            "code/r",
+            text("code/r/.jj/repo/store/git_target", "git"),
+            text("code/r/.jj/repo/store/git/config", '[remote "origin"]\nurl = HOME/projects/work/r\n'),
+        ),
+    ),
+    (
+        "a remote beside work says nothing",
+        PERSONAL,
+        folder("code/r", repo("code/r"), remote("HOME/projects/workshop")),
+    ),
+    (
+        "a remote elsewhere says nothing",
+        PERSONAL,
+        folder("code/r", repo("code/r"), remote("HOME/Documents/gone")),
+    ),
+    *(
+        (
+            f"a remote on another host says nothing: {url}",
+            PERSONAL,
+            folder("code/r", repo("code/r"), remote(url)),
+        )
+        for url in ("git@work.example:HOME/projects/work/r", "https://work.example/HOME/projects/work/r")
     ),
     (
         "a repository whose worktree is at work is work",
@@ -470,15 +628,6 @@ REPOSITORIES: list[Case] = [
         PERSONAL,
         folder(
             "code/x", text(".git", "gitdir: HOME/projects/work/dotfiles/.git/worktrees/h\n"), mk("code/x")
-        ),
-    ),
-    (
-        "a remote at work says nothing",
-        PERSONAL,
-        folder(
-            "code/r",
-            repo("code/r"),
-            lambda w: w.git("remote", "add", "origin", str(w.home / "projects/work/r"), at="code/r"),
         ),
     ),
 ]
@@ -740,6 +889,35 @@ def test_the_account_s_own_rule_denies_whatever_home_says(world: World, tmp_path
     assert PERSONAL is fake.kind_of(world.home / "projects/site").kind
 
 
+def test_the_account_s_own_rule_must_allow_whatever_home_says(world: World, tmp_path: Path) -> None:
+    """Another HOME makes no unknown folder personal; what lies in it, and its own notes, are its affair."""
+    world.folder("Documents/x")
+    fake = World(home=tmp_path / "fake")
+    fake.folder("code/x")
+    fake.write_rule(work_roots=["~/none"], project_parents=[str(world.home), "~/code"])
+    unknown, personal = world.home / "Documents/x", world.home / "projects/site"
+    assert PERSONAL is fake.kind_of(unknown).kind
+    fake.account = world.home
+    judged = fake.kind_of(unknown)
+    assert (UNKNOWN, True) == (judged.kind, judged.reason.startswith("by the account's own rule, "))
+    assert PERSONAL is fake.kind_of(personal).kind
+    assert PERSONAL is fake.kind_of("code/x").kind
+    fake.link("code/l", str(unknown))
+    assert UNKNOWN is fake.kind_of("code/l").kind
+    # the account's own notes are not
+    for kb in (world.home / "sync/org/roam", world.home / "sync", world.home / "sync/org/roam/a"):
+        fake.write_rule(kb=str(kb))
+        assert UNKNOWN is fake.kind_of("code/x").kind
+    fake.write_rule(kb="~/sync/kb")
+    fake.folder("sync").joinpath("kb").symlink_to(world.home / "sync/org/roam")
+    assert UNKNOWN is fake.kind_of("code/x").kind
+    # nor does a HOME in an unknown folder, or around the account's, allow what lies in it
+    around = World(home=world.home.parent)
+    around.write_rule(work_roots=["~/none"], project_parents=["~/home/Documents"])
+    around.account = world.home
+    assert UNKNOWN is around.kind_of(unknown).kind
+
+
 def test_git_variables_change_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """GIT_DIR and its like neither take a work folder out nor put a personal one in."""
     world.repository("code/r")
@@ -859,15 +1037,13 @@ def test_tmux_s_server_doesn_t_count(world: World) -> None:
     out = world.home / "out"
     socket = ["tmux", "-f", "/dev/null", "-S", str(world.home.parent / "tmux")]
     ask = shlex.join([sys.executable, "-c", ASK, str(world.home)])
-    window = f"{ask} > {shlex.quote(str(out))}.new && mv {shlex.quote(str(out))}.new {shlex.quote(str(out))}"
+    os.mkfifo(out)
+    window = f"{ask} > {shlex.quote(str(out))}"
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(HOUSE), "TERM": "xterm"}
     start = [*socket, "new-session", "-d", "-c", str(world.home / "projects/site"), window]
-    subprocess.run(start, cwd=world.home / "projects/work", env=environment, check=True, timeout=20)
-    for _ in range(200):
-        if out.exists():
-            break
-        time.sleep(0.05)
-    assert "personal" == out.read_text().partition("|")[0], out.read_text()
+    subprocess.run(start, cwd=world.home / "projects/work", env=environment, check=True)
+    answer = out.read_text()
+    assert "personal" == answer.partition("|")[0], answer
 
 
 @linux
@@ -894,6 +1070,98 @@ def test_a_parent_in_a_deleted_work_folder_counts(world: World) -> None:
     """The folder's name is enough."""
     world.folder("projects/work/gone")
     assert "work" == asked(world, "os.rmdir(os.getcwd())", cwd="projects/work/gone")[0]
+
+
+# what hides the parents
+
+
+def told_by(world: World, out: Path) -> tuple[str, str]:
+    """Return kind and reason that a process has left in a file, once it has."""
+    while not (out.exists() and out.read_text().endswith("\n")):
+        time.sleep(0.02)
+    kind, _, reason = out.read_text().strip().partition("|")
+    return kind, reason
+
+
+def hidden(world: World, command: str, *, cwd: str = "projects/work") -> tuple[str, str]:
+    """Return what a process says of itself that a shell in `cwd` has begun by `command`, ASK in it."""
+    out = world.home / "told"
+    ask = shlex.join([sys.executable, "-c", ASK, str(world.home)])
+    inner = f"cd {shlex.quote(str(world.home / 'projects/site'))} && exec {ask} > {shlex.quote(str(out))}"
+    subprocess.run(
+        ["sh", "-c", command.replace("ASK", shlex.quote(inner))],
+        cwd=world.home / cwd,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(HOUSE), "TERM": "xterm"},
+        stdin=subprocess.DEVNULL,
+        check=True,
+        timeout=60,
+    )
+    return told_by(world, out)
+
+
+linux_root = pytest.mark.skipif(
+    sys.platform != "linux" or os.geteuid() != 0, reason="NOT TESTED: only root may make a namespace here"
+)
+
+
+@linux
+@pytest.mark.parametrize(
+    "command",
+    [
+        "setsid -f sh -c ASK",
+        "(sh -c 'sleep 0.5; sh -c \"$0\"' ASK &)",
+        "setsid -f sh -c 'true; sh -c \"$0\"; true' ASK",
+        "nohup sh -c 'sleep 0.5; sh -c \"$0\"' ASK >/dev/null 2>&1 &",
+        "setsid -f script -qc ASK /dev/null >/dev/null",
+        'setsid -f env -i PATH="$PATH" PYTHONPATH="$PYTHONPATH" sh -c ASK',
+    ],
+)
+def test_who_was_left_behind_at_work_is_not_personal(command: str, world: World) -> None:
+    """No parent tells of work any more, and none of anything else; one that still does is believed."""
+    kind, reason = hidden(world, command)
+    assert kind == "work" or ("unknown", True) == (kind, "left behind" in reason), reason
+
+
+@linux_root
+@pytest.mark.parametrize(
+    "command",
+    [
+        "unshare --pid --fork --mount-proc sh -c ASK",
+        "unshare --pid --fork --mount-proc setsid sh -c 'sh -c \"$0\"; true' ASK",
+        "unshare --pid --fork --mount-proc unshare --pid --fork sh -c ASK",
+        "unshare --user --map-root-user --pid --fork --mount-proc sh -c ASK",
+        "unshare --mount sh -c 'mount --bind /proc/self /proc/$$ && sh -c \"$0\"; true' ASK",
+    ],
+)
+def test_who_hides_its_parents_is_unknown(command: str, world: World) -> None:
+    """A table of processes of its own begins where somebody wants it to begin."""
+    kind, reason = hidden(world, f"cd / && {command}")
+    assert "unknown" == kind, reason
+    assert "table" in reason, reason
+
+
+@linux_root
+def test_another_table_around_ones_own_is_still_read(world: World) -> None:
+    """In a new namespace with the old table, parents are there by other numbers."""
+    kind, reason = hidden(world, "unshare --pid --fork sh -c ASK; true")
+    assert ("work", True) == (kind, "the parent process" in reason), reason
+
+
+@linux
+@pytest.mark.parametrize("command", ["sh -c ASK", "setsid sh -c ASK; true", "setsid -w sh -c ASK </dev/null"])
+def test_a_harness_may_begin_a_session_for_each_command(command: str, world: World) -> None:
+    """Without a terminal, as long as its parents are there: that is how agents work."""
+    assert "personal" == hidden(world, command, cwd="projects/site")[0]
+
+
+@linux
+@pytest.mark.parametrize("mark", ["CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED"])
+def test_codex_s_sandbox_without_a_session_is_unknown(mark: str, world: World) -> None:
+    """It hides the parents by design, and the session's id alone says whose it is."""
+    site = world.folder("projects/site")
+    for environment, kind in (({mark: "1"}, UNKNOWN), ({mark: "1", "CODEX_THREAD_ID": "x"}, PERSONAL)):
+        session = session_of(environment, cwd=site, pid=os.getpid())
+        assert kind is session_project(session, world.rule()).kind
 
 
 # mounts

@@ -38,6 +38,9 @@ CALLS: list[tuple[str, Arguments]] = [
     ("search", {"words": ("[a-z]+oices",), "regex": True, "lines": True}),
     ("show", {"name": ID}),
     ("show", {"name": "nobody"}),
+    ("search", {"words": ("walrus",)}),
+    ("show", {"name": "plain.org:2"}),
+    ("show", {"name": "plain.org"}),
     ("links", {"name": ID}),
     ("write", {"title": "Backups run at night", "body": "* At three.\n%%(x)", "tags": ("ops",), "links": (ID,)}),
     ("write", {"title": "Backups run at night"}),
@@ -50,6 +53,7 @@ CALLS: list[tuple[str, Arguments]] = [
     ("recall", {"words": (), "type": "gotcha", "min_confidence": "0.1", "limit": 1, "kb": True}),
     ("relevant", {"title": "number the invoices", "files": ("bill/a.py",)}),
     ("used", {"name": KEY, "outcome": "success"}),
+    ("used", {"name": KEY, "outcome": "validated", "agent": "reviewer"}),
     ("used", {"name": KEY, "outcome": "splendid"}),
     ("verify", {"keys": (KEY,), "accuracy": "0.9", "relevance": "0.8", "specificity": "0.7"}),
     ("verify", {"keys": (), "batch": True}),
@@ -169,6 +173,7 @@ def test_every_door_says_the_same(tmp_path: Path, kind: str) -> None:
         for door in DOORS:
             world = make_world(tmp_path / door.__name__.ljust(12, "_"))
             world.node("one.org", ID, "Invoices are numbered", "From one.", tags=":billing:")
+            world.note("plain.org", "No node.\nA walrus.\n")
             if kind == "personal":
                 world.run("init")
             ask = door(world, getattr(world, kind), stack)

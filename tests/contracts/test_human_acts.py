@@ -33,7 +33,9 @@ def test_a_promotion_is_only_listed(world: World) -> None:
     world.run("init")
     world.run("learn", "Deploys are frozen on Fridays", "--provenance", "user-stated")
     with serving(world) as served:
-        assert {"schema": 1, "candidates": []} == served.get("/api/promote").json
+        assert {"schema": 1, "candidates": [], "hindered": {"not verified": 1}} == served.get(
+            "/api/promote"
+        ).json
         for body in (b'{"all": true}', b'{"keys": ["learned-deploys-are-frozen-on-fridays"]}', b"{}"):
             assert 405 == served.send("POST", "/api/promote", body).status
         assert 400 == served.get("/api/promote?all=true").status

@@ -45,7 +45,6 @@ def run(*words: str, cwd: Path, home: Path, path: str | None = None) -> subproce
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=600,
         check=False,
     )
 
@@ -135,8 +134,8 @@ def test_install_again_and_uninstall(clone: Path, home: Path) -> None:
     assert f"link  rule: {rule}" in first.stdout
     assert "isn't on your PATH" in first.stdout
     assert rule.is_symlink()
-    # the clone may go: nothing leads into it
-    assert home in rule.resolve().parents
+    # the clone may go, and the environment be made anew: nothing leads into either
+    assert home / ".local/share/roamkb/rules" == rule.resolve().parent
     assert home in command.resolve().parents
     assert run(str(command), "--version", cwd=home, home=home).stdout.startswith("roamkb ")
 
@@ -144,7 +143,7 @@ def test_install_again_and_uninstall(clone: Path, home: Path) -> None:
     second = run("make", "install", cwd=clone, home=home, path=f"{command.parent}:{os.environ['PATH']}")
     assert second.returncode == 0
     assert "link  " not in second.stdout
-    assert 3 == second.stdout.count("skip  ")
+    assert 4 == second.stdout.count("skip  ")
     assert "isn't on your PATH" not in second.stdout
     assert before == {
         path: path.lstat().st_mtime_ns for path in home.rglob("*") if "__pycache__" not in path.parts
@@ -154,6 +153,7 @@ def test_install_again_and_uninstall(clone: Path, home: Path) -> None:
     assert last.returncode == 0, last.stderr
     left = [path for top in (".claude", ".local") for path in (home / top).rglob("*") if not path.is_dir()]
     assert left == [theirs]
+    assert not (home / ".local/share/roamkb").exists()
 
 
 def test_missing_programs_are_named_with_their_packages(home: Path, tmp_path: Path) -> None:

@@ -89,9 +89,11 @@ def test_what_may_contradict_is_new_and_both_are_named() -> None:
     one = "The payment gateway timeout is 30 seconds, and slower calls fail"
     other = one.replace("30", "300")
     found = plan([seen(other)], learning("l", one))
-    assert [(found.created[0].id, "l")] == found.rivals
+    new = found.created[0].id
+    assert [(new, "l"), ("l", new)] == found.disputed
     found = plan([seen(one), seen(other)])
-    assert [(found.created[1].id, found.created[0].id)] == found.rivals
+    old, new = (noticed.id for noticed in found.created)
+    assert [(new, old), (old, new)] == found.disputed
 
 
 def test_what_every_session_starts_with_is_not_learned() -> None:

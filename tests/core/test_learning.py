@@ -10,6 +10,7 @@ from roamkb.core.learning import canonical_type
 from roamkb.core.learning import identity
 from roamkb.core.learning import key_of
 from roamkb.core.learning import label_of
+from roamkb.core.learning import nearest_type
 from roamkb.core.learning import own_key
 
 ANY = st.text(st.characters())
@@ -41,6 +42,31 @@ def test_a_type_has_one_name(word: str, type: str) -> None:
 def test_a_types_name_is_its_own_name(word: str) -> None:
     """Resolving it again changes nothing."""
     assert canonical_type(canonical_type(word)) == canonical_type(word)
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"),
+    [
+        ("gotcaa", "gotcha"),
+        ("GOTCHAS", "gotcha"),
+        ("fcat", "fact"),
+        ("desicion", "decision"),
+        ("invesitgaton", "investigation"),
+        ("lesson_learned", "learned"),
+        ("must", "must-check"),
+        ("learn", "learned"),
+        ("gotcha", ""),
+        ("Lesson learned", ""),
+        ("preference", ""),
+        ("question", ""),
+        ("runbook", ""),
+        ("dev", ""),
+        ("x" * 80, ""),
+    ],
+)
+def test_a_slip_in_a_type_is_known_from_a_type_of_ones_own(word: str, meant: str) -> None:
+    """One letter, two in a long word, or its beginning."""
+    assert meant == nearest_type(word)
 
 
 def test_the_types_that_come_with_it_are_their_own_names() -> None:

@@ -37,6 +37,9 @@ FIELDS = st.fixed_dictionaries(
         "node": IDS,
         "preference": st.sampled_from(["prefers", "none"]),
         "learnings": st.lists(IDS, max_size=2),
+        "files": st.lists(st.sampled_from(["a.py", "b.py"]), max_size=2),
+        "tags": st.sampled_from(["x", ["y", "x"], 7]),
+        "actions": st.lists(st.sampled_from(["UPDATE", 3]), max_size=2),
     },
 )
 LEARNINGS = st.builds(

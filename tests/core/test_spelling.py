@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from roamkb.core.spelling import edits
 from roamkb.core.spelling import spelled
 from roamkb.core.spelling import spellings
 
@@ -47,3 +48,28 @@ def test_a_share_is_a_share(words: list[str], text: str) -> None:
     wanted = spellings(words)
     assert all(0 <= share <= 1 for share in spelled(text, wanted))
     assert all(share == 1 for share in spelled(" ".join(words), wanted) if len("".join(words)) < 100)
+
+
+_WORDS = st.text("abc", max_size=6)
+
+
+@given(_WORDS, _WORDS)
+def test_edits_are_as_many_either_way(one: str, other: str) -> None:
+    """None for the same word alone, and never more than letters."""
+    assert edits(one, other) == edits(other, one)
+    assert (one == other) == (edits(one, other) == 0)
+    assert abs(len(one) - len(other)) <= edits(one, other) <= max(len(one), len(other))
+
+
+@given(st.text("abc", min_size=2, max_size=6), st.data())
+def test_one_slip_is_one_edit(word: str, data: st.DataObject) -> None:
+    """A letter left out, doubled, mistaken, or swapped with the next."""
+    at = data.draw(st.integers(0, len(word) - 2))
+    head, rest = word[:at], word[at:]
+    for slip in (
+        head + rest[1:],
+        head + rest[0] + rest,
+        head + "x" + rest[1:],
+        head + rest[1] + rest[0] + rest[2:],
+    ):
+        assert edits(word, slip) == (slip != word)

@@ -1,10 +1,14 @@
 """One tokeniser for notes, queries and comparisons."""
 
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from roamkb.core.tokens import UNSPACED
 from roamkb.core.tokens import terms
+from roamkb.core.tokens import words
 
 
 @pytest.mark.parametrize(
@@ -20,6 +24,17 @@ from roamkb.core.tokens import terms
         ("日本語", ["日本", "本語"]),
         ("字", ["字"]),
         ("PythonでXを", ["python", "で", "x", "を"]),
+        ("हिन्दी में", ["हिन्दी", "में"]),
+        ("தமிழ்நாடு", ["தமிழ்நாடு"]),
+        ("বাংলা", ["বাংলা"]),
+        ("తెలుగు", ["తెలుగు"]),
+        ("क्\u200dष", ["क्ष"]),
+        ("كَتَبَ ـكتب", ["كتب", "كتب"]),
+        ("שָׁלוֹם", ["שלום"]),
+        ("می\u200cخواهم", ["می", "خواهم"]),
+        ("cafe\u0301s", ["cafe"]),
+        ("\u2764\ufe0f 1\ufe0f\u20e3 \u0301", ["1"]),
+        ("မြန်", ["မြ", "ြန", "န်"]),
         ("สวัสดี", ["สว", "วั", "ัส", "สด", "ดี"]),
         ("", []),
         ("--- !!", []),
@@ -28,6 +43,15 @@ from roamkb.core.tokens import terms
 def test_terms(text: str, expected: list[str]) -> None:
     """Folded stems, identifiers whole and in parts, letter pairs where there are no blanks."""
     assert expected == terms(text)
+
+
+def test_no_vowel_sign_ends_a_word() -> None:
+    """Of all that Unicode knows between the accents and the Brahmi scripts, but for symbols and selectors."""
+    symbols = {*range(0x180B, 0x1810), *range(0x20D0, 0x2100), *range(0xFE00, 0xFE10), *range(0x302A, 0x3030)}
+    for code in {*range(0x300, 0x11400)} - symbols:
+        mark = chr(code)
+        if unicodedata.category(mark) in ("Mn", "Mc") and not UNSPACED.match(mark):
+            assert [f"क{mark}क"] == list(words(f"क{mark}क")), hex(code)
 
 
 @given(st.text(max_size=200))

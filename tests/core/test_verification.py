@@ -39,6 +39,11 @@ def scores(*values: str) -> Scores:
         (("0.6", "0.6", "0.600000000000000001"), "verified"),
         (("0.3", "0.3", "0.3"), "unverified"),
         (("0.1", "0.2", "0.6"), "unverified"),
+        (("0.2", "0.9", "0.8"), "unverified"),
+        (("0.499999999999999999", "1", "1"), "unverified"),
+        (("1", "0.499999999999999999", "1"), "unverified"),
+        (("1", "1", "0.499999999999999999"), "unverified"),
+        (("0.5", "0.5", "0.8"), "verified"),
         (("0.3", "0.3", "0.299999999999999999"), "invalidated"),
         (("0.3", "0.3", "0.300000000000000001"), "unverified"),
         (("0", "0", "0"), "invalidated"),
@@ -46,7 +51,7 @@ def scores(*values: str) -> Scores:
     ],
 )
 def test_the_limits_are_exact(given: tuple[str, ...], outcome: str) -> None:
-    """Mean 0.60 is verified, 0.30 isn't invalidated, and a hair decides."""
+    """Mean 0.60 is verified unless one score is under 0.50, mean 0.30 isn't invalidated; a hair decides."""
     assert verdict(FINE, scores(*given)) == outcome
 
 
@@ -70,6 +75,8 @@ def test_secrets_and_instructions_are_invalid_whatever_the_mean(content: str) ->
 @pytest.mark.parametrize(
     ("content", "name"),
     [
+        ("git rebase --onto main feature~3 feature", "no_noise"),
+        ('The cache key needs the locale" 2>&1 | tail -3', "no_noise"),
         ("too short", "substantial"),
         ("long word " * 300, "size"),
         ("LEARNED: one thing of the parser\nFACT: another thing of the lexer", "one_statement"),

@@ -28,7 +28,7 @@ class NoOrgRoam(Exception):
 
 
 def org_roam_nodes(
-    folder: Path, *, plain: bool = False, newer: bool = False, timezone: str = "UTC", limit: int = 600
+    folder: Path, *, plain: bool = False, newer: bool = False, timezone: str = "UTC"
 ) -> Tables:
     """Return all that real org-roam indexes of `folder`.
 
@@ -65,7 +65,6 @@ def org_roam_nodes(
         capture_output=True,
         text=True,
         errors="replace",
-        timeout=limit,
         check=False,
     )
     if done.returncode == _NO_ORG_ROAM:

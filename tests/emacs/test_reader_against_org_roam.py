@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from roamkb.formats.org.links import TYPES
 from tests.emacs import agreement
 
 #: How many notes are made up, beside the tables.
@@ -102,6 +103,18 @@ _FILES = {
 }
 
 
+#: Words around a type of link, `@`, that make it none, and some that leave it one.
+_WORDS = ["@ system", "the @:x", *"@ @entity @\u200b: @-x: x@:y @ :x @é: ( @:x ) @:x @:x::y @:".split(" ")]
+
+
+def _words_of_types() -> str:
+    """Return a link for each type in each word, in each of the three forms of a link."""
+    words = [
+        word.replace("@", shape(kind)) for kind in TYPES for word in _WORDS for shape in (str, str.upper)
+    ]
+    return "\n\n".join(f"[[{word}]] [[{word}][d]] <{word}> {word}" for word in words)
+
+
 def _drawer(identity: str, *lines: str) -> str:
     return "\n".join((":PROPERTIES:", f":ID: {identity}", *lines, ":END:", ""))
 
@@ -109,6 +122,7 @@ def _drawer(identity: str, *lines: str) -> str:
 def _tables() -> dict[str, bytes]:
     """Return a note for each link in each surrounding, and the files that are peculiar."""
     found = dict(_FILES)
+    found["types.org"] = f"{_drawer('types')}#+title: T\n\n{_words_of_types()}\n".encode()
     for place, around in enumerate(_AROUND):
         line = around.replace("\0", "|").replace("@k", "\1").replace("@l", "\2").replace("@@", "\3")
         text = line.replace("@", _URL).replace("\1", "@k").replace("\2", "@l").replace("\3", "@@")

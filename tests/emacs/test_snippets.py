@@ -77,7 +77,6 @@ def test_the_emacs_setting_does_what_it_says(tmp_path: Path, org_roam: OrgRoam) 
         env=os.environ | {"HOME": str(tmp_path), "LC_ALL": "C.UTF-8"},
         capture_output=True,
         text=True,
-        timeout=120,
         check=True,
     )  # fmt: skip
     answers = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)

@@ -28,6 +28,8 @@ from hypothesis import strategies as st
 
 from roamkb.core.errors import UsageError
 from roamkb.core.text import shown
+from roamkb.formats.org.escape import escaped_name
+from roamkb.formats.org.links import TYPES
 from roamkb.formats.org.note import parse_note
 from roamkb.formats.org.write import Draft
 from roamkb.formats.org.write import append_link
@@ -110,6 +112,10 @@ PIECES = (
     "#+begin_src sh\ncall_f() [[ -f x ]]\n#+end_src", "#+begin_quote\n- x\n  #+begin_src sh\n* y\n  #+end_src\n#+end_quote",
     "- item\n  #+begin_example\nout\n\n\n  #+end_example", "[fn:1] x\n\n#+begin_src sh\n\n\n[fn:2] call_f()\n#+end_src",
     "\\begin{x}\n#+begin_src sh\n\\end{x}\nelisp:x\n#+end_src",
+    "~shell:ls~", "=elisp:x=", "~src_sh{ls}~", "=call_f()=", "~{{{m}}}~", "=[[shell:ls]]=", "~[[x][~", "=[[~", "~<man:=",
+    "~-*- x -*-~", "~<2026-01-01 Thu>~", "~@@html:x@@~", "=<<<radio>>>=", "~%%(x)~", "~x", "x~", "=x", "x=", "*x", "x*",
+    "*a ~x -*- y~ b*", "=a\nb ~c= elisp:x~", "[[https://x.org][a ~b]] elisp:x~", "[fn:: ~x] elisp:x~", "| ~x | elisp:y~ |",
+    "$~x$ call_f()~", "[[https://x.org][~data:x~]]", "#+caption: ~elisp:x~ src_sh{ls}", "#+results: f", "- ~x :: elisp:y~",
     "#+begin_verse\n: call_f()\n| =1\n#+end_verse",
 )  # fmt: skip
 
@@ -236,12 +242,27 @@ def test_org_roam_indexes_each_note_as_it_was_meant(
     types, dests = by_node(tables["refs"], "type"), by_node(tables["refs"], "ref")
     for draft in drafted(batch):
         node = found[draft.id]
-        assert (node["title"], node["level"]) == (normalised_title(draft.title), 0)
+        assert (node["title"], node["level"]) == (escaped_name(normalised_title(draft.title)), 0)
         assert tuple(tags[draft.id]) == normalised_tags(draft.tags)
-        assert set(aliases[draft.id]) == set(filter(shown, map(normalised_alias, draft.aliases)))
+        named = filter(shown, map(normalised_alias, draft.aliases))
+        assert set(aliases[draft.id]) == set(map(escaped_name, named))
         refs_found = set(zip(types[draft.id], dests[draft.id], strict=True))
         assert refs_found == {(ref.type, ref.ref) for ref in map(normalised_ref, draft.refs)}
     assert undisturbed(tables, found)
+
+
+def test_no_two_tags_make_a_link(tmp_path: Path, org_roam: Callable[..., dict[str, Any]]) -> None:
+    """Each type of link is a word, and words are tags: org-roam has all of them, and no link."""
+    pairs = [(first, second) for first in TYPES for second in (*TYPES, "bash")]
+    usual = {"created": datetime(2026, 6, 10), "agent": "a", "project": "", "source": "observed", "body": ""}
+    drafts = [Draft(id=f"x{n}", title=f"t{n}", tags=pair, **usual) for n, pair in enumerate(pairs)]
+    texts = {f"{draft.id}.org": render_node(draft) for draft in drafts}
+    tables = org_roam(folder_of(tmp_path, texts))
+    tags = by_node(tables["tags"], "tag")
+    assert {draft.id: tuple(tags[draft.id]) for draft in drafts} == {
+        draft.id: normalised_tags(draft.tags) for draft in drafts
+    }
+    assert {link["source"] for link in tables["links"]} <= {HUMAN, HUMAN[:-1] + "2"}
 
 
 def undisturbed(tables: dict[str, Any], found: dict[str, Any]) -> bool:
@@ -283,7 +304,6 @@ def visited(folder: Path, *, look: bool = True) -> tuple[list[dict[str, str]], s
         capture_output=True,
         text=True,
         errors="replace",
-        timeout=900,
         check=False,
     )
     ran = {path.name.removeprefix("ran-") for path in scratch.glob("ran-*")}

@@ -49,7 +49,7 @@
       ('property-drawer
        (unless (= (org-element-property :begin element) 1) "second property drawer"))
       ('keyword
-       (unless (member (org-element-property :key element) '("TITLE" "FILETAGS"))
+       (unless (member (org-element-property :key element) '("TITLE" "FILETAGS" "CAPTION" "NAME" "RESULTS"))
          (concat "keyword " (org-element-property :key element))))
       ('src-block
        (unless (equal (org-element-property :parameters element) ":eval never")

@@ -24,6 +24,9 @@ from roamkb.actions import learn as learning
 from roamkb.actions import verify as verifying
 from roamkb.actions.init import init
 from roamkb.actions.judges import by_caller
+from roamkb.core.judging import Judgement
+from roamkb.core.verification import Scores
+from roamkb.core.verification import scores_of
 from roamkb.core.attention import Observation
 from roamkb.core.errors import RoamkbError
 from roamkb.core.ids import new_id
@@ -227,7 +230,7 @@ def verify(folder: Path) -> str:
     log = log_of(folder)
     state = log.read().state()
     bench = verifying.Bench(
-        name="caller", judge=by_caller(GOOD), missing_anchors=lambda _: (), boot={}, shown={}
+        name="caller", judge=by_caller(Judgement(scores=scores_of(dict.fromkeys(Scores.__slots__, 0.9)))), missing_anchors=lambda _: (), boot={}, shown={}
     )
     wanted = [one for one in state.standings.values() if verifying.wants_judging(one)]
     return f"{len(list(verifying.verify(log, verifying.Gate(state, bench), wanted, _hand())))} judged"
@@ -331,13 +334,13 @@ def _run(task: Callable[[Path], str], folder: Path, said: int) -> int:
 
 
 def _wait_for_tracer() -> None:
-    """Say that strace may come, and wait for it by calls that no fault is put into."""
-    status = os.open("/proc/self/status", os.O_RDONLY)
+    """Say that strace may come, and wait until a call that means nothing gets its fault."""
     os.write(1, b"%d\n" % os.getpid())
-    while b"TracerPid:\t0\n" in os.pread(status, 4096, 0):
-        time.sleep(0.001)
-    # it seizes first and stops us a moment later
-    time.sleep(0.005)
+    with contextlib.suppress(OSError):
+        # `KNOCK` in sweep.py; to be traced is no sign yet: it seizes first and stops us a moment later
+        while True:
+            os.sched_get_priority_max(os.SCHED_OTHER)
+            time.sleep(0.001)
 
 
 def _child(name: str, folder: Path) -> None:

@@ -50,15 +50,22 @@ CASES = [
     ("or both kinds", "```\n#+end_src\n #+END_EXAMPLE\n\n```", ": #+end_src\n:  #+END_EXAMPLE\n:"),
     ("or be cut by a footnote", "```sh\n[fn:1] x\n```", ": [fn:1] x"),
     ("a quote", "> a\n> b", "#+begin_quote\na\nb\n#+end_quote"),
-    ("a quote in a quote", "> a\n> > b", "#+begin_quote\na\n\nb\n#+end_quote"),
+    ("a quote in a quote", "> a\n> > b", "#+begin_quote\na\n\n> b\n#+end_quote"),
+    ("and in that", "> > a\n> > > b\n> > - c", "#+begin_quote\n> a\n>\n> > b\n>\n> - c\n#+end_quote"),
+    ("with code", "> > ```sh\n> > x: y\n> > ```\n> a", "#+begin_quote\n: > x: y\n\na\n#+end_quote"),
     (
         "code that would end its quote",
         "> ```\n> #+end_quote\n> ```",
         "#+begin_quote\n: #+end_quote\n#+end_quote",
     ),
     ("a rule", "---", "-----"),
-    ("a table", "|a|b|\n|-|-|\n|1|`2`|", "| a | b |\n|---+---|\n| 1 | ~2~ |"),
-    ("a bar in a cell", "|a|\n|-|\n|x\\|y|", "| a |\n|---|\n| x\\vert{}y |"),
+    ("a table", "|a|b|\n|-|-|\n|1|`2`|", "| a | b   |\n|---+-----|\n| 1 | ~2~ |"),
+    (
+        "as wide as it is shown",
+        "|日本|a|\n|-|-|\n|b|e\u0301|",
+        "| 日本 | a |\n|------+---|\n| b    | e\u0301 |",
+    ),
+    ("a bar in a cell", "|a|\n|-|\n|x\\|y|", "| a         |\n|-----------|\n| x\\vert{}y |"),
     ("a page", "[a *b*](https://x.org/c_(d))", "[[https://x.org/c_(d)][a /b/]]"),
     ("brackets in words and address", "[a[0]](https://x.org/[y])", f"[[https://x.org/%5By%5D][a[0]{Z}]]"),
     ("an address alone", "<https://x.org>", "[[https://x.org]]"),
@@ -70,7 +77,31 @@ CASES = [
     ("an address to write to", "<a@b.org>", "a@b.org (mailto:a@b.org)"),
     ("an image", "![a](https://x.org/y.png)", "[[https://x.org/y.png][a]]"),
     ("an image here", "![a](y.png)", "a (y.png)"),
-    ("an image in a link", "[![a](b.png)](https://x.org)", "[[https://x.org][a (b.png)]]"),
+    ("an image in a link", "[![a](b.png)](https://x.org)", "[[https://x.org][a]]"),
+    ("a badge", "[![*CI* b](https://y.org/b.svg)](https://x.org)", "[[https://x.org][*CI* b]]"),
+    (
+        "an image without words in a link",
+        "[**![](https://y.org/b.svg)**](https://x.org)",
+        "[[https://x.org]]",
+    ),
+    ("a footnote", "a[^1] b\n\n[^1]: word\n\nc", "a[fn:1] b\n\nc\n\n[fn:1] word"),
+    ("at a line's start", "[^1] a\n\n[^1]: *b* c", f"{Z}[fn:1] a\n\n[fn:1] /b/ c"),
+    (
+        "of several blocks",
+        "a[^x]\n\n[^x]: b\n    c\n\n        d\n\n    - e",
+        "a[fn:x]\n\n[fn:x] b\nc\n\n: d\n\n- e",
+    ),
+    (
+        "with a name that org can't have",
+        "a[^é] b[^note-1]\n\n[^é]: c\n[^note-1]: d",
+        "a[fn:note-1] b[fn:note-2]\n\n[fn:note-1] c\n\n[fn:note-2] d",
+    ),
+    ("that nothing defines", "a[^1] [^2](x.org)", "a[^1] [[file:x.org][^2]]"),
+    (
+        "in a table and a quote",
+        "|[^1]|\n|-|\n\n> [^1]: b",
+        "| [fn:1] |\n|--------|\n\n#+begin_quote\n#+end_quote\n\n[fn:1] b",
+    ),
     ("HTML is text", "<b>x</b>\n\n<div>\n* y\n</div>", f"<b>x</b>\n\n<div>\n{Z}* y\n</div>"),
     (
         "text that org would take for structure",
@@ -86,7 +117,7 @@ CASES = [
 PIECES = (
     "# ", "- ", "1. ", "> ", "```", "```sh\n", "~~~", "    ", "|", "|-|", "---", "===", "*", "**", "_", "`", "~~", "[", "](",
     ")", "![", "<", ">", "\\", "&amp;", "https://x.org", "elisp:x", "id:x", "a.org", "#+end_src", "#+end_example", "[fn:1]",
-    "#+end_quote", "* x", ":ID: x", "\n", "\n", "\n\n", "  \n", "a", "b c", "é", "\t", "[x] ",
+    "#+end_quote", "* x", ":ID: x", "[^1]", "[^1]: ", "[^b c]", "> > ", "[![a](https://x.org/b)](https://y.org)", "\n", "\n", "\n\n", "  \n", "a", "b c", "é", "\t", "[x] ",
 )  # fmt: skip
 texts = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=4)), max_size=16).map("".join)
 
@@ -122,8 +153,33 @@ def test_code_stays_within_its_block(lines: list[str]) -> None:
     assert body.startswith("#+begin_quote\n")
 
 
+def test_one_long_cell_fills_no_thousand_lines() -> None:
+    """A table is padded as long as that makes it little longer."""
+    table = f"|a|\n|-|\n|{'x' * 10_000}|\n" + "|y|\n" * 1000
+    assert len(org_from_markdown(table)) < 2 * len(table)
+
+
 @pytest.mark.parametrize(
-    "unit", ["- ", "> ", "*", "`", "[", "![", "# a\n", "- a\n", "|a", "<", "a\n\n", "**a** ", "1. a\n"]
+    "unit",
+    [
+        "- ",
+        "> ",
+        "*",
+        "`",
+        "[",
+        "![",
+        "# a\n",
+        "- a\n",
+        "|a",
+        "<",
+        "a\n\n",
+        "**a** ",
+        "1. a\n",
+        "[^1]: ",
+        "[^1]:a\n",
+        "[^1]",
+        "> ",
+    ],
 )
 def test_long_markdown_ends(unit: str) -> None:
     """16 KiB of any mark."""

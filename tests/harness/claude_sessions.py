@@ -168,7 +168,6 @@ class Claude:
                 *(self.program, "--print", prompt, *which, "--settings", self._recorder(), *words),
                 cwd=cwd,
                 more={**QUIET, "ANTHROPIC_BASE_URL": model.url, **(more or {})},
-                timeout=240,
             )
         assert not ran.returncode, ran.stdout + ran.stderr
         return Session(id=id, out=ran.stdout, err=ran.stderr, model=model)

@@ -55,7 +55,6 @@ class Machine:
         cwd: Path | None = None,
         more: Mapping[str, str] | None = None,
         given: str = "",
-        timeout: float = 120,
     ) -> subprocess.CompletedProcess[str]:
         """Run a program as the person would; whatever it gives is returned."""
         folder = cwd or self.home
@@ -66,7 +65,6 @@ class Machine:
             input=given,
             capture_output=True,
             text=True,
-            timeout=timeout,
             check=False,
         )
 
@@ -138,7 +136,7 @@ def _install(made: Machine) -> None:
     cache = os.environ.get("PIP_CACHE_DIR") or str(Path.home() / ".cache" / "pip")
     network["PIP_CACHE_DIR"] = cache
     venv = made.home / ".local" / "share" / "roamkb" / "venv"
-    _checked(made.run("python3", "-m", "venv", venv, timeout=300))
+    _checked(made.run("python3", "-m", "venv", venv))
     _checked(
         made.run(
             venv / "bin" / "python",
@@ -148,7 +146,6 @@ def _install(made: Machine) -> None:
             "--quiet",
             f"{ROOT}[mcp]",
             more=network,
-            timeout=900,
         )
     )
     link = made.home / ".local" / "bin" / "roamkb"

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -48,7 +49,7 @@ class Served:
             "Content-Length": str(len(body)) if body or method == "POST" else None,
         }
         told |= {name.replace("_", "-"): value for name, value in headers.items()}
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port)
         try:
             connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
             for name, value in told.items():
@@ -73,8 +74,11 @@ class Served:
 def serving(
     world: World, folder: Path | None = None, *words: str, extra: Mapping[str, str] | None = None
 ) -> Iterator[Served]:
-    """Run `roamkb serve` in a project until the block ends."""
+    """Run `roamkb serve` in a project until the block ends, with the client in the personal one."""
     here = folder or world.personal
+    began_in = Path.cwd()
+    # the server judges who asks by where they run
+    os.chdir(world.personal)
     errors = world.home.parent / "server-errors"
     with errors.open("wb") as log:
         process = subprocess.Popen(
@@ -101,6 +105,7 @@ def serving(
             errors=errors,
         )
     finally:
+        os.chdir(began_in)
         process.terminate()
-        process.wait(timeout=30)
+        process.wait()
         process.stdout.close()

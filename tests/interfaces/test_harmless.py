@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck
 from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -54,7 +53,7 @@ def is_denied(world: World, tool: str, given: Mapping[str, object], kind: Kind) 
 
 
 @given(words=st.lists(_WORDS, min_size=1, max_size=8), kind=st.sampled_from([Kind.WORK, Kind.PERSONAL]))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=300)
 def test_no_command_that_is_denied_is_harmless(
     linked: World, monkeypatch: pytest.MonkeyPatch, words: list[str], kind: Kind
 ) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from roamkb.storage.served import keep_port
 from tests.conftest import World
 
 #: Claude Code's are as 2.1.197 told them to `tests.harness.claude --record`.
@@ -142,6 +143,18 @@ def test_the_brief_says_what_the_project_is_and_what_fits(lived_in: World) -> No
     assert "Sourdough" not in text
 
 
+def test_the_brief_knows_what_the_last_session_learned(world: World) -> None:
+    """A session that nobody ended is consolidated before the next one is told anything, the latest first."""
+    world.run("init")
+    lesson = f"The {_CANARY} importer needs the feed lock before it starts"
+    for n in range(3):
+        session = f"11111111-aaaa-4bbb-8ccc-00000000000{n}"
+        said = f"LEARNED: {lesson} number {n}" if n == 2 else f"LEARNED: Gauge {n} reads zero when it is cold"
+        world.run("observe", said, "--type", "insight", "--session", session)
+    text = context(answer(world, event(world.personal, "SessionStart", source="startup")))
+    assert lesson in text
+
+
 def test_a_brief_is_never_longer_than_a_harness_takes(lived_in: World) -> None:
     """However much there is to say, the frame is closed."""
     for n in range(14):
@@ -183,6 +196,77 @@ def test_a_prompt_is_answered_once(lived_in: World) -> None:
     assert {} == answer(lived_in, prompt)
     other = {**prompt, "session_id": "11111111-aaaa-4bbb-8ccc-000000000009"}
     assert "allkeys-lru" in context(answer(lived_in, other))
+
+
+@pytest.mark.parametrize(
+    ("title", "prompt"),
+    [
+        ("OAuthのリダイレクトURIは完全一致が必要", "リダイレクトURIの完全一致を確認してください"),
+        ("备份服务器每晚两点运行", "请检查备份服务器为什么没有运行"),
+        ("เซิร์ฟเวอร์สำรองข้อมูลทำงานทุกคืน", "ทำไมเซิร์ฟเวอร์สำรองข้อมูลไม่ทำงาน"),
+        ("डेटाबेस का बैकअप हर रात बनता है", "डेटाबेस का बैकअप क्यों नहीं बना"),
+    ],
+)
+def test_a_prompt_without_blanks_is_read(lived_in: World, title: str, prompt: str) -> None:
+    """Chinese, Japanese and Thai put none between words."""
+    lived_in.node("a.org", "id-a", title)
+    assert title in context(answer(lived_in, event(lived_in.personal, "UserPromptSubmit", prompt=prompt)))
+    for said in ("はい", "好的", "ครับ", "да"):
+        assert {} == answer(lived_in, event(lived_in.personal, "UserPromptSubmit", prompt=said))
+
+
+@pytest.mark.parametrize("place", ["personal", "work", "unknown"])
+def test_notes_are_offered_where_there_is_no_log(world: World, place: str) -> None:
+    """Wherever reading is allowed: once a session, and what was asked and shown is written down nowhere."""
+    folder: Path = getattr(world, place)
+    world.node("a.org", "id-a", f"Feeding the {_CANARY} before the migration")
+    before = sorted(folder.rglob("*"))
+    prompt = event(folder, "UserPromptSubmit", prompt=f"is the {_CANARY} fed before the migration?")
+    assert "Feeding the" in context(answer(world, prompt))
+    assert {} == answer(world, prompt), "not twice in a session"
+    other = {**prompt, "session_id": "11111111-aaaa-4bbb-8ccc-000000000009"}
+    assert "Feeding the" in context(answer(world, other))
+    answer(world, event(folder, "SessionStart", source="compact"))
+    assert "Feeding the" in context(answer(world, prompt)), "after a compaction it is news again"
+    assert before == sorted(folder.rglob("*"))
+    kept = [path for path in world.state.rglob("*") if path.is_file()]
+    assert [] != kept
+    for path in kept:
+        told = path.read_bytes() + str(path.relative_to(world.state)).encode()
+        for secret in (_CANARY, "id-a", _SESSION, str(folder), folder.name):
+            assert secret.encode() not in told.replace(str(world.kb).encode(), b"")
+
+
+def test_what_the_brief_shows_is_not_offered_again_where_there_is_no_log(world: World) -> None:
+    """The state folder remembers the one as the other."""
+    git = world.personal / ".git"
+    git.mkdir()
+    (git / "HEAD").write_text("ref: refs/heads/fix/quetzalcoatlus-migration\n")
+    world.node("a.org", "id-a", f"Feeding the {_CANARY} before the migration")
+    start = event(world.personal, "SessionStart", source="startup")
+    assert "Feeding the" in context(answer(world, start))
+    prompt = f"is the {_CANARY} fed before the migration?"
+    assert {} == answer(world, event(world.personal, "UserPromptSubmit", prompt=prompt))
+
+
+def test_hooks_read_a_large_knowledge_base_bit_by_bit(world: World) -> None:
+    """Each reads some notes as long as its time lasts, and at last they are offered."""
+    for n in range(310):
+        world.node(f"{n}.org", f"id-{n}", f"Entry {n}", "quiet")
+    world.node("a.org", "id-a", f"Feeding the {_CANARY} before the migration")
+    prompt = event(world.personal, "UserPromptSubmit", prompt=f"is the {_CANARY} fed before the migration?")
+    said = (context(answer(world, prompt)) for _ in range(12))
+    assert any("Feeding the" in one for one in said)
+
+
+def test_nothing_is_offered_where_nobody_could_remember_it(world: World) -> None:
+    """Neither without a session's name nor without a folder for it; the same would be said again and again."""
+    world.node("a.org", "id-a", f"Feeding the {_CANARY} before the migration")
+    prompt = event(world.personal, "UserPromptSubmit", prompt=f"is the {_CANARY} fed before the migration?")
+    assert {} == answer(world, {**prompt, "session_id": ""})
+    world.state.mkdir(parents=True, exist_ok=True)
+    (world.state / "shown").write_text("in the way")
+    assert {} == answer(world, prompt)
 
 
 def test_most_prompts_are_answered_with_nothing(lived_in: World) -> None:
@@ -503,16 +587,16 @@ def test_a_session_without_a_record_calls_roamkb_where_it_works(lived_in: World)
         assert is_denied == ("hookSpecificOutput" in ran.json), (folder, transcript)
 
 
-def test_no_command_hides_its_session_from_roamkb(lived_in: World) -> None:
-    """By going elsewhere where there is no record, or without the session's id in any other."""
+def test_no_command_tells_roamkb_of_another_session(lived_in: World) -> None:
+    """Or goes elsewhere where there is no record; one that tells of none is unknown, wherever it goes."""
     at, write = lived_in.personal, "roamkb write 'The export needs a lock'"
     for command, without, within in (
         (write, False, False),
         ("roamkb recall CODEX_HOME", False, False),
         (f"cd {at} && {write}", True, False),
-        (f"unset CODEX_THREAD_ID; {write}", True, True),
+        (f"unset CODEX_THREAD_ID; {write}", False, False),
         (f"CODEX_HOME=/tmp {write}", True, True),
-        (f"env -i PATH=/usr/bin r''{write}", True, True),
+        (f"CODEX_THREAD_ID=0192d0f4 r''{write}", True, True),
     ):
         call = {"tool_name": "Bash", "tool_input": {"command": command}}
         for transcript, is_denied in ((None, without), ("/somewhere", within)):
@@ -531,3 +615,46 @@ def test_nobody_types_into_a_shell_unheard(lived_in: World) -> None:
         assert {} == answer(lived_in, event(lived_in.work, "PreToolUse", **call)), (
             "Claude Code types into none"
         )
+
+
+@pytest.mark.parametrize(
+    ("command", "kinds"),
+    [
+        ('curl -H "Authorization: Bearer $(cat ~/.local/state/roamkb/http-token)" x', "work unknown"),
+        ("cat ~/.local/state/roamkb/htt?-to*", "work unknown"),
+        ("cd; cat .local/state/roamkb/http'-'token", "work unknown"),
+        ('cp $HOME/.local/state/roamkb/http-tok"en" /tmp/t', "work unknown"),
+        ("curl http://127.0.0.1:7717/api/tags", "work unknown"),
+        ("exec 3<>/dev/tcp/localhost/7717", "work unknown"),
+        ("nc 127.1 7'7'17", "work unknown"),
+        ("python -c 'import socket; socket.create_connection((\"::1\", 7717))'", "work unknown"),
+        ("PORT", "work unknown"),
+        ("git log --oneline 77170af", ""),
+        ("echo 17717 7717.5 77171", ""),
+        ("curl http://127.0.0.1:8080/", ""),
+    ],
+)
+def test_the_server_is_no_way_out_for_a_command(world: World, command: str, kinds: str) -> None:
+    """Neither its token nor its port is named outside of personal projects; each port that one had counts."""
+    if command == "PORT":
+        world.state.mkdir(parents=True)
+        keep_port(str(world.state), 54321)
+        command = "curl http://localhost:54321/api/tags"
+    (world.personal / "t").symlink_to(world.state / "http-token")
+    for folder in (world.personal, world.work, world.unknown):
+        call = event(folder, "PreToolUse", tool_name="Bash", tool_input={"command": command})
+        kind = {world.work: "work", world.unknown: "unknown"}.get(folder, "personal")
+        assert (kind in kinds.split()) is ("hookSpecificOutput" in answer(world, call)), (kind, command)
+
+
+def test_the_token_is_no_file_for_other_tools_at_work(world: World) -> None:
+    """By its name or by a link; another file of that folder is."""
+    token = world.state / "http-token"
+    token.parent.mkdir(parents=True)
+    token.write_text("x")
+    (world.work / "t").symlink_to(token)
+    for path, is_denied in ((token, True), (world.work / "t", True), (token.with_name("other"), False)):
+        call = event(world.work, "PreToolUse", tool_name="mcp__files__open", tool_input={"path": str(path)})
+        assert is_denied is ("hookSpecificOutput" in answer(world, call)), path
+    call = event(world.work, "PreToolUse", tool_name="Bash", tool_input={"command": "cat t"})
+    assert "hookSpecificOutput" in answer(world, call)

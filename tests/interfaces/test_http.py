@@ -228,7 +228,7 @@ class Events:
     """A stream of server-sent events, read as a browser would."""
 
     def __init__(self, served: Served, last: str | None = None) -> None:
-        self._connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=60)
+        self._connection = http.client.HTTPConnection("127.0.0.1", served.port)
         headers = {"Authorization": f"Bearer {served.token}", **({"Last-Event-ID": last} if last else {})}
         self._connection.request("GET", "/api/events", headers=headers)
         self._answer = self._connection.getresponse()
@@ -315,7 +315,7 @@ def test_streams_end_with_the_server(tmp_path_factory: pytest.TempPathFactory) -
     with serving(world) as served:
         events = Events(served)
         served.process.terminate()
-        assert served.process.wait(timeout=30) is not None
+        assert served.process.wait() is not None
         events.close()
 
 
@@ -326,7 +326,7 @@ def test_streams_are_few_however_fast_they_are_asked_for(tmp_path_factory: pytes
     with serving(world) as served:
         wanted = f"GET /api/events HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\n"
         wanted += f"Authorization: Bearer {served.token}\r\n\r\n"
-        open_ones = [socket.create_connection(("127.0.0.1", served.port), timeout=60) for _ in range(40)]
+        open_ones = [socket.create_connection(("127.0.0.1", served.port)) for _ in range(40)]
         for one in open_ones:
             one.sendall(wanted.encode())
         statuses = Counter(one.recv(12).decode() for one in open_ones)
@@ -335,7 +335,7 @@ def test_streams_are_few_however_fast_they_are_asked_for(tmp_path_factory: pytes
         for one in open_ones:
             one.close()
         while True:
-            with socket.create_connection(("127.0.0.1", served.port), timeout=60) as again:
+            with socket.create_connection(("127.0.0.1", served.port)) as again:
                 again.sendall(wanted.encode())
                 if again.recv(12) == b"HTTP/1.1 200":
                     break

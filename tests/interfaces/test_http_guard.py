@@ -2,11 +2,19 @@
 
 import json
 import socket
+from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 
+import anyio
 import pytest
+from starlette.types import Message
+from starlette.types import Receive
+from starlette.types import Scope
+from starlette.types import Send
 
+from roamkb.interfaces.http_guard import BURST
+from roamkb.interfaces.http_guard import RATE
+from roamkb.interfaces.http_guard import Guard
 from tests.conftest import World
 from tests.conftest import make_world
 from tests.interfaces.served import Served
@@ -333,7 +341,7 @@ def test_a_body_of_another_type_is_refused(kind: str | None, served: Served) -> 
 
 def test_a_large_body_is_refused_before_it_comes(served: Served) -> None:
     """What it says of itself is enough."""
-    with socket.create_connection(("127.0.0.1", served.port), timeout=30) as raw:
+    with socket.create_connection(("127.0.0.1", served.port)) as raw:
         raw.sendall(
             f"POST {LEARN} HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\nAuthorization: Bearer {served.token}\r\n"
             f"Content-Type: application/json\r\nContent-Length: 262145\r\n\r\n".encode()
@@ -366,7 +374,7 @@ def test_a_large_body_is_refused_before_it_comes(served: Served) -> None:
 def test_a_smuggled_request_is_refused(lines: str, served: Served, world: World) -> None:
     """One connection, one answer, no learning: nobody reads the body as a second request."""
     before = (world.personal / ".roamkb" / "knowledge.jsonl").read_bytes()
-    with socket.create_connection(("127.0.0.1", served.port), timeout=30) as raw:
+    with socket.create_connection(("127.0.0.1", served.port)) as raw:
         head = (
             f"POST {LEARN} HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\nAuthorization: Bearer {served.token}\r\n"
             f"Content-Type: application/json\r\n{lines}\r\n\r\n"
@@ -384,35 +392,41 @@ def test_a_smuggled_request_is_refused(lines: str, served: Served, world: World)
     assert before == (world.personal / ".roamkb" / "knowledge.jsonl").read_bytes()
 
 
-def test_a_flood_is_slowed_down(tmp_path: Path) -> None:
-    """Past a burst so many a second are answered, and the others are told so."""
-    with serving(make_world(tmp_path / "home")) as served:
-        assert {b"404", b"429"} == flooded(served)
+def test_a_flood_is_slowed_down() -> None:
+    """Past a burst so many a second are passed on, by the clock, and the others are told so."""
+    now = 0.0
 
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
 
-def flooded(served: Served) -> set[bytes]:
-    """Send many requests over one connection until some is refused; return the statuses."""
-    head = f"GET /api/nope HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\nAuthorization: Bearer {served.token}\r\n\r\n"
-    statuses = set()
-    with (
-        socket.create_connection(("127.0.0.1", served.port), timeout=60) as raw,
-        raw.makefile("rb") as answers,
-    ):
-        for _ in range(40):
-            raw.sendall(head.encode() * 100)
-            for _ in range(100):
-                status = answers.readline()
-                if not status:
-                    break
-                statuses.add(status.split()[1])
-                size = 0
-                while (line := answers.readline()) not in (b"\r\n", b""):
-                    if line.lower().startswith(b"content-length"):
-                        size = int(line.split(b":")[1])
-                answers.read(size)
-            if b"429" in statuses:
-                break
-    return statuses
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    guard = Guard(answer, authorities=("127.0.0.1:1",), token="t", clock=lambda: now)
+    headers = [(b"host", b"127.0.0.1:1"), (b"authorization", b"Bearer t")]
+    scope: Scope = {
+        "type": "http",
+        "method": "GET",
+        "path": "/api/stats",
+        "raw_path": b"/api/stats",
+        "headers": headers,
+    }
+    scope |= {"query_string": b"", "http_version": "1.1"}
+
+    async def flooded() -> Counter[int]:
+        statuses: Counter[int] = Counter()
+
+        async def send(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                statuses[message["status"]] += 1
+
+        for _ in range(2000):
+            await guard(scope, receive, send)
+        return statuses
+
+    assert {200: BURST, 429: 2000 - BURST} == anyio.run(flooded)
+    now = 1.0
+    assert {200: RATE, 429: 2000 - RATE} == anyio.run(flooded)
 
 
 def test_nothing_of_all_that_was_learned(world: World) -> None:

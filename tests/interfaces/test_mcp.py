@@ -104,6 +104,18 @@ def test_connectors_find_and_fetch(session: Session) -> None:
     assert "usage" == session.data("search", query="x", words=["y"])["error"]["code"]
 
 
+def test_a_connector_fetches_text_that_is_in_no_node(world: World) -> None:
+    """The place is its address, also where the file has nodes beside it."""
+    world.note("partly.org", "A walrus above.\n* Heading\n:PROPERTIES:\n:ID: part\n:END:\nIn the node.\n")
+    with connected(world) as session:
+        (found,) = session.data("search", query="walrus")["results"]
+        fetched = session.data("fetch", id=found["id"])
+        assert (found["id"], found["title"]) == (fetched["id"], fetched["title"])
+        assert "A walrus above." in fetched["text"]
+        assert "A walrus above." in session.data("fetch", id=found["url"])["text"]
+        assert "A walrus above." in session.data("get", name=found["id"])["node"]["body"]
+
+
 def test_a_note_is_a_resource(session: Session) -> None:
     """By its id; what isn't there is an error of the protocol."""
     assert [] == session.ask("list_resources").resources
@@ -218,14 +230,14 @@ def test_it_ends_with_its_client(world: World) -> None:
         server.stdout.close()
         server.stdin.write(OPENING[0] + b"\n")
         server.stdin.close()
-        assert (0, b"") == (server.wait(60), server.stderr.read())
+        assert (0, b"") == (server.wait(), server.stderr.read())
     with started(world) as server:
         assert server.stdin and server.stdout and server.stderr
         server.stdin.write(OPENING[0] + b"\n")
         server.stdin.flush()
         server.stdout.readline()
         server.send_signal(signal.SIGINT)
-        assert (-signal.SIGINT, b"") == (server.wait(60), server.stderr.read())
+        assert (-signal.SIGINT, b"") == (server.wait(), server.stderr.read())
 
 
 def test_malformed_frames_write_nothing(furnished: World) -> None:

@@ -11,6 +11,7 @@ from roamkb.storage.belonging import KEY
 from roamkb.storage.belonging import make_key
 from roamkb.storage.belonging import own_name
 from roamkb.storage.belonging import usual_cache
+from roamkb.storage.belonging import usual_data
 from roamkb.storage.belonging import usual_state
 
 
@@ -74,3 +75,4 @@ def test_the_folders_are_those_that_platformdirs_names(
             monkeypatch.setenv(variable, told)
     assert str(platformdirs.user_state_path("roamkb")) == usual_state()
     assert str(platformdirs.user_cache_path("roamkb")) == usual_cache()
+    assert str(platformdirs.user_data_path("roamkb")) == usual_data()

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck
 from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -462,6 +461,75 @@ def test_a_kill_at_any_note_leaves_nothing_wrong(
         assert not list(base.cache.glob("*.tmp"))
 
 
+@pytest.fixture
+def many(base: Base, monkeypatch: pytest.MonkeyPatch) -> Base:
+    """A dozen notes, each a step of its own in an index."""
+    for number in range(9):
+        base.note(f"{number}.org", f"Filler {number}", "quiet words that say nothing of zebras")
+    monkeypatch.setattr("roamkb.storage.index_refresh._BATCH", 1)
+    monkeypatch.setattr("roamkb.storage.index._STEP", 0)
+    monkeypatch.setattr("roamkb.storage.index._COPIES", 0)
+    return base
+
+
+@pytest.mark.parametrize("kind", ["build", "refresh"])
+def test_what_was_read_before_an_interruption_stays(many: Base, kind: str) -> None:
+    """Ctrl-C in the middle costs the step that it hits, and the next question reads the rest only."""
+    if kind == "refresh":
+        many.titles("zebra")
+        for path in many.kb.glob("*.org"):
+            path.write_text(path.read_text() + "zebra again\n")
+
+    def interrupted(done: int, _: int) -> None:
+        if done == 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Index(Notes(many.kb), many.cache, progress=interrupted).find(parse_query("zebra", today=TODAY))
+    assert 8 == many.index().waiting()
+    read: list[int] = []
+    rest = Index(Notes(many.kb), many.cache, progress=lambda done, _: read.append(done))
+    rest.find(parse_query("zebra", today=TODAY))
+    assert list(range(1, 9)) == read
+    many.check("zebra", "again", "quiet words")
+
+
+@pytest.mark.parametrize("calls", range(1, 14))
+def test_a_kill_costs_no_step_that_was_done(many: Base, calls: int) -> None:
+    """A process that dies, at whatever note, leaves an index that lacks that note and those after it."""
+    if (child := os.fork()) == 0:
+        left = iter(range(calls))
+
+        def dying(*_: object) -> None:
+            if next(left, None) is None:
+                os._exit(9)
+
+        Index(Notes(many.kb), many.cache, progress=dying).find(parse_query("zebra", today=TODAY))
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert max(0, 12 - calls) == many.index().waiting()
+    many.check("zebra", "quiet words")
+
+
+def test_an_index_grows_as_far_as_the_time_goes(many: Base) -> None:
+    """At least a note each time, until there is nothing to read; whoever asks meanwhile is told of all."""
+    waiting = [many.index().waiting()]
+    while waiting[-1]:
+        many.index().advance(0)
+        waiting.append(many.index().waiting())
+        with lock(many.cache / "index.lock"):
+            many.index().advance(60)
+            assert waiting[-1] == many.index().waiting(), "another process has it"
+            if waiting[-1] == 6:
+                assert 12 == len(many.titles("zebra zebras"))
+    assert list(range(12, -1, -1)) == waiting
+    many.note("new.org", "Quagga", "extinct")
+    many.index().advance(0)
+    assert 0 == many.index().waiting()
+    many.check("zebra", "extinct")
+    Index(Notes(many.kb), None).advance(0)
+
+
 _NAMES = st.sampled_from(["a.org", "b.org", "sub/c.org", "2024-01-01.org"])
 _BODIES = st.sampled_from(["zebra", "zebra stripe", "quagga", "", "Die zebra und der Streifen", "縞馬がいる"])
 _HOUR = 3600 * 10**9
@@ -484,7 +552,7 @@ _STEPS = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None)
 @given(steps=st.lists(_STEPS, max_size=12))
 def test_after_any_history_the_answers_are_a_fresh_index_s(
     steps: list[tuple[str, str, str]], tmp_path_factory: pytest.TempPathFactory
@@ -557,7 +625,7 @@ def wait_for_another_time(base: Base) -> None:
             return
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300, deadline=None)
 @given(text=st.text(max_size=80))
 def test_no_query_is_an_error(base: Base, text: str) -> None:
     """Whatever is typed."""

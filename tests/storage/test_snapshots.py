@@ -10,7 +10,6 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck
 from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -41,7 +40,7 @@ def kept(
     return found
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.dictionaries(st.text(), st.binary(max_size=200), min_size=1, max_size=5), st.integers(0, 16**8 - 1))
 def test_what_goes_in_comes_out(tmp_path: Path, members: dict[str, bytes], token: int) -> None:
     """Whatever the names and the bytes."""
@@ -164,7 +163,7 @@ def test_a_damaged_one_is_refused_and_listed(
     assert (bad.id, "is damaged", good) == (first.id, first.fault, second), what
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_no_flipped_byte_gives_other_members(tmp_path: Path, data: st.DataObject) -> None:
     """It is refused, or it says the same."""

@@ -72,7 +72,7 @@ def test_what_both_write_while_apart_arrives_whole(pair: Pair, monkeypatch: pyte
         leftover = pair.a.kb / f"{disk.TEMPORARY}killed.tmp"
         leftover.write_bytes(b"half a no")
     pair.b.scan()
-    wait_for(lambda: len(pair.b.names()) == 3 * NOTES == len(pair.a.names()) - 1, "not all have arrived")
+    wait_for(lambda: len(pair.b.names()) == 3 * NOTES == len(pair.a.names()) - 1)
     leftover.unlink()
     pair.settle()
     for side in pair.sides:
@@ -86,7 +86,7 @@ def test_one_second_and_title_on_two_machines_keeps_both_facts(pair: Pair) -> No
     before = pair.a.names()
     with pair.cut():
         said = {write(side, WHEN, "the_same") for side in pair.sides}
-    wait_for(lambda: bool(copies(pair.a) and copies(pair.b)), "no conflict copy")
+    wait_for(lambda: bool(copies(pair.a) and copies(pair.b)))
     pair.settle()
     for side in pair.sides:
         assert len(copies(side)) == 1
@@ -106,7 +106,7 @@ def test_a_reader_sees_whole_versions_while_the_peer_changes_a_note(pair: Pair, 
     path = disk.create(pair.a.kb, "changing.org", versions[0])
     there = pair.b.kb / "changing.org"
     pair.a.scan()
-    wait_for(there.exists, "the note did not arrive")
+    wait_for(there.exists)
     seen = set()
     done = threading.Event()
 
@@ -120,7 +120,7 @@ def test_a_reader_sees_whole_versions_while_the_peer_changes_a_note(pair: Pair, 
         for before, after in itertools.pairwise(versions):
             disk.swap(path, after, was=disk.digest(before), lock=lock(tmp_path / "lock"))
             pair.a.scan()
-            wait_for(partial(arrived, there, after), "a version did not arrive")
+            wait_for(partial(arrived, there, after))
     finally:
         done.set()
         reader.join()
@@ -138,10 +138,10 @@ def test_a_trashed_note_leaves_both_machines_and_comes_back(pair: Pair, tmp_path
     trash = Trash(kb=kb, folder=state.trash_folder(kb), lock_file=state.lock_file(kb), now=lambda: WHEN)
     entry = trash.put(kb / name, was=disk.digest(text), id="x", title="to be trashed")
     pair.a.scan()
-    wait_for(lambda: not (pair.b.kb / name).exists(), "still there")
+    wait_for(lambda: not (pair.b.kb / name).exists())
     trash.restore(entry)
     pair.a.scan()
-    wait_for((pair.b.kb / name).exists, "not back")
+    wait_for((pair.b.kb / name).exists)
     pair.settle()
     assert (pair.b.kb / name).read_bytes() == text
     assert [copy for copy in copies(pair.b) if "trashed" in copy] == []

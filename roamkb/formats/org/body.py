@@ -4,9 +4,14 @@ import re
 
 from roamkb.core.model import Node
 from roamkb.core.model import Note
+from roamkb.core.passages import AGENT_TAG
 from roamkb.core.passages import is_agent_node
+from roamkb.formats.org.escape import BREAK
 from roamkb.formats.org.escape import unescaped
+from roamkb.formats.org.escape import unescaped_lines
 
+#: Tells by its head that a note may be an agent's, whose text has marks to take off.
+_AGENT = re.compile(rf"[ \t]*#\+filetags:.*:{AGENT_TAG}:", re.IGNORECASE)
 _COMMENT = re.compile(r"#(?: |$)")
 _KEYWORD = re.compile(r"[ \t]*#\+[^\s:]+:")
 _PLANNING = re.compile(r"[ \t]*(?:SCHEDULED|DEADLINE|CLOSED):", re.IGNORECASE)
@@ -28,6 +33,19 @@ def body_of(note: Note, node: Node) -> str:
         return "\n".join(own).strip("\n")
     # exactly one empty line stands between head and body: more of them are the body's own
     return unescaped("\n".join(own[1:] if own and not own[0].strip() else own).rstrip("\n"))
+
+
+def lines_as_shown(text: str) -> dict[int, str]:
+    """Return the lines of a note, by number, that are shown otherwise than they stand in its file."""
+    lines = text.split("\n")
+    found = {n: line.replace(BREAK, "") for n, line in enumerate(lines, start=1) if BREAK in line}
+    body = _after_head(lines)
+    above = len(lines) - len(body)
+    if any(map(_AGENT.match, lines[:above])):
+        for number, given in enumerate(unescaped_lines(body), start=above + 1):
+            if given and given[0] != lines[number - 1]:
+                found[number] = given[0]
+    return found
 
 
 def _below_heading(lines: list[str]) -> list[str]:

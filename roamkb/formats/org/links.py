@@ -19,7 +19,7 @@ TYPES = (
 TYPE_COLON = ":(?:" + "|".join(f"(?<={re.escape(kind)}:)" for kind in TYPES) + ")"
 
 _ANCHOR = re.compile(rf"\[(?=\[)|{TYPE_COLON}", re.IGNORECASE)
-_TYPE = re.compile("|".join(re.escape(kind) for kind in TYPES) + "(?=:)", re.IGNORECASE)
+_TYPE = re.compile("(?:" + "|".join(re.escape(kind) for kind in TYPES) + ")(?=:)", re.IGNORECASE)
 
 # runs of backslashes escape a bracket if they are odd
 _BRACKET_PATH = re.compile(r"\[\[((?>(?:[^\]\[\\]+|\\(?:\\\\)*[\]\[]|\\+)+))\](?=[\]\[])")

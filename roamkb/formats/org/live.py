@@ -19,6 +19,7 @@ from roamkb.formats.org.objects import suspect_times
 from roamkb.formats.org.outline import heading_lines
 
 _CITE = re.compile(r"\[cite[:/]", re.IGNORECASE)
+_VERBATIM_MARK = re.compile("[~=]")
 _KEY = re.compile(r"[ \t]*(?:#\+(\S*):|:(\S+):)")
 #: Keywords and properties whose links org-roam leaves out.
 _MUTE = frozenset(("TRANSCLUDE", "ROAM_REFS"))
@@ -83,6 +84,19 @@ class LiveText:
             if region.place in (Place.TEXT, Place.ROW):
                 for begin, end, holds in self._stretches(region):
                     yield from objects.citations(begin, end, holds)
+
+    def verbatims(self) -> Iterator[tuple[int, int]]:
+        """Yield where each verbatim or code text begins and ends, its marks included.
+
+        Raises:
+            NoDate: Org would fail to read a time.
+        """
+        places = [mark.start() for mark in _VERBATIM_MARK.finditer(self.text)]
+        objects = ObjectReader(self.text, LinkFinder(self.text))
+        for region, _ in self._regions_with(places):
+            if region.place in (Place.TEXT, Place.ROW, Place.CAPTION):
+                for begin, end, holds in self._stretches(region):
+                    yield from objects.verbatims(begin, end, holds)
 
     def _links_of_line(self, region: Region, points: list[int]) -> Iterator[LinkText]:
         key = _KEY.match(self.text, region.begin, region.end)

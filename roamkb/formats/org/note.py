@@ -5,16 +5,20 @@ from bisect import bisect_right
 from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 
 from roamkb.core.model import Citation
 from roamkb.core.model import Link
 from roamkb.core.model import Node
 from roamkb.core.model import Note
+from roamkb.core.passages import is_agent_node
 from roamkb.formats.org.dates import planned
 from roamkb.formats.org.drawers import Drawer
 from roamkb.formats.org.drawers import file_drawer
 from roamkb.formats.org.drawers import heading_drawer
+from roamkb.formats.org.escape import BREAK
+from roamkb.formats.org.escape import unescaped_name
 from roamkb.formats.org.keywords import INTERESTING
 from roamkb.formats.org.keywords import FileKeywords
 from roamkb.formats.org.keywords import collect
@@ -70,7 +74,7 @@ def parse_note(
         fault = f"the heading in line {broken} has an ID and no title, but tags, aliases, refs or links"
     except NoDate as broken:
         fault = f"Org can't read {broken} as a time"
-    return Note(
+    note = Note(
         file=file,
         text=text,
         title=reader.title,
@@ -78,6 +82,16 @@ def parse_note(
         setupfiles=tuple(dict.fromkeys(keywords.setupfiles)),
         fault=fault,
     )
+    return _as_given(note) if BREAK in text else note
+
+
+def _as_given(note: Note) -> Note:
+    """Return an agent's note with its names as they were given, which its file shows broken."""
+    if not note.nodes or not is_agent_node(note, note.nodes[0]):
+        return note
+    node = note.nodes[0]
+    named = replace(node, title=unescaped_name(node.title), aliases=tuple(map(unescaped_name, node.aliases)))
+    return replace(note, title=named.title, nodes=(named, *note.nodes[1:]))
 
 
 def _setup_lines(text: str | None) -> Iterator[str]:

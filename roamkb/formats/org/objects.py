@@ -38,6 +38,8 @@ class Holds(Enum):
     CAPTION = auto()
     #: A table cell: no inline code.
     CELL = auto()
+    #: A link's description: no links.
+    DESCRIPTION = auto()
 
 
 class Window(NamedTuple):
@@ -162,6 +164,30 @@ class ObjectReader:
                 first, last = found.inside
                 windows.append(Window(first, first, last, Holds.ALL))
 
+    def verbatims(self, begin: int, end: int, holds: Holds) -> Iterator[tuple[int, int]]:
+        """Yield where each verbatim or code text between `begin` and `end` begins and ends."""
+        text = self._text
+        windows = [Window(begin, begin, end, holds)]
+        while windows:
+            window = windows.pop()
+            found = self._next_object(window)
+            if found is None:
+                continue
+            windows.append(window._replace(at=found.end))
+            if text[found.begin] in "~=":
+                yield found.begin, found.begin + len(text[found.begin : found.end].rstrip(" \t"))
+            elif not found.citation and (inside := self._described(found) if found.link else found.inside):
+                is_described = found.link is not None or window.holds is Holds.DESCRIPTION
+                held = Holds.DESCRIPTION if is_described else Holds.ALL
+                windows.append(Window(inside[0], *inside, held))
+
+    def _described(self, link: Found) -> tuple[int, int] | None:
+        """Return where the description of a bracket link is."""
+        parts = self._links.bracket_parts(link.begin, link.end) if self._text[link.begin] == "[" else None
+        if parts is None or self._text[parts[0].end()] == "]":
+            return None
+        return parts[0].end() + 1, parts[1] - 2
+
     def _next_object(self, window: Window) -> Found | None:
         at = window.at
         while anchor := _ANCHOR.search(self._text, at, window.end):
@@ -271,7 +297,7 @@ class ObjectReader:
         return self._object(at, word.end(), end, inside=(at + 1, word.end()))
 
     def _plain_link(self, at: int, window: Window) -> Found | None:
-        link = self._links.plain(at, window.end)
+        link = None if window.holds is Holds.DESCRIPTION else self._links.plain(at, window.end)
         if link is None or link.begin < window.at:
             return None
         return self._object(link.begin, link.end, window.end, link=link)

@@ -14,7 +14,7 @@ from dataclasses import field
 from datetime import datetime
 from urllib.parse import quote
 
-from roamkb.core.errors import RoamkbError
+from roamkb.core.errors import NotAsMeant
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Note
 from roamkb.core.model import Ref
@@ -26,6 +26,7 @@ from roamkb.formats.org.body import body_of
 from roamkb.formats.org.escape import BREAK
 from roamkb.formats.org.escape import defused
 from roamkb.formats.org.escape import escaped
+from roamkb.formats.org.escape import escaped_name
 from roamkb.formats.org.escape import unescaped
 
 #: Longer than any sentence; a list of titles stays a list that a person or a prompt can hold.
@@ -44,8 +45,9 @@ _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 #: another encoding, or could not read it at all.
 _UNSTORABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
-#: A bracket link, as org-roam reduces it in titles. One with a backslash isn't reduced but broken.
-_LINK = re.compile(r"\[\[([^\]\[\\]+)\](?:\[(.+?)\])?\]")
+#: A bracket link, as org-roam reduces it in titles. One with a backslash isn't reduced but broken, and so
+#: is one that begins with a blank: a shell's test.
+_LINK = re.compile(r"\[\[(?!\s)([^\]\[\\]+)\](?:\[(.+?)\])?\]")
 
 _URL_CHARACTER = r'[^\s\[\]()<>"\\]'
 _PARENTHESIS = rf"\((?:{_URL_CHARACTER}|\({_URL_CHARACTER}*\))*\)"
@@ -126,10 +128,10 @@ def normalised_body(text: str) -> str:
 
 
 def normalised_title(title: str) -> str:
-    """Return `title` as both org-roam and we shall show it: one line, links reduced to their words."""
+    """Return `title` as it is shown: one line, links reduced to their words."""
     if len(title) > _LONGEST_LINE:
         raise _too_long(title)
-    line = _one_line(title)
+    line = _reduced(title)
     if not shown(line):
         raise UsageError("a node needs a title", hint="say in one sentence what is worth knowing")
     if len(line) > TITLE_LIMIT:
@@ -138,8 +140,8 @@ def normalised_title(title: str) -> str:
 
 
 def normalised_alias(alias: str) -> str:
-    """Return `alias` as org-roam shall store it, by the rules of titles."""
-    if len(alias) > _LONGEST_LINE or len(line := _one_line(alias)) > TITLE_LIMIT:
+    """Return `alias` as it is shown, by the rules of titles."""
+    if len(alias) > _LONGEST_LINE or len(line := _reduced(alias)) > TITLE_LIMIT:
         raise UsageError(f"the alias {shown(clipped(alias, 60))!r} is longer than {TITLE_LIMIT} characters")
     return line
 
@@ -226,10 +228,7 @@ def check_written(draft: Draft, note: Note) -> None:
     """Raise where the note that was read back isn't the one that was meant."""
     wrong = list(_differences(draft, note))
     if wrong:
-        raise RoamkbError(
-            f"the note would not read back as it was meant: {'; '.join(wrong)}",
-            hint="nothing was written; please report the words that led to this",
-        )
+        raise NotAsMeant("; ".join(wrong))
 
 
 def _head(draft: Draft, title: str) -> Iterator[str]:
@@ -248,12 +247,13 @@ def _head(draft: Draft, title: str) -> Iterator[str]:
             raise UsageError(f"{shown(key)!r} is no key for an agent's drawer")
         yield _property(key, value)
     if aliases:
-        yield f":ROAM_ALIASES: {' '.join(map(_quoted, aliases))}"
+        yield f":ROAM_ALIASES: {' '.join(_quoted(escaped_name(alias)) for alias in aliases)}"
     if refs:
         yield f":ROAM_REFS: {' '.join(_quoted(_ref_text(ref)) for ref in refs)}"
     yield ":END:"
-    yield f"#+title: {title}"
-    yield f"#+filetags: :{':'.join(normalised_tags(draft.tags))}:"
+    yield f"#+title: {escaped_name(title)}"
+    # `:shell:bash:` would be a link in any Emacs that knows the type; org takes blanks between groups as well
+    yield f"#+filetags: {' '.join(f':{tag}:' for tag in normalised_tags(draft.tags))}"
 
 
 def _aliases(draft: Draft) -> tuple[str, ...]:
@@ -297,12 +297,17 @@ def _meant_text(draft: Draft) -> str:
     return f"{body}\n\n{links}" if body and links else body or links
 
 
-def _one_line(text: str) -> str:
-    """Return `text` as one line with nothing active in it, links reduced to what they show."""
+def _reduced(text: str) -> str:
+    """Return `text` as one line, links reduced to what they show."""
     line = clipped(" ".join(_UNSTORABLE.sub("", " ".join(text.split())).split()), _LONGEST_LINE)
     while (less := " ".join(_LINK.sub(_shown_link, line).split())) != line:
         line = less
-    return defused(line.replace("[[", f"[{BREAK}["))
+    return line
+
+
+def _one_line(text: str) -> str:
+    """Return `text` as one line with nothing active in it, links reduced to what they show."""
+    return defused(_reduced(text).replace("[[", f"[{BREAK}["))
 
 
 def _shown_link(link: re.Match[str]) -> str:

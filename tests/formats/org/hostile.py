@@ -1,10 +1,8 @@
-"""Read notes that are made to be slow to read, 64 KiB each; run by test_note.py in a process of its own."""
+"""Notes that are made to be slow to read, in any size."""
 
 from collections.abc import Iterator
+from math import isqrt
 
-from roamkb.formats.org.note import parse_note
-
-_SIZE = 1 << 16
 _HEAD = ":PROPERTIES:\n:ID: a\n:END:\n#+title: t\n"
 
 #: What is repeated: openers without an end, closers without a beginning, and what pairs with itself.
@@ -121,23 +119,20 @@ _NESTS = [
 _TAILS = ["", " https://x.org/a [[id:q]] [cite:@k]\n", "]]", "\n>"]
 
 
-def notes() -> Iterator[str]:
-    """Yield every hostile note."""
+def notes(size: int) -> Iterator[str]:
+    """Yield every hostile note, of about `size` letters each and always in the same order."""
     for tail in _TAILS:
         for unit in _UNITS:
-            yield _HEAD + unit * (_SIZE // len(unit)) + tail
+            yield _HEAD + unit * (size // len(unit)) + tail
         for opener, closer in _NESTS:
-            half = _SIZE // (2 * len(opener) + 2)
+            half = size // (2 * len(opener) + 2)
             yield _HEAD + (opener + "w ") * half + "https://x.org/y " + ("w" + closer + " ") * half + tail
-    yield _HEAD + "".join(" " * n + "- a\n" for n in range(350)) + "https://x.org/a\n"
-    yield _HEAD + "".join("*" * n + " a https://x.org/a :t:\n" for n in range(1, 350))
-    yield ":PROPERTIES:\n:ID: a\n:ROAM_ALIASES: " + '"a" ' * (_SIZE // 4) + "\n:END:\n"
-    yield ":PROPERTIES:\n:ID: a\n:ROAM_ALIASES: " + '"' + "\\\\" * (_SIZE // 2) + "\n:END:\n"
-    yield ":PROPERTIES:\n:ID: a\n:ROAM_REFS: " + "https:" * (_SIZE // 6) + "\n:END:\n"
-    yield ":PROPERTIES:\n:ID: a\n:x: " + " " * _SIZE
-    yield _HEAD + "* a" + " " * _SIZE + "b :c:\n"
-
-
-if __name__ == "__main__":
-    for note in notes():
-        parse_note(note, file="a.org")
+    # a level is as long as it is deep
+    levels = isqrt(2 * size)
+    yield _HEAD + "".join(" " * n + "- a\n" for n in range(levels)) + "https://x.org/a\n"
+    yield _HEAD + "".join("*" * n + " a https://x.org/a :t:\n" for n in range(1, levels))
+    yield ":PROPERTIES:\n:ID: a\n:ROAM_ALIASES: " + '"a" ' * (size // 4) + "\n:END:\n"
+    yield ":PROPERTIES:\n:ID: a\n:ROAM_ALIASES: " + '"' + "\\\\" * (size // 2) + "\n:END:\n"
+    yield ":PROPERTIES:\n:ID: a\n:ROAM_REFS: " + "https:" * (size // 6) + "\n:END:\n"
+    yield ":PROPERTIES:\n:ID: a\n:x: " + " " * size
+    yield _HEAD + "* a" + " " * size + "b :c:\n"

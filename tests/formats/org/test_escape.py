@@ -109,6 +109,22 @@ CHANGED = [
         "#+begin_verse\n: call_f()\n#+end_verse",
         f"#+begin_verse\n: call{Z}_f()\n#+end_verse",
     ),
+    (
+        "in code what Emacs looks for there as well",
+        "~<%%(x)>~ =<2026-01-01 Thu>= ~a Local Variables:~",
+        f"~<{Z}%%(x)>~ =<{Z}2026-01-01 Thu>= ~a Local{Z} Variables:~",
+    ),
+    ("code that the line above ended is none", "=a\nb ~c= shell:ls~", f"=a\nb ~c= shell{Z}:ls~"),
+    ("nor is what a link ended", "[[id:x][a ~b]] shell:ls~", f"[[id:x][a ~b]] shell{Z}:ls~"),
+    ("or bold", "*a ~b* shell:ls~", f"*a ~b* shell{Z}:ls~"),
+    ("or a cell", "| ~a | shell:ls~ |", f"| ~a | shell{Z}:ls~ |"),
+    ("or a formula", "$a ~b$ shell:ls~", f"$a ~b$ shell{Z}:ls~"),
+    ("where its break keeps bold together", "*a ~x -*- y~ b*", f"*a ~x -{Z}*- y~ b*"),
+    ("a link in code that would end behind it", "~[[a][~ [[id:x]]", f"~[{Z}[a][~ [[id:x]]"),
+    ("an angle, too", "~<man:~ <https://x.org>", f"~<man{Z}:~ <https://x.org>"),
+    ("a break in code is no mark", f"~data{Z}:x~", f"~data{Z}{Z}:x~"),
+    ("a caption is prose", "#+caption: src_sh{ls}\n| a |", f"#+caption: src{Z}_sh{{ls}}\n| a |"),
+    ("one in fixed width stays there", ": #+name: x", ": : #+name: x"),
     ("what looks escaped is escaped once more", ": #+title: x", ": : #+title: x"),
     ("stars with a blank as well", " * x", "  * x"),
     ("and breaks", f"%%{Z}(x)", f"%%{Z}{Z}(x)"),
@@ -142,6 +158,11 @@ UNTOUCHED = [
     ("a rule", "-----"),
     ("a smiley", ":) :-("),
     ("a ruby assignment", "a ||= b | =c"),
+    ("commands", "run ~docker run -v data:/var~, =deploy.sh:12= or ~if [[ -f x ]]; then call_f(); fi~"),
+    ("macros and HTML in code", "/see ~{{{x}}}~/ and - =@@html:x@@= [[https://x.org][~man:x~]]"),
+    ("code in a list and a table", "- ~shell:ls~ :: =elisp:x=\n\n| ~shell:ls~ |"),
+    ("code in code's marks", "~x=~ =a:b= ~[[a]]~ =[[1, 2], [3]]= ~[[a][b]]~"),
+    ("names, captions and results", "#+name: x\n#+CAPTION: A /table/ of ~sh:x~\n| a |\n\n#+RESULTS:\n: 3"),
     ("nothing", ""),
     ("empty lines", "\n\n"),
     ("per cent signs", "100%% (of it) %(x)"),
@@ -152,7 +173,7 @@ PIECES = """#+begin_src #+BEGIN_SRC·sh #+begin_src·sh·:eval·never #+begin_sr
 #+end_src #+end_SRC· #+begin_quote #+end_quote #+begin_example #+begin_example·-n #+end_example #+begin_verse
 #+end_verse #+begin_center #+end_center :·#+begin_src :·:·#+begin_src·sh·:x #+title:·x :· : * *·x **·y ·*·z ,*·x
 ,,#+x , :ID:·x :END: :·:END: CLOCK:· <%%(x)> %%(y) &%%( Local·Variables: local·variables: [[id:x]] [[ [[elisp:(x)]]
-elisp:x <file:x·y> file+sys:x src_sh{x} call_x(1) {{{m}}} @@html:x@@ -*- |·a |= |·:=c [fn:1] [fn: <<<r>>>
+elisp:x ~elisp:x~ =src_x{y}= ~ = ~x y= * *x y* ~[[x][~ ~<man:~ #+caption:·x #+name:·elisp:x :·#+name:·x <file:x·y> file+sys:x src_sh{x} call_x(1) {{{m}}} @@html:x@@ -*- |·a |= |·:=c [fn:1] [fn: <<<r>>>
 <2024-01-01> \\begin{x} é text""".split()
 text_of_pieces = st.lists(
     st.one_of(
@@ -179,6 +200,12 @@ def test_what_is_harmless_stays_as_it_is(reason: str, text: str) -> None:
     """Org that a note may hold is stored as it was given."""
     assert escaped(text) == text, reason
     assert unescaped(text) == text, reason
+
+
+@pytest.mark.parametrize("text", ["~docker run -v data{}:/var~", "=if [{}[ -f x ]]=", "a ~src{}_sh{{ls}}~"])
+def test_an_older_note_has_its_code_back(text: str) -> None:
+    """Breaks stood in verbatim text as well, and are no part of what was said."""
+    assert unescaped(text.format(Z)) == text.format("")
 
 
 @settings(max_examples=1500, deadline=None)
@@ -214,6 +241,7 @@ def test_defusing_a_second_time_changes_nothing(line: str) -> None:
     [
         "#+begin_src sh\n", "#+begin_quote\n", "#+end_src\n", ": ", ":a", "* ", "[[", "[[file:a/", "src_", "call_", "{{{",
         "@@a", "<", "%%", "|", "| ", ",", " ", "\t", BREAK, "\n", "[fn:1]\n", "elisp", "https://", "a.", "\\", "-*",
+        "~sh:x~ ", "~sh:x~\n", "~[[a][", "*a ~x -*- y~ b*\n", "=~", "~\n", "~<man:", "*~sh:x ", "~a\n=sh:", "[[id:x][~sh:x~ ",
     ],
 )  # fmt: skip
 def test_hostile_text_ends(unit: str) -> None:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from roamkb.formats.org.links import TYPES
 from roamkb.formats.org.links import LinkFinder
 from roamkb.formats.org.links import displayed
 from roamkb.formats.org.links import expanded
@@ -33,6 +34,16 @@ from roamkb.formats.org.links import unescaped
 def test_a_target_is_resolved(written: str, kind: str, dest: str, search: str | None) -> None:
     """What is behind the first `::` is a search, but for files, where org takes it; nothing is decoded."""
     assert resolved(written, {}) == (kind, dest, search)
+
+
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize(
+    "word", ["{}", "{}entity", "{} system", "{}\u00e9", "{}x:y", "{}-1", "{} :x", "x{}:y", "{}\n:x"]
+)
+def test_a_word_that_begins_like_a_type_is_no_link_of_it(kind: str, word: str) -> None:
+    """A type ends with its colon: `identity` and `file system` are what the human calls their notes."""
+    for written in (word.format(kind), word.format(kind.upper())):
+        assert resolved(written, {}) == ("fuzzy", written.replace("\n", " "), None)
 
 
 @pytest.mark.parametrize(

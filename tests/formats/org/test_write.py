@@ -13,6 +13,8 @@ from roamkb.core.errors import UsageError
 from roamkb.core.model import Ref
 from roamkb.formats.org.body import body_of
 from roamkb.formats.org.escape import BREAK
+from roamkb.formats.org.escape import escaped_name
+from roamkb.formats.org.links import TYPES
 from roamkb.formats.org.note import parse_note
 from roamkb.formats.org.write import BODY_LIMIT
 from roamkb.formats.org.write import TITLE_LIMIT
@@ -63,7 +65,7 @@ WHOLE = f""":PROPERTIES:
 :ROAM_REFS: "https://x.org/a" "@key"
 :END:
 #+title: OAuth redirect URIs must match exactly
-#+filetags: :agent:oauth:two_words:
+#+filetags: :agent: :oauth: :two_words:
 
 The body, in org.
 
@@ -120,11 +122,36 @@ def test_a_file_ends_with_one_newline(body: str, related: tuple[tuple[str, str],
     ],
 )
 def test_a_title_is_stored_as_org_roam_will_show_it(title: str, stored: str, reason: str) -> None:
-    """One named normalisation; a second time changes nothing, and both readers agree on it."""
-    assert normalised_title(title) == stored, reason
-    assert normalised_title(stored) == stored
-    meant = draft(title=title)
-    check_written(meant, parse_note(render_node(meant), file="new.org"))
+    """One named normalisation; a second time changes nothing, and our reader gives back what it made."""
+    plain = normalised_title(title)
+    assert escaped_name(plain) == stored, reason
+    assert normalised_title(plain) == plain
+    meant = draft(title=title, aliases=(title,))
+    note = parse_note(render_node(meant), file="new.org")
+    check_written(meant, note)
+    assert (note.title, note.nodes[0].title, note.nodes[0].aliases) == (plain, plain, (plain,))
+
+
+@pytest.mark.parametrize("title", [f"a{Z}b", f"git{Z}:main", f"git{Z}{Z}:main", f"[{Z}[x]]", f"%%{Z}("])
+def test_a_break_in_a_title_comes_back(title: str) -> None:
+    """One that was given is told from one that was put there."""
+    assert parse_note(render_node(draft(title=title)), file="new.org").title == title
+
+
+@pytest.mark.parametrize("first", TYPES)
+def test_no_two_tags_make_a_link(first: str) -> None:
+    """Each type of link is a word, and words are tags: also a file of two such tags holds no link."""
+    for second in (*TYPES, "bash", "ulid"):
+        meant = draft(tags=(first, second))
+        note = parse_note(render_node(meant), file="new.org")
+        check_written(meant, note)
+        assert note.nodes[0].links == ()
+
+
+@pytest.mark.parametrize("title", ["Use id:ulid for keys", "user_id:5", "<id:x y>"])
+def test_a_name_holds_no_link_to_a_node(title: str) -> None:
+    """A title's own words are never meant as one."""
+    assert parse_note(render_node(draft(title=title, aliases=(title,))), file="new.org").nodes[0].links == ()
 
 
 @pytest.mark.parametrize("title", ["", " \n\t", "\x00\x1b", "\u200b\u200e", "\ud800", "\x85"])
