@@ -24,18 +24,18 @@ from roamkb.actions import learn as learning
 from roamkb.actions import verify as verifying
 from roamkb.actions.init import init
 from roamkb.actions.judges import by_caller
-from roamkb.core.judging import Judgement
-from roamkb.core.verification import Scores
-from roamkb.core.verification import scores_of
 from roamkb.core.attention import Observation
 from roamkb.core.errors import RoamkbError
 from roamkb.core.ids import new_id
+from roamkb.core.judging import Judgement
 from roamkb.core.learning import Learning
 from roamkb.core.ledger import State as Replayed
 from roamkb.core.model import Kind
 from roamkb.core.replay import replay
 from roamkb.core.saying import Hand
 from roamkb.core.saying import Saying
+from roamkb.core.verification import Scores
+from roamkb.core.verification import scores_of
 from roamkb.formats.events import learning_line
 from roamkb.formats.standings import event_row
 from roamkb.formats.standings import standing_row
@@ -230,7 +230,11 @@ def verify(folder: Path) -> str:
     log = log_of(folder)
     state = log.read().state()
     bench = verifying.Bench(
-        name="caller", judge=by_caller(Judgement(scores=scores_of(dict.fromkeys(Scores.__slots__, 0.9)))), missing_anchors=lambda _: (), boot={}, shown={}
+        name="caller",
+        judge=by_caller(Judgement(scores=scores_of(dict.fromkeys(Scores.__slots__, 0.9)))),
+        missing_anchors=lambda _: (),
+        boot={},
+        shown={},
     )
     wanted = [one for one in state.standings.values() if verifying.wants_judging(one)]
     return f"{len(list(verifying.verify(log, verifying.Gate(state, bench), wanted, _hand())))} judged"
