@@ -7,8 +7,10 @@ notes are full of digests (design section 13).
 """
 
 import re
+from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Mapping
 
 from roamkb.core.secret_formats import issued
 from roamkb.core.secret_places import given
@@ -55,6 +57,25 @@ def find_secret(text: str) -> Secret | None:
         return found[0]
     less = cleaned(text)
     return next(iter(_certain(less)), None) if less != text else None
+
+
+def refuse_secrets(told: object) -> None:
+    """Raise `SecretFound` for the first credential in any text of `told`, however deep it lies.
+
+    What every door calls before it does anything, and every append before it writes anything.
+    """
+    from roamkb.core.errors import SecretFound
+
+    left = [told]
+    while left:
+        one = left.pop()
+        if isinstance(one, str):
+            if secret := find_secret(one):
+                raise SecretFound(secret.kind, secret.start)
+        elif isinstance(one, Mapping):
+            left += [*one.values(), *one]
+        elif isinstance(one, Collection):
+            left += one
 
 
 def _certain(text: str) -> list[Secret]:
