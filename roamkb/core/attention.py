@@ -15,6 +15,7 @@ from roamkb.core.moments import is_vague
 from roamkb.core.moments import of_the_moment
 from roamkb.core.observation import Observation as Observation
 from roamkb.core.secrets import SECRET_MARK
+from roamkb.core.secrets import find_secret
 from roamkb.core.secrets import names_a_secret
 from roamkb.core.stem import stem
 from roamkb.core.text import folded
@@ -129,7 +130,7 @@ _LETTERS = re.compile(r"[^\W\d_]")
 def neglected(text: str, type: str = "") -> str:
     """Return why `text`, said as a `type`, isn't worth a second look; empty where it may be."""
     found = list(words(text))
-    if SECRET_MARK.search(text):
+    if SECRET_MARK.search(text) or find_secret(text):
         return "it held a secret"
     if len(found) < _LEAST_WORDS and len(text.strip()) < 12:
         return "it says too little"

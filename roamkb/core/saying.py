@@ -12,7 +12,6 @@ from datetime import datetime
 from roamkb.core.confidence import AT_FIRST
 from roamkb.core.confidence import first
 from roamkb.core.confidence import started
-from roamkb.core.errors import SecretFound
 from roamkb.core.errors import UsageError
 from roamkb.core.ids import next_id
 from roamkb.core.learning import PROVENANCES
@@ -24,7 +23,7 @@ from roamkb.core.ledger import SAID_AGAIN
 from roamkb.core.ledger import Event
 from roamkb.core.ledger import State
 from roamkb.core.model import Kind
-from roamkb.core.secrets import find_secret
+from roamkb.core.secrets import refuse_secrets
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
 from roamkb.core.tokens import words
@@ -129,9 +128,7 @@ def check_saying(saying: Saying) -> None:
         )
     if saying.provenance not in PROVENANCES:
         raise UsageError(f"no provenance {shown(saying.provenance)}", hint=f"one of {', '.join(PROVENANCES)}")
-    for text in saying.texts():
-        if secret := find_secret(text):
-            raise SecretFound(secret.kind, secret.start)
+    refuse_secrets([*saying.texts()])
 
 
 def drafted(saying: Saying, hand: Hand, state: State, *, taken: Container[str] | None = None) -> Learning:
