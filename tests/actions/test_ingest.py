@@ -285,6 +285,19 @@ def test_what_may_contradict_is_new_and_flagged(one: str, other: str, world: Wor
     assert all("may_contradict" in one.flags for one in standings(world.personal))
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Client A pays in euros", "Client B pays in euros"),
+        ("The user table is partitioned by month", "The order table is partitioned by month"),
+        ("Rebase the branch before you merge it", "Merge your branch before you rebase it"),
+    ],
+)
+def test_what_says_the_same_of_something_else_is_new(one: str, other: str, world: World) -> None:
+    """One word replaced, or two exchanged, is no repetition."""
+    assert (2, 2, 0, 0, 0) == counts(taken(world, [line(one), line(other)]))
+
+
 def test_decisions_merge_word_for_word_alone(world: World) -> None:
     """Each is an act of its own day."""
     told = [("We keep the monolith", 1), ("We keep the monolith!", 2), ("We keep the monolith", 3)]

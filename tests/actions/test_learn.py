@@ -188,6 +188,25 @@ def test_what_may_contradict_is_flagged_on_both(one: str, other: str, log: Proje
     assert {"may_contradict": first.learning.id} == standing(log, second.learning.id).flags
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The cluster needs an odd number of nodes", "The cluster needs an even number of nodes"),
+        ("Rebase the branch before merging it", "Merge the branch before rebasing it"),
+        ("Client A pays in euros", "Client B pays in euros"),
+        ("The user table is partitioned by month", "The order table is partitioned by month"),
+    ],
+)
+def test_a_claim_about_something_else_confirms_nothing(one: str, other: str, log: ProjectLog) -> None:
+    """It is a learning of its own, and the first is as sure as before."""
+    first, second = log.learn(one, session="s1"), log.learn(other, session="s2")
+    assert "new" == second.outcome
+    assert (1, first.confidence) == (
+        standing(log, first.learning.id).occurrences,
+        standing(log, first.learning.id).confidence,
+    )
+
+
 def test_the_same_key_of_another_content_is_told_apart(log: ProjectLog) -> None:
     """Its own key ends in a hash, and a warning says so (D4)."""
     start = "A text whose first sixty bytes are the same as those of the next one:"
