@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from roamkb.actions.known import Finder
+from roamkb.actions.known import alike_in_meaning
 from roamkb.actions.known import called
 from roamkb.actions.known import near
 from roamkb.core.confidence import AT_FIRST
@@ -44,6 +45,8 @@ class Learned:
     occurrences: int
     #: Learnings that are nearly the same and may claim otherwise.
     may_contradict: tuple[Learning, ...] = ()
+    #: Learnings that may say the same in other words: for the reader to judge.
+    looks_like: tuple[Learning, ...] = ()
     #: What it replaced.
     superseded: Learning | None = None
     warnings: tuple[str, ...] = ()
@@ -57,8 +60,11 @@ def learn(
     hand: Hand,
     *,
     supersedes: str | None = None,
+    offer_paraphrases: bool = False,
 ) -> Learned:
     """Add `saying` to `log`, whose lock is taken meanwhile, and return what became of it.
+
+    Where somebody reads the answer, `offer_paraphrases` has it name what seems to say the same.
 
     Raises:
         UsageError, SecretFound, NotFound, Ambiguous, DiskError: nothing was written.
@@ -69,7 +75,8 @@ def learn(
         contents = log.read()
         state = contents.state()
         old = called(log, state, supersedes) if supersedes else None
-        twin, rivals = near(state, finder_of(state), saying, limit=ALIKE, besides=old)
+        finder = finder_of(state)
+        twin, rivals = near(state, finder, saying, limit=ALIKE, besides=old)
         stamps = Stamps(hand, after=contents.last_event)
         if twin is not None:
             return _repeat(log, contents, twin, saying, stamps)
@@ -77,6 +84,8 @@ def learn(
         events = [*_contradictions(stamps, learning, rivals)]
         if old:
             events.append(stamps.event("superseded", old.id, by_which=learning.id, reason="rewritten"))
+        others = (*rivals, *((old,) if old else ()))
+        alike = alike_in_meaning(state, finder, saying.content, besides=others) if offer_paraphrases else ()
         log.append([learning], events)
     return Learned(
         learning=learning,
@@ -84,6 +93,7 @@ def learn(
         confidence=started(learning.confidence, learning.provenance),
         occurrences=1,
         may_contradict=tuple(rival.learning for rival in rivals),
+        looks_like=tuple(one.learning for one in alike),
         superseded=old.learning if old else None,
         warnings=tuple(_warnings(saying, learning)),
         path=log.knowledge,

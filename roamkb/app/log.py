@@ -128,7 +128,7 @@ class ProjectLog:
             provenance=provenance or "observed",
             confidence=hundredths(confidence),
         )
-        return self.take(saying, agent=agent, session=session, supersedes=supersedes)
+        return self.take(saying, agent=agent, session=session, supersedes=supersedes, offer_paraphrases=True)
 
     def take(
         self,
@@ -137,13 +137,21 @@ class ProjectLog:
         agent: str | None = None,
         session: str | None = None,
         supersedes: str | None = None,
+        offer_paraphrases: bool = False,
     ) -> "Learned":
-        """Add `saying` to the log, as `learn` does."""
+        """Add `saying` to the log, as `learn` does; what hooks take in names no paraphrases."""
         from roamkb.actions.learn import learn
 
         log = self._log(saying.content)
         hand = self._hand(agent=agent, session=session)
-        return learn(log, lambda state: self._finder(log, state), saying, hand, supersedes=supersedes)
+        return learn(
+            log,
+            lambda state: self._finder(log, state),
+            saying,
+            hand,
+            supersedes=supersedes,
+            offer_paraphrases=offer_paraphrases,
+        )
 
     def keep(self, fact: "Fact") -> Path | None:
         """Add to the log a fact that the knowledge base may not have; return where it is now, if anywhere."""

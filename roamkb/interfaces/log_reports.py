@@ -86,7 +86,8 @@ def learn(result: "Learned") -> Printed:
         )
         if result.superseded:
             what += f", in place of {shown(result.superseded.key)}"
-        return f"{what} ({as_fraction(result.confidence):.2f})"
+        alike = (f"looks like {shown(one.key)}: {_title(one.content)}" for one in result.looks_like)
+        return "\n".join([f"{what} ({as_fraction(result.confidence):.2f})", *alike])
 
     return Printed(
         json={
@@ -100,6 +101,7 @@ def learn(result: "Learned") -> Printed:
             "confidence": as_fraction(result.confidence),
             "occurrences": result.occurrences,
             "may_contradict": [{"id": rival.id, "key": rival.key} for rival in result.may_contradict],
+            "looks_like": [{"id": one.id, "key": one.key} for one in result.looks_like],
             "supersedes": result.superseded.id if result.superseded else None,
             "path": str(result.path),
             "warnings": warnings,
