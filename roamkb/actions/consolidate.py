@@ -30,6 +30,7 @@ from roamkb.core.ledger import Event
 from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State
 from roamkb.core.replay import replay
+from roamkb.core.saying import THIN
 from roamkb.core.saying import Hand
 from roamkb.core.saying import Saying
 from roamkb.core.saying import Stamps
@@ -155,6 +156,8 @@ def _events(plan: SessionPlan, state: State, stamps: Stamps) -> list[Event]:
         fields = difference(state.standings[id].learning, said.text)
         event = stamps.event("repeated", id, task=said.task, source=noticed.source, **fields)
         events.append(replace(event, agent=said.agent or event.agent, session=said.session))
+    thin = (noticed for noticed in plan.created if noticed.thin)
+    events += (stamps.event("flagged", one.id, reason=THIN, evidence=one.thin) for one in thin)
     for own, rival in plan.rivals:
         events.append(stamps.event("flagged", own, reason="may_contradict", evidence=rival))
         events.append(stamps.event("flagged", rival, reason="may_contradict", evidence=own))
@@ -222,7 +225,7 @@ def _summary(agent: str, kept: Sequence[Standing], hand: Hand, state: State) -> 
     saying = Saying(
         content=(
             f"{agent} learned {counted(len(kept), 'thing')} in {counted(len(sessions), 'session')} "
-            f"({counts}); surest: {surest.learning.content.strip()}"
+            f"({counts}); surest: {surest.learning.statement.strip()}"
         )[:1000],
         type=SUMMARY,
         provenance="inferred",

@@ -140,7 +140,7 @@ def called(log: Log, state: State, name: str) -> Standing:
         raise Ambiguous(
             name,
             [
-                Candidate(id=one.id, title=clipped(shown(one.learning.content), 80), path=log.knowledge)
+                Candidate(id=one.id, title=clipped(shown(one.learning.statement), 80), path=log.knowledge)
                 for one in found
             ],
         )

@@ -17,6 +17,7 @@ from roamkb.core.learning import label_of
 from roamkb.core.ledger import Event
 from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State
+from roamkb.core.saying import THIN
 from roamkb.core.saying import Hand
 from roamkb.core.saying import Saying
 from roamkb.core.saying import Stamps
@@ -82,6 +83,8 @@ def learn(
             return _repeat(log, contents, twin, saying, stamps)
         learning = drafted(saying, hand, state)
         events = [*_contradictions(stamps, learning, rivals)]
+        if saying.thin:
+            events.append(stamps.event("flagged", learning.id, reason=THIN, evidence=saying.thin))
         if old:
             events.append(stamps.event("superseded", old.id, by_which=learning.id, reason="rewritten"))
         others = (*rivals, *((old,) if old else ()))
@@ -122,6 +125,8 @@ def _contradictions(stamps: Stamps, learning: Learning, rivals: Sequence[Standin
 
 
 def _warnings(saying: Saying, learning: Learning) -> Iterator[str]:
+    if saying.thin:
+        yield f"kept, and flagged as thin: {saying.thin}"
     if names_a_secret(saying.content):
         yield "it reads as if it told a password; if it does, change it there: the log keeps every line"
     elif has_high_entropy(saying.content):

@@ -26,6 +26,7 @@ from roamkb.core.model import Kind
 from roamkb.core.model import Project
 
 if TYPE_CHECKING:
+    from roamkb.actions.observe import Declined
     from roamkb.actions.promote import Promoted
     from roamkb.app.experience import ProjectExperience
     from roamkb.core.brief import Brief
@@ -99,6 +100,7 @@ class HookedSession:
             told_cwd=cwd or None,
         )
         self._began = time.monotonic()
+        self._refused: list[Declined] = []
 
     def text(self, name: str) -> str:
         """Return a field of the payload, empty where it is no text."""
@@ -203,7 +205,8 @@ class HookedSession:
     def _without_comments(self, happened: "Sequence[Happening]") -> "list[Happening]":
         done = [one for one in happened if one.type in ("tool_use", "error")]
         if all(one.outcome != "failure" for one in done):
-            self._door.observe(self._command, from_command=True, session=self.session)
+            found = self._door.observe(self._command, from_command=True, session=self.session)
+            self._refused += (one for one in found.declined if one.is_refused)
         return done
 
     def stop(self) -> "Promoted | None":
@@ -270,11 +273,15 @@ class HookedSession:
         )
         return known
 
-    def succeeded(self) -> None:
-        """Record what a tool did, and where it is what a remedy was offered for, that it helped."""
+    def succeeded(self) -> "Sequence[Declined]":
+        """Record what a tool did, and where it is what a remedy was offered for, that it helped.
+
+        Return what it said to be kept and no log may have.
+        """
         self.record()
         if self.log is not None:
             self._settle(failed=False)
+        return self._refused
 
     def _settle(self, *, failed: bool) -> None:
         """Count the remedy that was offered for this command: it works now, or fails as before."""

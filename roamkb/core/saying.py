@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
 from datetime import datetime
+from typing import Final
 
 from roamkb.core.confidence import AT_FIRST
 from roamkb.core.confidence import first
@@ -31,6 +32,8 @@ from roamkb.core.topics import topics
 #: Bytes of one statement; more is a document, not a learning.
 MOST_BYTES = 64 * 1024
 _LONGEST_TYPE = 40
+#: What a learning is flagged as that somebody wants kept although it says little.
+THIN: Final = "thin"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +54,8 @@ class Saying:
     confidence: int | None = None
     #: Who else is concerned: `execution`, `context`, `template`, `only_for`.
     extra: Mapping[str, object] = field(default_factory=dict)
+    #: Why it says little, where somebody wants it kept all the same.
+    thin: str = ""
 
     def texts(self) -> Iterator[str]:
         """Yield every text that the caller gave."""
