@@ -179,7 +179,7 @@ def import_bundle(log: Log, path: Path, hand: Hand, *, yes: bool = False) -> Imp
         log,
         [*_own_ids(log, opened.bundle.said), *opened.bundle.invalid],
         voice,
-        file=path,
+        files=[path],
         kind=header.kind,
         dry_run=not yes,
         preview=not yes,

@@ -426,10 +426,10 @@ class HookedSession:
         """Import what another tool keeps for the project; say whether it had changed."""
         from roamkb.storage.lines import changed
 
-        source = self._door._source(None)
+        sources = self._door._sources(None)
         mark = log.local / "imported"
-        seen = repr((str(source), changed(source))) if source else ""
-        if not source or (mark.is_file() and mark.read_text() == seen):
+        seen = repr([(str(source), changed(source)) for source in sources])
+        if not sources or (mark.is_file() and mark.read_text() == seen):
             return False
         self._door.ingest()
         mark.write_text(seen)

@@ -165,12 +165,15 @@ def ingest(result: "Ingested") -> Printed:
             },
             "dry_run": result.is_dry_run,
             "file": str(result.file) if result.file else None,
+            "files": [str(path) for path in result.files],
             "preview": [
                 {"key": one.key, "type": one.type, "content": one.content, "tags": list(one.tags)}
                 for one in result.preview
             ],
         },
         text=text,
+        # what holds nothing but what nobody can read is no source
+        status=2 if invalid and not (result.new or result.merged or result.already) else 0,
         warnings=tuple(_about_source(result)),
     )
 
