@@ -88,7 +88,7 @@ class Ingested:
 
 
 def knowledge_lines(*paths: Path) -> Iterator[Said | BadLine]:
-    """Yield what the lines of other tools' logs say, and the entries of their stores, as learnings of ours."""
+    """Yield what other tools say in the lines of their logs and the entries of their stores, as learnings."""
     for path in paths:
         for said in _said(path):
             if isinstance(said, Said):
