@@ -112,7 +112,7 @@ def differ(one: str, other: str) -> bool:
         or _words_differ(ours, others, is_variant)
         or _is_replaced(ours, others, is_variant)
         or _limits(mine) != _limits(theirs)
-        or changed_places(ours, others)
+        or changed_places(ours, _in_forms_of(ours, others, is_variant))
         or _cases_differ(one, other)
     )
 
@@ -124,7 +124,10 @@ def exchanged(one: str, other: str) -> bool:
     """
     mine, theirs = claim_of(one).words, claim_of(other).words
     ours, others = _joined(mine, theirs), _joined(theirs, mine)
-    return _is_replaced(ours, others, _variants(one, other)) or changed_places(ours, others)
+    is_variant = _variants(one, other)
+    return _is_replaced(ours, others, is_variant) or changed_places(
+        ours, _in_forms_of(ours, others, is_variant)
+    )
 
 
 def oppose(one: str, other: str) -> bool:
@@ -422,6 +425,20 @@ def _in_common(a: Sequence[str], b: Sequence[str]) -> Iterator[tuple[int, int]]:
             x += 1
         else:
             y += 1
+
+
+def _in_forms_of(mine: Sequence[Word], theirs: Sequence[Word], is_variant: _Compare) -> list[Word]:
+    """Return `theirs`, each word by the root of what it is a form of in the other text."""
+    ours, others = {word.root for word in mine}, {word.root for word in theirs}
+    alone = [word for word in mine if word.root not in others and word.is_content][:_MOST_VARIANTS]
+
+    def found(word: Word) -> Word:
+        if not alone or word.root in ours or not word.is_content:
+            return word
+        twin = next((one for one in alone if is_variant(one, word)), None)
+        return replace(word, root=twin.root) if twin else word
+
+    return [found(word) for word in theirs]
 
 
 def _limits(claim: Claim) -> int:

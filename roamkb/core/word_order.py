@@ -25,10 +25,10 @@ def _set(words: str) -> frozenset[str]:
 
 
 #: What says how the next word hangs together with the rest; the last ones are German.
-_HEADS: Final = RELATING - _set("and or that which who whom of each every such however") | _set(
+_HEADS: Final = RELATING - _set("and or that which who whom of out each every such however") | _set(
     "before after until till unless only under below over above against around between among during instead "
     "behind beyond except despite toward towards nach vor bis wenn falls während weil mit von für aus zu in "
-    "auf an über unter durch gegen zwischen statt nur"
+    "am im zum zur vom beim auf an über unter durch gegen zwischen statt nur"
 )
 #: What begins a clause; an adjunct may stand within one.
 _CLAUSES: Final = _set(
@@ -40,6 +40,7 @@ _PASSIVE: Final = _set("is are was were be been being get gets got")
 #: What may stand anywhere, or nowhere. Other small words are things where they stand: the *order* table.
 _SILENT: Final = _PASSIVE | _set(
     "the a an it its this that these those there also too please both just actually really "
+    "of out which who whom each every such however "
     "has have had do does did can could will would shall should must may might need needs "
     "der die das den dem des ein eine einen einem einer eines ist sind war wird werden wurde wurden hat "
     "haben auch soll sollte muss kann darf es sich le la les el los un une"
@@ -75,7 +76,6 @@ def changed_places(mine: Sequence["Word"], theirs: Sequence["Word"]) -> bool:
         return False
     if _heads_moved(a, b):
         return True
-    a, b = _without_adjuncts(a, b)
     return _is_exchange(_in_lists_order(a), _in_lists_order(b))
 
 
@@ -84,7 +84,7 @@ def _places(words: Sequence["Word"]) -> Iterator[_Place]:
     for word in words:
         is_first = is_first or word.is_apart
         if word.plain in _HEADS:
-            head, is_first = word.plain, True
+            head, is_first = f"{head} {word.plain}".lstrip(), True
         elif word.plain in _LISTING:
             is_listed = True
         elif word.is_content or word.is_number or word.plain not in _SILENT:
@@ -135,28 +135,6 @@ def _heads_moved(a: Sequence[_Place], b: Sequence[_Place]) -> bool:
     return bool(gone & new)
 
 
-def _without_adjuncts(a: Sequence[_Place], b: Sequence[_Place]) -> tuple[list[_Place], list[_Place]]:
-    """Return both without the phrases that the same small word begins in both: those stand anywhere."""
-    left, right = list(a), list(b)
-    for head, key in sorted((_heads(a) & _heads(b)).keys()):
-        start = next((n for n, one in enumerate(left) if (one.head, one.key) == (head, key)), None)
-        other = next((n for n, one in enumerate(right) if (one.head, one.key) == (head, key)), None)
-        if start is None or other is None:
-            continue
-        size = 1
-        while (
-            max(start, other) + size < max(len(left), len(right))
-            and start + size < len(left)
-            and other + size < len(right)
-            and left[start + size].key == right[other + size].key
-            and not (left[start + size].is_first or right[other + size].is_first)
-        ):
-            size += 1
-        del left[start : start + size]
-        del right[other : other + size]
-    return left, right
-
-
 def _in_lists_order(places: Sequence[_Place]) -> list[_Place]:
     """Return them with what a list names in the order of the alphabet, where a clause is nothing but it."""
     found = list(places)
@@ -166,7 +144,8 @@ def _in_lists_order(places: Sequence[_Place]) -> list[_Place]:
         while end < len(found) and found[end].is_listed and not found[end].head:
             end += 1
         is_alone = start == 0 or found[start].is_first or end == len(found) or found[end].is_first
-        if end - start > 1 and is_alone:
+        # to Sentry and metrics to Datadog: what a small word stands before goes with it
+        if end - start > 1 and is_alone and not found[start].head:
             found[start:end] = sorted(found[start:end], key=lambda one: one.key)
         start = end
     return found
@@ -178,21 +157,28 @@ def _is_exchange(a: Sequence[_Place], b: Sequence[_Place]) -> bool:
     if len(one) != len(other):
         return False
     unlike = [n for n, (x, y) in enumerate(zip(one, other, strict=True)) if x != y]
-    if not unlike:
+    if not unlike or unlike[-1] - unlike[0] >= _LONGEST_APART:
         return False
     begin, end = unlike[0], unlike[-1] + 1
     is_whole = begin == 0 and end == len(one)
-    one, other = one[begin:end], other[begin:end]
+    a, b, one, other = a[begin:end], b[begin:end], one[begin:end], other[begin:end]
     size = len(one)
-    if size > _LONGEST_APART:
-        return False
     if size == 2:
-        return all(place.is_exact for place in a[begin:end]) and not is_whole
+        are_names = all(place.is_exact for place in a) and not is_whole
+        return are_names and not _is_adjunct(a[0], a[1], b[1], b[0])
     if any(one[n:] + one[:n] == other for n in range(1, size)):
         return False
     return any(
-        one[size - last :] == other[:last] and one[first : size - last] == other[last : size - first]
+        one[size - last :] == other[:last]
+        and one[first : size - last] == other[last : size - first]
+        and not _is_adjunct(a[0], a[size - last], b[size - first], b[0])
         for first in range(1, size - 1)
         if one[:first] == other[size - first :]
         for last in range(1, size - first)
     )
+
+
+def _is_adjunct(first: _Place, last: _Place, first_there: _Place, last_there: _Place) -> bool:
+    """Say whether one of two parts, by how each begins in both texts, only stands elsewhere: *in Python*."""
+    is_told = first.head == first_there.head and last.head == last_there.head
+    return is_told and first.head != last.head

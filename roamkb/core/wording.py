@@ -228,7 +228,7 @@ def _groups(reduced: Callable[[str], str]) -> dict[str, str]:
 
 _SAME_STEMS = _groups(stem)
 _SAME_FORMS = _groups(inflection_stem)
-_BRITISH = re.compile(r"is(e|es|ed|ing|ation|ations|er|ers)$")
+_BRITISH = re.compile(r"(i|y)s(e|es|ed|ing|ation|ations|er|ers)$")
 
 
 def canonical(word: str) -> str:
@@ -249,7 +249,7 @@ def form_of(word: str) -> str:
 
 def _american(word: str) -> str:
     british = _BRITISH.search(word) if len(word) > 6 else None
-    return f"{word[: british.start()]}iz{british[1]}" if british else word
+    return f"{word[: british.start()]}{british[1]}z{british[2]}" if british else word
 
 
 _CONTRARY_STEMS = frozenset(frozenset(map(stem, pair.split("/"))) for pair in _CONTRARY.split())
