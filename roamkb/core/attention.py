@@ -127,17 +127,22 @@ _MOST_CHARACTERS = 2000
 _LETTERS = re.compile(r"[^\W\d_]")
 
 
-def neglected(text: str, type: str = "") -> str:
-    """Return why `text`, said as a `type`, isn't worth a second look; empty where it may be."""
-    found = list(words(text))
+def refused(text: str) -> str:
+    """Return why no log may have `text`, whoever wants it kept; empty where one may."""
     if SECRET_MARK.search(text) or find_secret(text):
         return "it held a secret"
+    return "it names a secret" if names_a_secret(text) else ""
+
+
+def neglected(text: str, type: str = "") -> str:
+    """Return why `text`, said as a `type`, isn't worth a second look; empty where it may be."""
+    if reason := refused(text):
+        return reason
+    found = list(words(text))
     if len(found) < _LEAST_WORDS and len(text.strip()) < 12:
         return "it says too little"
     if len(text) > _MOST_CHARACTERS:
         return "it is no statement but a document"
-    if names_a_secret(text):
-        return "it names a secret"
     if reason := of_the_moment(text, decides=bool(type) and attention_to(type).filter == DECISION):
         return reason
     if is_vague(text):

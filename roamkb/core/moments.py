@@ -17,6 +17,7 @@ _PASS = (
 )
 _RUNS = r"(?:tests?|checks?|suites?|builds?|ci|pipelines?|linters?|lint|type ?checker|mypy|ruff)"
 _DEED: Final = "it tells what somebody did"
+_RUN: Final = "it is the result of a run"
 #: (why, how it sounds)
 _OF_THE_MOMENT: Final = (
     (
@@ -37,7 +38,7 @@ _OF_THE_MOMENT: Final = (
         r"|\b(?:from|mentioned|described|listed)\s+above\b|\bin\s+my\s+last\b",
     ),
     (
-        "it is the result of a run",
+        _RUN,
         rf"\b{_RUNS}\b(?:\s+\w+){{0,2}}?\s+(?:(?:now|all|still|again)\s+)?{_PASS}(?!\w)"
         r"(?!,?\s+(?:only|when|if|unless|with|without|because|locally|but|even|although|while|in|under"
         r"|on(?!\s+(?:my|our|your)\b))\b)"
@@ -100,6 +101,12 @@ def of_the_moment(text: str, *, decides: bool = False) -> str:
     left = " ".join(one for why, one in found if not why)
     why = next((why for why, _ in found if why), "")
     return why if why and (not left or is_vague(left)) else ""
+
+
+def reports_work(sentence: str) -> bool:
+    """Say whether `sentence` tells what somebody did or will do, or how a run ended, and no more."""
+    claim = claim_of(sentence)
+    return is_deed(claim) or any(how.search(claim) for why, how in _MOMENTS if why in (_DEED, _RUN))
 
 
 def _sentences(text: str) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 from datetime import datetime
+from typing import Final
 
 from roamkb.core.confidence import AT_FIRST
 from roamkb.core.confidence import first
@@ -34,6 +35,8 @@ MOST_BYTES = 64 * 1024
 _LONGEST_TYPE = 40
 #: What a line says of a fix that was applied and worked.
 FIX_APPLIED = "fix_applied"
+#: What a learning is flagged as that somebody wants kept although it says little.
+THIN: Final = "thin"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +57,8 @@ class Saying:
     confidence: int | None = None
     #: Who else is concerned: `execution`, `context`, `template`, `only_for`.
     extra: Mapping[str, object] = field(default_factory=dict)
+    #: Why it says little, where somebody wants it kept all the same.
+    thin: str = ""
 
     def texts(self) -> Iterator[str]:
         """Yield every text that the caller gave."""

@@ -21,6 +21,8 @@ class Statement:
     text: str
     provenance: str = "observed"
     tags: tuple[str, ...] = ()
+    #: Whether a type word stands before it: somebody wants it kept.
+    announced: bool = False
 
 
 #: How a sentence of an agent's begins that says what was found out; the rest is the statement.
@@ -136,14 +138,13 @@ _LONGEST = 600
 
 def statements_of_agent(message: str) -> Iterator[Statement]:
     """Yield what an agent's message states: `TYPE:` lines, and sentences that announce a finding."""
-    from roamkb.formats.commands import captured_from_message
+    from roamkb.formats.commands import read_message
 
-    message = _AGENT_HANDS_ON.sub("\n\n", _own(message[:_LONGEST_MESSAGE]))
-    marked = captured_from_message(message)
+    marked, rest = read_message(_AGENT_HANDS_ON.sub("\n\n", _own(message[:_LONGEST_MESSAGE])))
     for one in marked:
-        yield Statement(type=one.said or one.type, text=one.text, tags=one.tags)
+        yield Statement(type=one.said or one.type, text=one.text, tags=one.tags, announced=True)
     taken = " ".join(one.text for one in marked).casefold()
-    for sentence in _sentences(message):
+    for sentence in _sentences(rest):
         cue = _CUE.match(sentence)
         if not cue or _OF_THE_MOMENT.match(sentence):
             continue

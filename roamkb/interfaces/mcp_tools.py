@@ -126,7 +126,7 @@ TOOLS: tuple[Tool, ...] = (
         "learn",
         "Remember a learning (lesson, decision, gotcha, pattern, must-check) in this project's log.",
         "outcome:string id:string key:string type:string content:string tags:array confidence:number "
-        "occurrences:integer may_contradict:array path:string warnings:array",
+        "occurrences:integer may_contradict:array looks_like:array path:string warnings:array",
         of="learn",
         is_read_only=False,
     ),

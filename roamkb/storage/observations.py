@@ -72,7 +72,11 @@ def keep_observation(local: Path, observation: Observation) -> Path:
     if path.parent.is_symlink():
         raise DiskError(path.parent, "is a link; roamkb follows none in a project's log", hint="remove it")
     private_folder(path.parent)
-    told = {key: value for key, value in asdict(observation).items() if value not in ("", None)}
+    told = {
+        key: value
+        for key, value in asdict(observation).items()
+        if value not in ("", None) and value is not False
+    }
     told |= {key: withheld(value) for key, value in told.items() if isinstance(value, str)}
     told["text"] = clipped(told.get("text", ""), _LONGEST)
     line = json.dumps(told).encode() + b"\n"
