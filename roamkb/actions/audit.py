@@ -162,7 +162,9 @@ def _repetitions(contents: Contents, state: State) -> Iterator[Action]:
         learning = standing.learning
         alike = said.setdefault(sense(learning), [])
         # the same words may claim something else: x == 1, x != 1
-        twin = next((one for one in alike if not differ(one.learning.content, learning.content)), standing)
+        twin = next(
+            (one for one in alike if not differ(one.learning.statement, learning.statement)), standing
+        )
         if twin is standing:
             alike.append(standing)
         namesake = called.setdefault(learning.key.casefold(), standing)

@@ -183,7 +183,7 @@ def import_bundle(log: Log, opened: Opened, hand: Hand, *, yes: bool = False) ->
         log,
         [*_own_ids(log, opened.bundle.said), *opened.bundle.invalid],
         voice,
-        file=path,
+        files=[path],
         kind=header.kind,
         dry_run=not yes,
         preview=not yes,

@@ -31,6 +31,7 @@ from roamkb.core.ledger import Event
 from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State
 from roamkb.core.replay import replay
+from roamkb.core.saying import THIN
 from roamkb.core.saying import Hand
 from roamkb.core.saying import Saying
 from roamkb.core.saying import Stamps
@@ -159,6 +160,8 @@ def _events(plan: SessionPlan, state: State, stamps: Stamps) -> list[Event]:
     events += [
         stamps.event("flagged", one, reason=MAY_CONTRADICT, evidence=other) for one, other in plan.disputed
     ]
+    thin = (noticed for noticed in plan.created if noticed.thin)
+    events += (stamps.event("flagged", one.id, reason=THIN, evidence=one.thin) for one in thin)
     return events
 
 
@@ -223,7 +226,7 @@ def _summary(agent: str, kept: Sequence[Standing], hand: Hand, state: State) -> 
     saying = Saying(
         content=(
             f"{agent} learned {counted(len(kept), 'thing')} in {counted(len(sessions), 'session')} "
-            f"({counts}); surest: {surest.learning.content.strip()}"
+            f"({counts}); surest: {surest.learning.statement.strip()}"
         )[:1000],
         type=SUMMARY,
         provenance="inferred",

@@ -18,7 +18,6 @@ from roamkb.core.curation import Change
 from roamkb.core.curation import Cluster
 from roamkb.core.curation import clusters
 from roamkb.core.errors import ChangedOnDisk
-from roamkb.core.errors import SecretFound
 from roamkb.core.errors import UsageError
 from roamkb.core.ledger import Event
 from roamkb.core.ledger import State
@@ -27,7 +26,7 @@ from roamkb.core.proposal import digest_of
 from roamkb.core.proposal import event_id
 from roamkb.core.proposal import is_named
 from roamkb.core.saying import Hand
-from roamkb.core.secrets import find_secret
+from roamkb.core.secrets import refuse_secrets
 from roamkb.core.text import clipped
 from roamkb.core.text import counted
 from roamkb.core.text import shown
@@ -138,8 +137,7 @@ def check_reason(reason: str) -> None:
     """Raise where there is no reason that can stand in the log."""
     if not shown(reason):
         raise UsageError("a review needs a reason", hint='--reason "Same fact, told three times"')
-    if secret := find_secret(reason):
-        raise SecretFound(secret.kind, secret.start)
+    refuse_secrets(reason)
 
 
 def _require_same(log: Log, proposal: Curation, name: str) -> None:

@@ -46,8 +46,10 @@ from roamkb.core.text import shown
 from roamkb.formats.auto_memory import read_memory
 from roamkb.formats.events import BadLine
 from roamkb.formats.events import Said
+from roamkb.formats.events import json_line
 from roamkb.formats.events import learning_line
 from roamkb.formats.events import read_learnings
+from roamkb.storage.foreign_stores import store_entries
 from roamkb.storage.log import Contents
 from roamkb.storage.log import Log
 from roamkb.storage.sources import memory_files
@@ -74,8 +76,9 @@ _PROVENANCE = "user-stated"
 class Ingested:
     """What became of a source's statements; `read` is the sum of the others."""
 
-    #: None where nothing was found to read.
+    #: None where nothing was found to read; of several the first.
     file: Path | None
+    files: tuple[Path, ...] = ()
     read: int = 0
     new: int = 0
     merged: int = 0
@@ -87,14 +90,24 @@ class Ingested:
     preview: tuple[Learning, ...] = ()
 
 
-def knowledge_lines(path: Path) -> Iterator[Said | BadLine]:
-    """Yield what each line of another tool's `knowledge.jsonl` says, as a learning of ours."""
-    for number, line in source_lines(path):
+def knowledge_lines(*paths: Path) -> Iterator[Said | BadLine]:
+    """Yield what other tools say in the lines of their logs and the entries of their stores, as learnings."""
+    for path in paths:
+        for said in _said(path):
+            if isinstance(said, Said):
+                yield replace(said, learning=imported(said.learning))
+            else:
+                yield replace(said, reason=f"{path.name}: {said.reason}") if len(paths) > 1 else said
+
+
+def _said(path: Path) -> Iterator[Said | BadLine]:
+    entries = store_entries(path)
+    lines = source_lines(path) if entries is None else enumerate(map(json_line, entries), start=1)
+    for number, line in lines:
         if isinstance(line, BadLine):
             yield line
-            continue
-        for said in read_learnings((line,), first=number):
-            yield said if isinstance(said, BadLine) else replace(said, learning=imported(said.learning))
+        else:
+            yield from read_learnings((line,), first=number)
 
 
 def kinds_said(path: Path) -> Iterator[Kind | None]:
@@ -145,7 +158,7 @@ def ingest(
     statements: Iterable[Said | BadLine],
     hand: Hand,
     *,
-    file: Path,
+    files: Sequence[Path],
     kind: Kind,
     dry_run: bool = False,
     preview: bool = False,
@@ -159,7 +172,7 @@ def ingest(
     Raises:
         DiskError, Busy: what was read before is in the log. NotDurable: so is this, perhaps.
     """
-    result = Ingested(file=file, is_dry_run=dry_run)
+    result = Ingested(file=files[0], files=tuple(files), is_dry_run=dry_run)
     stamp, known = log.stamp(), _Known(log.read())
     for batch in _batches(statements):
         plan = known.plan(batch, hand, kind)

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 _CANDIDATES = 25
 #: Characters that are enough to find it by.
 _TELLING = 1000
+#: A cosine that two of three paraphrases reach, and no two statements about different things.
+_NEAR_IN_MEANING = 0.7
+_MOST_OFFERED = 3
 
 
 class Asked(Protocol):
@@ -89,13 +92,39 @@ def near(
     return twin, () if twin else tuple(rivals)
 
 
-def _sharing_words(state: State, finder: Finder, text: str, type: str) -> Iterator[Standing]:
-    """Yield the learnings of a type that answer best to the words of `text`."""
+def alike_in_meaning(
+    state: State, finder: Finder, text: str, *, besides: Sequence[Standing] = ()
+) -> tuple[Standing, ...]:
+    """Return the learnings that seem to say what `text` says in other words, the nearest first.
+
+    By the table of word vectors, which knows English: a likeness to be looked at, never one to act on.
+    """
+    from roamkb.core.language import is_english
+    from roamkb.core.vectors import closeness
+    from roamkb.storage.word_table import word_table
+
+    table = word_table()
+    meant = table.vector(words(text[:_TELLING])) if table and is_english(words(text)) else None
+    if table is None or meant is None:
+        return ()
+    near = []
+    for standing in _sharing_words(state, finder, text):
+        if standing.status == SUPERSEDED or any(standing.id == one.id for one in besides):
+            continue
+        vector = table.vector(words(standing.learning.content[:_TELLING]))
+        if vector and (cosine := closeness(meant, vector)) >= _NEAR_IN_MEANING:
+            near.append((cosine, standing))
+    near.sort(key=lambda found: -found[0])
+    return tuple(standing for _, standing in near[:_MOST_OFFERED])
+
+
+def _sharing_words(state: State, finder: Finder, text: str, type: str | None = None) -> Iterator[Standing]:
+    """Yield the learnings, of a type if one is given, that answer best to the words of `text`."""
     asked = parse_words(" ".join(dict.fromkeys(words(text[:_TELLING]))))
     # emoji and punctuation have no words to be found by
     if asked.is_empty:
         return
-    for id in scores(finder, narrowed(asked, tags=(type,)), limit=_CANDIDATES):
+    for id in scores(finder, narrowed(asked, tags=(type,)) if type else asked, limit=_CANDIDATES):
         if id in state.standings:
             yield state.standings[id]
 
@@ -111,7 +140,7 @@ def called(log: Log, state: State, name: str) -> Standing:
         raise Ambiguous(
             name,
             [
-                Candidate(id=one.id, title=clipped(shown(one.learning.content), 80), path=log.knowledge)
+                Candidate(id=one.id, title=clipped(shown(one.learning.statement), 80), path=log.knowledge)
                 for one in found
             ],
         )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from roamkb.actions.known import Finder
+from roamkb.actions.known import alike_in_meaning
 from roamkb.actions.known import called
 from roamkb.actions.known import near
 from roamkb.core.confidence import AT_FIRST
@@ -18,6 +19,7 @@ from roamkb.core.learning import nearest_type
 from roamkb.core.ledger import MAY_CONTRADICT
 from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State
+from roamkb.core.saying import THIN
 from roamkb.core.saying import Hand
 from roamkb.core.saying import Saying
 from roamkb.core.saying import Stamps
@@ -48,6 +50,8 @@ class Learned:
     occurrences: int
     #: Learnings that are nearly the same and may claim otherwise.
     may_contradict: tuple[Learning, ...] = ()
+    #: Learnings that may say the same in other words: for the reader to judge.
+    looks_like: tuple[Learning, ...] = ()
     #: What it replaced.
     superseded: Learning | None = None
     warnings: tuple[str, ...] = ()
@@ -62,10 +66,12 @@ def learn(
     *,
     supersedes: str | None = None,
     any_type: bool = True,
+    offer_paraphrases: bool = False,
 ) -> Learned:
     """Add `saying` to `log`, whose lock is taken meanwhile, and return what became of it.
 
     Without `any_type` a type that nobody used yet, and that is nearly spelt as a known one, is asked about.
+    Where somebody reads the answer, `offer_paraphrases` has it name what seems to say the same.
 
     Raises:
         UsageError, SecretFound, NotFound, Ambiguous, DiskError: nothing was written.
@@ -78,7 +84,8 @@ def learn(
         if not any_type:
             _check_type(state, saying.type)
         old = called(log, state, supersedes) if supersedes else None
-        twin, rivals = near(state, finder_of(state), saying, limit=ALIKE, besides=old)
+        finder = finder_of(state)
+        twin, rivals = near(state, finder, saying, limit=ALIKE, besides=old)
         stamps = Stamps(hand, after=contents.last_event)
         if twin is not None:
             return _repeat(log, contents, twin, saying, stamps)
@@ -86,8 +93,12 @@ def learn(
         disputed = {rival.id for rival in rivals if state.is_disputed(rival)}
         pairs = contradictions(learning.id, [rival.id for rival in rivals], disputed)
         events = [stamps.event("flagged", of, reason=MAY_CONTRADICT, evidence=other) for of, other in pairs]
+        if saying.thin:
+            events.append(stamps.event("flagged", learning.id, reason=THIN, evidence=saying.thin))
         if old:
             events.append(stamps.event("superseded", old.id, by_which=learning.id, reason="rewritten"))
+        others = (*rivals, *((old,) if old else ()))
+        alike = alike_in_meaning(state, finder, saying.content, besides=others) if offer_paraphrases else ()
         log.append([learning], events)
     return Learned(
         learning=learning,
@@ -95,6 +106,7 @@ def learn(
         confidence=started(learning.confidence, learning.provenance),
         occurrences=1,
         may_contradict=tuple(rival.learning for rival in rivals),
+        looks_like=tuple(one.learning for one in alike),
         superseded=old.learning if old else None,
         warnings=tuple(_warnings(saying, learning)),
         path=log.knowledge,
@@ -127,6 +139,8 @@ def _repeat(log: Log, contents: Contents, twin: Standing, saying: Saying, stamps
 
 
 def _warnings(saying: Saying, learning: Learning) -> Iterator[str]:
+    if saying.thin:
+        yield f"kept, and flagged as thin: {saying.thin}"
     if names_a_secret(saying.content):
         yield "it reads as if it told a password; if it does, change it there: the log keeps every line"
     elif has_high_entropy(saying.content):

@@ -51,7 +51,7 @@ def override(
     word = f"{as_fraction(confidence):.2f}"
     require_yes(
         human,
-        f"{shown(standing.learning.key)}: {clipped(shown(standing.learning.content), 300)}\n"
+        f"{shown(standing.learning.key)}: {clipped(shown(standing.learning.statement), 300)}\n"
         f"counts {as_fraction(standing.confidence):.2f} and is to count {word}, whatever happens.",
         word=word,
     )

@@ -40,6 +40,8 @@ class Declined:
     #: One redacted line.
     text: str
     reason: str
+    #: Whether the log may not have it; else it is known already.
+    is_refused: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,13 +60,14 @@ def learn_said(
 ) -> Observed:
     """Have `take` add each learning; one that can't be kept stops none of the others.
 
-    What consolidation wouldn't keep of a message isn't kept of a comment either: what isn't worth a second
-    look, and what the session was `told`.
+    Who puts a type word before something wants it kept: what seems not worth a second look is flagged.
+    Only what holds a secret is refused, and what the session was `told` is known.
 
     Raises:
         NoLog, Refused, DiskError, NotDurable: as `take` does.
     """
     from roamkb.core.attention import neglected
+    from roamkb.core.attention import refused
     from roamkb.core.saying import Saying
     from roamkb.core.secrets import redacted
 
@@ -74,13 +77,17 @@ def learn_said(
         saying = Saying(
             content=one.text, type=one.said or one.type, tags=one.tags, bead=one.bead, task=task or one.bead
         )
-        if reason := neglected(one.text) or _told(one.text, told):
+        if reason := refused(one.text):
+            declined.append(Declined(text=redacted(one.text), reason=reason, is_refused=True))
+            continue
+        if reason := _told(one.text, told):
             declined.append(Declined(text=redacted(one.text), reason=reason))
             continue
+        saying = replace(saying, thin=neglected(one.text))
         try:
             learned.append(take(saying))
         except (SecretFound, UsageError) as error:
-            declined.append(Declined(text=redacted(one.text), reason=error.message))
+            declined.append(Declined(text=redacted(one.text), reason=error.message, is_refused=True))
     return Observed(learned=tuple(learned), declined=tuple(declined))
 
 
@@ -145,7 +152,12 @@ def announced(passages: "Sequence[Passage]") -> Iterator[Happening]:
         for one in said:
             if is_human or "".join(one.text.split()) not in seen:
                 yield Happening(
-                    type=one.type, text=one.text, provenance=one.provenance, tags=one.tags, ts=passage.ts
+                    type=one.type,
+                    text=one.text,
+                    provenance=one.provenance,
+                    tags=one.tags,
+                    ts=passage.ts,
+                    announced=True,
                 )
 
 
@@ -171,4 +183,5 @@ def _observations(happened: Iterable[Happening], hand: "Hand", task: str) -> Ite
             agent=hand.agent,
             task=one.task or task,
             provenance=one.provenance,
+            announced=one.announced,
         )

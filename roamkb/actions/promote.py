@@ -253,12 +253,12 @@ class _Promoted:
     def add(self, standing: Standing) -> None:
         """Count a learning among what is there."""
         if self._is_careful:
-            self._texts[standing.id] = standing.learning.content
-            self._near.add(standing.id, shape(standing.learning.content))
+            self._texts[standing.id] = standing.learning.statement
+            self._near.add(standing.id, shape(standing.learning.statement))
 
     def why_not(self, standing: Standing) -> str:
         """Return why a learning that nobody named should wait for somebody who does."""
-        said = standing.learning.content
+        said = standing.learning.statement
         # no more than a human would read
         near = islice(self._near.candidates(shape(said)), MOST_ALIKE) if self._texts else ()
         if any(id != standing.id and not oppose(said, self._texts[id]) for id in near):
@@ -276,7 +276,7 @@ def _remember(log: Log, standing: Standing, hand: Hand, *, dry_run: bool) -> Non
 
 def _fact(standing: Standing, desk: Desk, hand: Hand) -> Fact:
     learning = standing.learning
-    content = learning.content.strip()
+    content = learning.statement.strip()
     first = shown((_FIRST.match(content) or [content])[0]).rstrip(".;")
     title = clipped(first, _TITLE)
     body = "" if title == shown(content).rstrip(".;") else content

@@ -98,7 +98,7 @@ class Desk:
     def text(self, proposal: RuleProposal) -> str:
         """Return the line that lands, made of the learning itself, whatever the event says."""
         learning = self.state.standings[proposal.learning].learning
-        return rule_line(learning.content, learning.files)
+        return rule_line(learning.statement, learning.files)
 
     def has(self, proposal: RuleProposal) -> bool:
         """Say whether the line is in the file."""

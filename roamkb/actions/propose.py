@@ -159,7 +159,7 @@ def _proposal(standing: Standing, place: Place) -> RuleProposal:
         learning=standing.id,
         target=place.target,
         section=place.section,
-        text=rule_line(learning.content, learning.files),
+        text=rule_line(learning.statement, learning.files),
     )
 
 

@@ -58,7 +58,7 @@ def _reasons(standing: Standing) -> Iterator[str]:
     learning = standing.learning
     if noise := noise_of(learning.content):
         yield f"noise: {noise}"
-    text = shown(learning.content)
+    text = shown(learning.statement)
     content_words = shape(text).all_words - FUNCTION_WORDS
     if len(content_words) < _FEW_WORDS or len(text) < _SHORT:
         yield f"terse: {len(content_words)} words that tell something, {len(text)} characters"

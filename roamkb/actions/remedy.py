@@ -8,7 +8,6 @@ from typing import Final
 
 from roamkb.core import remedies
 from roamkb.core.errors import NotFound
-from roamkb.core.errors import SecretFound
 from roamkb.core.errors import UsageError
 from roamkb.core.fingerprint import FORM
 from roamkb.core.fingerprint import Fingerprint
@@ -21,7 +20,7 @@ from roamkb.core.remedies import Trouble
 from roamkb.core.saying import MOST_BYTES
 from roamkb.core.saying import Hand
 from roamkb.core.saying import Stamps
-from roamkb.core.secrets import find_secret
+from roamkb.core.secrets import refuse_secrets
 from roamkb.core.text import shown
 from roamkb.storage.grep import linear
 from roamkb.storage.installer import how_to_add
@@ -227,9 +226,7 @@ def _check(told: Told, cure: Cure) -> None:
             hint=f"one of {', '.join(remedies.OUTCOMES)}, or none where nobody tried it yet",
         )
     said = (cure.technique, *cure.steps, cure.task, cure.pattern, cure.regex, told.type, told.category)
-    for text in said:
-        if secret := find_secret(text):
-            raise SecretFound(secret.kind, secret.start)
+    refuse_secrets(said)
     size = sum(len(text.encode("utf-8", "surrogatepass")) for text in said)
     if size > MOST_BYTES:
         raise UsageError(

@@ -14,7 +14,6 @@ from roamkb.core.consent import require_human
 from roamkb.core.consent import require_yes
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import NotDurable
-from roamkb.core.errors import SecretFound
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Kind
 from roamkb.core.proposal import TYPED
@@ -23,7 +22,7 @@ from roamkb.core.rule_proposals import APPLIED
 from roamkb.core.rule_proposals import ROLLED_BACK
 from roamkb.core.rule_proposals import RuleProposal
 from roamkb.core.saying import Stamps
-from roamkb.core.secrets import find_secret
+from roamkb.core.secrets import refuse_secrets
 from roamkb.core.text import shown
 from roamkb.formats.rule_block import BadPlace
 from roamkb.formats.rule_block import patch_of
@@ -65,8 +64,7 @@ def rollback(log: Log, kind: Kind, signature: Signature, name: str, *, human: Hu
         ChangedOnDisk: the file changed meanwhile. Nothing was changed in any case.
     """
     require_human(human)
-    if secret := find_secret(signature.reason):
-        raise SecretFound(secret.kind, secret.start)
+    refuse_secrets(signature.reason)
     at = settled(log, kind, signature)
     one = find_proposal(at, name)
     if one.state == ROLLED_BACK:

@@ -10,7 +10,6 @@ from typing import Final
 from roamkb.actions.known import called
 from roamkb.core import templates
 from roamkb.core.errors import NotFound
-from roamkb.core.errors import SecretFound
 from roamkb.core.errors import UsageError
 from roamkb.core.ledger import SUPERSEDED
 from roamkb.core.ledger import Event
@@ -18,7 +17,7 @@ from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State
 from roamkb.core.saying import Hand
 from roamkb.core.saying import Stamps
-from roamkb.core.secrets import find_secret
+from roamkb.core.secrets import refuse_secrets
 from roamkb.core.templates import Template
 from roamkb.core.text import shown
 from roamkb.core.verification import VERIFIED
@@ -248,9 +247,7 @@ def _check(wish: Wish) -> None:
     """Raise where a text of `wish` can't be kept."""
     if not shown(wish.name).strip() or len(wish.name) > _LONGEST_NAME:
         raise UsageError(f"no name of a template: {shown(wish.name[:_LONGEST_NAME])}", hint="a word or a few")
-    for text in (wish.name, wish.from_task, wish.reason, *wish.task_types):
-        if secret := find_secret(text):
-            raise SecretFound(secret.kind, secret.start)
+    refuse_secrets([wish.name, wish.from_task, wish.reason, *wish.task_types])
 
 
 def _folded(type: str) -> str:

@@ -14,7 +14,6 @@ from roamkb.actions.agent_nodes import SUPERSEDED_BY
 from roamkb.core.boundary import WritePermit
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NearDuplicate
-from roamkb.core.errors import SecretFound
 from roamkb.core.errors import UsageError
 from roamkb.core.learning import PROVENANCES
 from roamkb.core.model import Candidate
@@ -23,9 +22,9 @@ from roamkb.core.model import Note
 from roamkb.core.model import Project
 from roamkb.core.model import Unreadable
 from roamkb.core.names import note_names
-from roamkb.core.secrets import find_secret
 from roamkb.core.secrets import has_high_entropy
 from roamkb.core.secrets import names_a_secret
+from roamkb.core.secrets import refuse_secrets
 from roamkb.core.similarity import Likeness
 from roamkb.core.similarity import Shape
 from roamkb.core.similarity import likeness
@@ -153,7 +152,7 @@ def plan_write(
     supersedes: Node | None = None,
 ) -> Planned:
     """Return the node that `write` would write; raise what it raises before it writes."""
-    refuse_secrets(fact)
+    refuse_secrets([*fact.texts()])
     if fact.source not in PROVENANCES:
         raise UsageError(f"no source {shown(fact.source)}", hint=f"one of {', '.join(PROVENANCES)}")
     related = [get_node(notes, name, folder=folder)[1] for name in fact.links]
@@ -196,13 +195,6 @@ def plan_write(
         related=draft.related,
     )
     return Planned(node=node, names=tuple(names))
-
-
-def refuse_secrets(fact: Fact) -> None:
-    """Raise `SecretFound` for the first credential in any of the texts."""
-    for text in fact.texts():
-        if secret := find_secret(text):
-            raise SecretFound(secret.kind, secret.start)
 
 
 def _org(fact: Fact) -> str:

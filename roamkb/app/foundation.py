@@ -173,12 +173,10 @@ class Foundation(ABC):
         Raises:
             SecretFound: the path holds a credential, and every note would.
         """
-        from roamkb.core.errors import SecretFound
-        from roamkb.core.secrets import find_secret
+        from roamkb.core.secrets import refuse_secrets
 
         name = self._tilde(project.root) if project.root else ""
-        if secret := find_secret(name):
-            raise SecretFound(secret.kind, secret.start)
+        refuse_secrets(name)
         return name
 
     def _names_of(self, project: str) -> frozenset[str]:

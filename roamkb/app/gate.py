@@ -111,7 +111,14 @@ class ProjectGate(ProjectLog):
             confidence=hundredths(confidence),
             extra={FIX_APPLIED: True} if fix_applied else {},
         )
-        return self.take(saying, agent=agent, session=session, supersedes=supersedes, any_type=anyway)
+        return self.take(
+            saying,
+            agent=agent,
+            session=session,
+            supersedes=supersedes,
+            any_type=anyway,
+            offer_paraphrases=True,
+        )
 
     def _propose(self, text: str, *, agent: str | None, session: str | None) -> "Proposals":
         """Add what an agent proposes, and put each through the gate with its evidence."""

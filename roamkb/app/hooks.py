@@ -31,6 +31,7 @@ from roamkb.core.transcript import Speaker
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from roamkb.actions.observe import Declined
     from roamkb.actions.promote import Promoted
     from roamkb.app.experience import ProjectExperience
     from roamkb.core.brief import Brief
@@ -118,6 +119,7 @@ class HookedSession:
             told_cwd=cwd or None,
         )
         self._began = time.monotonic()
+        self._refused: list[Declined] = []
 
     def text(self, name: str) -> str:
         """Return a field of the payload, empty where it is no text."""
@@ -261,7 +263,8 @@ class HookedSession:
     def _without_comments(self, happened: "Sequence[Happening]") -> "list[Happening]":
         done = [one for one in happened if one.type in ("tool_use", "error")]
         if all(one.outcome != "failure" for one in done):
-            self._door.observe(self._command, from_command=True, session=self.session)
+            found = self._door.observe(self._command, from_command=True, session=self.session)
+            self._refused += (one for one in found.declined if one.is_refused)
         return done
 
     def stop(self, *, subagent: bool = False) -> "Asked":
@@ -427,11 +430,15 @@ class HookedSession:
         )
         return known
 
-    def succeeded(self) -> None:
-        """Record what a tool did, and where it is what a remedy was offered for, that it helped."""
+    def succeeded(self) -> "Sequence[Declined]":
+        """Record what a tool did, and where it is what a remedy was offered for, that it helped.
+
+        Return what it said to be kept and no log may have.
+        """
         self.record()
         if self.log is not None:
             self._settle(failed=False)
+        return self._refused
 
     def _settle(self, *, failed: bool) -> None:
         """Count the remedy that was offered for this command: it works now, or fails as before."""
@@ -583,10 +590,10 @@ class HookedSession:
         """Import what another tool keeps for the project; say whether it had changed."""
         from roamkb.storage.lines import changed
 
-        source = self._door._source(None)
+        sources = self._door._sources(None)
         mark = log.local / "imported"
-        seen = repr((str(source), changed(source))) if source else ""
-        if not source or (mark.is_file() and mark.read_text() == seen):
+        seen = repr([(str(source), changed(source)) for source in sources])
+        if not sources or (mark.is_file() and mark.read_text() == seen):
             return False
         self._door.ingest()
         mark.write_text(seen)

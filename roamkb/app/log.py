@@ -100,8 +100,12 @@ class ProjectLog:
         session: str | None = None,
         supersedes: str | None = None,
         any_type: bool = True,
+        offer_paraphrases: bool = False,
     ) -> "Learned":
-        """Add `saying` to the log, as `learn` does; where `any_type`, whatever its type's spelling."""
+        """Add `saying` to the log, as `learn` does; where `any_type`, whatever its type's spelling.
+
+        What hooks take in names no paraphrases.
+        """
         from roamkb.actions.learn import learn
 
         log = self._log(saying.content)
@@ -113,6 +117,7 @@ class ProjectLog:
             hand,
             supersedes=supersedes,
             any_type=any_type,
+            offer_paraphrases=offer_paraphrases,
         )
 
     def keep(self, fact: "Fact") -> Path | None:
@@ -240,29 +245,32 @@ class ProjectLog:
             UsageError, DiskError, Busy: nothing more was written. NotDurable: it was, perhaps.
         """
         from roamkb.actions import ingest as ingesting
+        from roamkb.core.model import Kind
 
         if not memory and (folder is not None or yes):
             raise UsageError("a folder and --yes go with --memory", hint="roamkb ingest --file FILE")
         if memory and file is not None:
             raise UsageError("--memory takes a folder", hint="roamkb ingest --memory [DIR]")
-        path = self._memory(folder) if memory else self._source(file)
-        kind = self._require_source(path) if path else self._place.kind
-        if path and not memory:
+        folder_found = self._memory(folder) if memory else None
+        paths = ((folder_found,) if folder_found else ()) if memory else self._sources(file)
+        kinds = [self._require_source(path) for path in paths]
+        if not memory:
             from roamkb.core.boundary import require_no_work
 
-            if file is None:
-                self._require_own_tree(path)
-            require_no_work(ingesting.kinds_said(path), self._place, fact=f"what {path} says")
-        log = self._log(f"what {path or 'another tool'} says")
+            for path in paths:
+                if file is None:
+                    self._require_own_tree(path)
+                require_no_work(ingesting.kinds_said(path), self._place, fact=f"what {path} says")
+        log = self._log(f"what {paths[0] if paths else 'another tool'} says")
         is_dry_run = dry_run or (memory and not yes)
-        if path is None:
+        if not paths:
             return ingesting.Ingested(file=None, is_dry_run=is_dry_run)
         return ingesting.ingest(
             log,
-            ingesting.memory_lines(path) if memory else ingesting.knowledge_lines(path),
+            ingesting.memory_lines(paths[0]) if memory else ingesting.knowledge_lines(*paths),
             self._hand(),
-            file=path,
-            kind=kind,
+            files=paths,
+            kind=min(kinds, key=list(Kind).index),
             dry_run=is_dry_run,
             preview=memory,
         )
@@ -293,11 +301,11 @@ class ProjectLog:
         """The folder that relative paths begin at."""
         return self._around.cwd or Path("/")
 
-    def _source(self, file: str | None) -> Path | None:
-        from roamkb.storage.sources import find_source
+    def _sources(self, file: str | None) -> tuple[Path, ...]:
+        from roamkb.storage.sources import find_sources
 
         file = None if file is None else require_name(file, "the file")
-        return find_source(self._root, file=file, environment=self._around.environment, base=self._here)
+        return find_sources(self._root, file=file, environment=self._around.environment, base=self._here)
 
     def _require_own_tree(self, path: Path) -> None:
         """Raise where a file that nobody named is another project's: this log may be anybody's to read."""

@@ -12,6 +12,7 @@ from typing import Final
 from roamkb.core.learning import canonical_type
 from roamkb.core.observation import Observation as Observation
 from roamkb.core.secrets import SECRET_MARK
+from roamkb.core.secrets import find_secret
 from roamkb.core.secrets import names_a_secret
 from roamkb.core.stem import stem
 from roamkb.core.text import folded
@@ -117,18 +118,28 @@ def category_of(text: str, type: str) -> str:
     return best if counts[best] else known.otherwise or INSIGHT
 
 
+#: Fewer words say nothing that another session could use.
+_LEAST_WORDS = 4
 _MOST_CHARACTERS = 2000
 
 
-def neglected(text: str) -> str:
-    """Return why what was announced in `text` isn't kept; empty where it is.
-
-    A type word is intent: a short text is kept, and a gate decides; only what can be no statement is not.
-    """
-    if SECRET_MARK.search(text):
+def refused(text: str) -> str:
+    """Return why no log may have `text`, whoever wants it kept; empty where one may."""
+    if SECRET_MARK.search(text) or find_secret(text):
         return "it held a secret"
+    return "it names a secret" if names_a_secret(text) else ""
+
+
+def neglected(text: str) -> str:
+    """Return why `text` isn't worth a second look; empty where it may be.
+
+    A type word is intent: what is announced is kept all the same, and flagged.
+    """
+    if reason := refused(text):
+        return reason
+    # one run of Chinese or Thai is a sentence to its reader
+    if sum(1 for _ in words(text)) < _LEAST_WORDS and len(text.strip()) < 12:
+        return "it says too little"
     if len(text) > _MOST_CHARACTERS:
         return "it is no statement but a document"
-    if names_a_secret(text):
-        return "it names a secret"
     return ""

@@ -159,7 +159,7 @@ def _listed(title: str, items: Sequence[str]) -> Iterator[str]:
 
 
 def _title(standing: Standing) -> str:
-    return clipped(shown(standing.learning.content), _TITLE)
+    return clipped(shown(standing.learning.statement), _TITLE)
 
 
 def is_borne_out(standing: Standing) -> bool:

@@ -8,22 +8,29 @@ difference, nor is what one side says in addition.
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import replace
 from functools import lru_cache
 from itertools import product
 
+from roamkb.core.language import is_english
 from roamkb.core.text import folded
 from roamkb.core.tokens import UNSPACED
+from roamkb.core.tokens import words
+from roamkb.core.word_order import changed_places
 from roamkb.core.wording import FUNCTION_WORDS
 from roamkb.core.wording import NEGATIONS
 from roamkb.core.wording import NUMBERS
 from roamkb.core.wording import OPPOSITES
+from roamkb.core.wording import RELATING
 from roamkb.core.wording import UNITS
 from roamkb.core.wording import UNSPACED_NEGATION
 from roamkb.core.wording import are_contrary
-from roamkb.core.wording import canonical
+from roamkb.core.wording import form_of
+from roamkb.core.wording import relate_otherwise
 from roamkb.core.wording import spelt_out
 
 #: A list's bullet or number, a quotation's or a heading's mark.
@@ -41,18 +48,24 @@ _QUOTES = ("'", '"', "`")
 _CODE = ("'", '"', "`", "_", "/", "$", "@", "=")
 #: What may stand before a word that begins something.
 _OPENING = " \t\n\"'(*_`“‘"
+#: What parts clauses, and what one list names.
+_PARTING = re.compile(r"[,;:.!?()–—…、。，；：！？]|\s-\s|\n")
 _MAY_COUNT = re.compile(rf"\d|\b(?:{'|'.join(NUMBERS)})\b", re.IGNORECASE)
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
 _ONE = frozenset({"one", "eins", "ein", "eine", "einen", "einer"})
-_LISTED = frozenset({"and", "or", "und", "oder", "et", "y"})
+#: What says that nothing else does.
+_LIMITING = frozenset(map(folded, ("only", "solely", "exclusively", "nur", "lediglich", "ausschließlich")))
 _ARTICLES = frozenset(
     "the a an der die das den dem des ein eine einen einem einer eines le la les un une el los".split()
 )
-#: Words of a text in which it matters whether two have changed places, and words between them at most.
-_LONGEST_TEXT = 400
-_LONGEST_ORDER = 60
+#: Small words that are as often things: the order table, an even number.
+_THINGS = frozenset("order even note tip hint".split())
+#: Words between the ends that two texts have in common, in which each is set beside its counterpart.
+_LONGEST_ALIGNED = 60
 #: Nobody misspells so many.
 _MOST_VARIANTS = 30
+#: A short word has many that look like it: form and from, county and country.
+_LEAST_MISSPELT = 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +82,8 @@ class Word:
     is_exact: bool = False
     is_content: bool = True
     is_number: bool = False
+    #: Whether a comma, a full stop or the like parts it from what stands before.
+    is_apart: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,17 +97,36 @@ class Claim:
     negated: tuple[str, ...]
 
 
+_Compare = Callable[[Word, Word], bool]
+
+
 def differ(one: str, other: str) -> bool:
     """Say whether two texts with nearly the same words may claim different things."""
     one, other = _negated_alike(one, other), _negated_alike(other, one)
     mine, theirs = claim_of(one), claim_of(other)
     ours, others = _joined(mine.words, theirs.words), _joined(theirs.words, mine.words)
+    is_variant = _variants(one, other)
     return (
         _numbers_differ(mine, theirs)
         or _negations_differ(mine, theirs)
-        or _words_differ(ours, others)
-        or _changed_places(ours, others)
+        or _words_differ(ours, others, is_variant)
+        or _is_replaced(ours, others, is_variant)
+        or _limits(mine) != _limits(theirs)
+        or changed_places(ours, _in_forms_of(ours, others, is_variant))
         or _cases_differ(one, other)
+    )
+
+
+def exchanged(one: str, other: str) -> bool:
+    """Say whether two texts say the same of different things, whatever one of them says in addition.
+
+    At one place each has another word, or what both name has changed places.
+    """
+    mine, theirs = claim_of(one).words, claim_of(other).words
+    ours, others = _joined(mine, theirs), _joined(theirs, mine)
+    is_variant = _variants(one, other)
+    return _is_replaced(ours, others, is_variant) or changed_places(
+        ours, _in_forms_of(ours, others, is_variant)
     )
 
 
@@ -113,7 +147,7 @@ def oppose(one: str, other: str) -> bool:
             for a, b in product(ours_only[:20], others_only[:20])
         )
         or (any(word.is_exact for word in ours_only) and any(word.is_exact for word in others_only))
-        or _changed_places(ours, others)
+        or changed_places(ours, others)
         or _cases_differ(one, other)
     )
 
@@ -164,23 +198,28 @@ def claim_of(text: str) -> Claim:
     numbers: list[tuple[str, str]] = []
     text = spelt_out(_MARKUP.sub(r"\2", _MARKER.sub("", text)))
     unit_wanted = False
+    end = 0
     for match in _PIECE.finditer(text):
+        is_apart = _PARTING.search(text, end, match.start()) is not None
+        end = match.end()
         kind = match.lastgroup if match.lastgroup != "percent" else "number"
         if kind == "number":
             digits, unit = _number(match)
             numbers.append((digits, unit))
-            words.append(Word(digits, digits, is_content=False, is_number=True))
+            words.append(Word(digits, digits, is_content=False, is_number=True, is_apart=is_apart))
             unit_wanted = not unit
             continue
         for word in _words(match, text, kind or ""):
             if unit_wanted and word.plain in UNITS:
                 numbers[-1] = (numbers[-1][0], UNITS[word.plain])
+                unit = f"/{UNITS[word.plain]}"
+                words.append(Word(unit, unit, is_content=False))
             elif word.plain in NUMBERS:
                 _spelt(word.plain, numbers, words)
                 continue
             else:
-                words.append(word)
-            unit_wanted = False
+                words.append(replace(word, is_apart=True) if is_apart else word)
+            unit_wanted = is_apart = False
         unit_wanted = unit_wanted or (kind == "word" and folded(match["word"]) in NUMBERS)
     return Claim(tuple(words), tuple(numbers), tuple(_negated(words, text)))
 
@@ -233,8 +272,11 @@ def _words(match: re.Match[str], text: str, kind: str) -> Iterator[Word]:
     if kind != "word" or written[-1] in "+#":
         yield Word(plain, plain, is_exact=True)
     elif UNSPACED.search(plain):
-        for letter in plain:
-            yield Word(letter, letter, is_content=letter not in FUNCTION_WORDS)
+        for run in words(plain):
+            if UNSPACED.match(run):
+                yield from (Word(letter, letter, is_content=letter not in FUNCTION_WORDS) for letter in run)
+            else:
+                yield Word(form_of(run), run, is_exact=True)
     else:
         start, end = match.span()
         before, after = text[max(start - 1, 0) : start], text[end : end + 1]
@@ -243,16 +285,31 @@ def _words(match: re.Match[str], text: str, kind: str) -> Iterator[Word]:
         is_quoted = before in _QUOTES and after in _QUOTES
         sentence = text[max(start - 8, 0) : start].rstrip(_OPENING)
         is_name = written[0].isupper() and sentence != "" and sentence[-1] not in ".!?:;"
+        # IT is no pronoun where not all is shouted, and neither is A in client A an article
+        is_short = (
+            written.isupper() and plain != "i" and (len(plain) > 1 or is_name) and not _is_shouted(text)
+        )
+        if is_short and plain in FUNCTION_WORDS and len(plain) == 1:
+            plain = written
         yield Word(
-            root=plain if plain in FUNCTION_WORDS or plain in NEGATIONS else canonical(plain),
+            root=plain if plain in FUNCTION_WORDS or plain in NEGATIONS else form_of(plain),
             plain=plain,
             is_name=is_name,
             is_exact=is_name
             or (len(written) > 1 and not written[1:].islower())
             or before in _CODE
             or after in (*_CODE, "("),
-            is_content=is_part or is_quoted or not (plain in FUNCTION_WORDS or plain in NEGATIONS),
+            is_content=(is_short and plain not in NEGATIONS)
+            or is_part
+            or is_quoted
+            or not (plain in FUNCTION_WORDS or plain in NEGATIONS),
         )
+
+
+@lru_cache(maxsize=64)
+def _is_shouted(text: str) -> bool:
+    """Say whether capital letters tell nothing, since all words have them."""
+    return text.isupper() or text.istitle()
 
 
 def _negated(words: Sequence[Word], text: str) -> Iterator[str]:
@@ -291,7 +348,7 @@ def _negations_differ(mine: Claim, theirs: Claim) -> bool:
     return any(word in in_both for word in mine_only) and any(word in in_both for word in theirs_only)
 
 
-def _words_differ(mine: Sequence[Word], theirs: Sequence[Word]) -> bool:
+def _words_differ(mine: Sequence[Word], theirs: Sequence[Word], is_variant: _Compare) -> bool:
     mine_only, theirs_only = _missing(mine, theirs), _missing(theirs, mine)
     if any(_are_opposite(one.plain, other.plain) for one, other in product(mine_only[:20], theirs_only[:20])):
         return True
@@ -302,11 +359,90 @@ def _words_differ(mine: Sequence[Word], theirs: Sequence[Word]) -> bool:
     if min(len(ours), len(others)) > _MOST_VARIANTS:
         return True
     for word in list(ours):
-        twin = next((other for other in others if _is_variant(word, other)), None)
+        twin = next((other for other in others if is_variant(word, other)), None)
         if twin:
             ours.remove(word)
             others.remove(twin)
     return bool(ours and others)
+
+
+def _is_replaced(mine: Sequence[Word], theirs: Sequence[Word], is_variant: _Compare) -> bool:
+    """Say whether one text has a word where the other has another, which isn't a form of it.
+
+    By where it stands: *order* is a small word in most texts, and in *the order table* a thing.
+    """
+    ours, others = {word.root for word in mine}, {word.root for word in theirs}
+    return any(
+        one.root not in others and other.root not in ours and _says_otherwise(one, other, is_variant)
+        for one, other in _counterparts(mine, theirs)
+    )
+
+
+def _says_otherwise(one: Word, other: Word, is_variant: _Compare) -> bool:
+    if one.is_number or other.is_number or one.plain in NEGATIONS or other.plain in NEGATIONS:
+        # how often, and what of, is counted elsewhere
+        return False
+    is_small = not (one.is_content or other.is_content or {one.plain, other.plain} & _THINGS)
+    if is_small or {one.plain, other.plain} <= RELATING:
+        return relate_otherwise(one.plain, other.plain)
+    if one.plain.lower() == other.plain.lower():
+        return False
+    if any(word.plain in _ARTICLES and not word.is_content for word in (one, other)):
+        # zone a, zone b
+        return len(one.plain) == len(other.plain) == 1
+    return form_of(one.plain.lower()) != form_of(other.plain.lower()) and not is_variant(one, other)
+
+
+def _counterparts(mine: Sequence[Word], theirs: Sequence[Word]) -> Iterator[tuple[Word, Word]]:
+    """Yield each word that stands where the other text has one other word, between words that both have."""
+    a, b = [word.root for word in mine], [word.root for word in theirs]
+    shorter = min(len(a), len(b))
+    start = next((n for n in range(shorter) if a[n] != b[n]), shorter)
+    end = next((n for n in range(shorter - start) if a[-1 - n] != b[-1 - n]), shorter - start)
+    a, b = a[start : len(a) - end], b[start : len(b) - end]
+    if max(len(a), len(b)) > _LONGEST_ALIGNED:
+        return
+    x = y = 0
+    for to_x, to_y in (*_in_common(a, b), (len(a), len(b))):
+        if to_x - x == to_y - y == 1:
+            yield mine[start + x], theirs[start + y]
+        x, y = to_x + 1, to_y + 1
+
+
+def _in_common(a: Sequence[str], b: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield the places of a longest common subsequence."""
+    lengths = [[0] * (len(b) + 1) for _ in range(len(a) + 1)]
+    for x in range(len(a) - 1, -1, -1):
+        for y in range(len(b) - 1, -1, -1):
+            same = a[x] == b[y]
+            lengths[x][y] = lengths[x + 1][y + 1] + 1 if same else max(lengths[x + 1][y], lengths[x][y + 1])
+    x = y = 0
+    while x < len(a) and y < len(b):
+        if a[x] == b[y]:
+            yield x, y
+            x, y = x + 1, y + 1
+        elif lengths[x + 1][y] >= lengths[x][y + 1]:
+            x += 1
+        else:
+            y += 1
+
+
+def _in_forms_of(mine: Sequence[Word], theirs: Sequence[Word], is_variant: _Compare) -> list[Word]:
+    """Return `theirs`, each word by the root of what it is a form of in the other text."""
+    ours, others = {word.root for word in mine}, {word.root for word in theirs}
+    alone = [word for word in mine if word.root not in others and word.is_content][:_MOST_VARIANTS]
+
+    def found(word: Word) -> Word:
+        if not alone or word.root in ours or not word.is_content:
+            return word
+        twin = next((one for one in alone if is_variant(one, word)), None)
+        return replace(word, root=twin.root) if twin else word
+
+    return [found(word) for word in theirs]
+
+
+def _limits(claim: Claim) -> int:
+    return sum(word.plain in _LIMITING for word in claim.words)
 
 
 _DENYING = ("un", "in", "im", "il", "ir")
@@ -349,15 +485,42 @@ _ENDINGS = frozenset(("", "e", "en", "es", "em", "n", "ne", "nen", "s", "se", "t
 _NAME_ENDINGS = frozenset(("", "s", "es", "n", "en"))
 
 
-def _is_variant(one: Word, other: Word) -> bool:
-    """Say whether two words are forms of one, or one is the other misspelt."""
-    if one.is_name and other.is_name:
-        return one.plain.isalpha() and other.plain.isalpha() and _end(one.plain, other.plain, _NAME_ENDINGS)
-    return are_kin(one.plain, other.plain)
+def _variants(one: str, other: str) -> _Compare:
+    """Return what says whether two words of these texts are forms of one, or one is the other misspelt."""
+    english = is_english(words(one)) and is_english(words(other))
+
+    def is_variant(one: Word, other: Word) -> bool:
+        if not (one.plain.isalpha() and other.plain.isalpha()):
+            return False
+        if one.is_name and other.is_name:
+            return _end(one.plain, other.plain, _NAME_ENDINGS)
+        # what English puts behind a word its `root` has lost: plan and plane are two
+        if not english and _end(one.plain, other.plain, _ENDINGS):
+            return True
+        return _is_misspelt(one.plain, other.plain)
+
+    return is_variant
+
+
+def _is_misspelt(one: str, other: str) -> bool:
+    """Say whether a long word lacks a letter of the other, or has two of them the other way round.
+
+    With another letter it is more often another word: stage and stale, prize and price.
+    """
+    shared = _shared(one, other)
+    return (
+        min(len(one), len(other)) >= _LEAST_MISSPELT
+        and shared > 0
+        and one[shared + 1 :] != other[shared + 1 :]
+        and _is_slip(one[shared:], other[shared:])
+    )
 
 
 def are_kin(one: str, other: str) -> bool:
-    """Say whether two words, folded and no names, are forms of one, or one is the other misspelt."""
+    """Say whether two words, folded and no names, may be forms of one, or one the other misspelt.
+
+    It is asked to find candidates: `differ` takes fewer words for forms of one.
+    """
     if not (one.isalpha() and other.isalpha()):
         return False
     if _end(one, other, _ENDINGS):
@@ -399,49 +562,6 @@ def _is_slip(one: str, other: str) -> bool:
         or one[1:] == other[1:]
         or (one[:2] == other[1::-1] and one[2:] == other[2:])
     )
-
-
-def _changed_places(mine: Sequence[Word], theirs: Sequence[Word]) -> bool:
-    """Say whether *A to B* has become *B to A*; a clause that moved to the other end has not."""
-    a = [word for word in mine if word.plain not in _ARTICLES or word.is_content]
-    b = [word for word in theirs if word.plain not in _ARTICLES or word.is_content]
-    if len(a) != len(b) or len(a) > _LONGEST_TEXT or _is_turned(list(map(_root, a)), list(map(_root, b))):
-        return False
-    unlike = [n for n, (x, y) in enumerate(zip(a, b, strict=True)) if x.root != y.root]
-    if not unlike:
-        return False
-    a, b = a[unlike[0] : unlike[-1] + 1], b[unlike[0] : unlike[-1] + 1]
-    size = len(a)
-    if not 3 <= size <= _LONGEST_ORDER:
-        return False
-    one, other = list(map(_root, a)), list(map(_root, b))
-    if _is_turned(one, other):
-        return False
-    for first in range(1, size - 1):
-        if one[:first] != other[size - first :]:
-            continue
-        for last in range(1, size - first):
-            if one[size - last :] == other[:last] and one[first : size - last] == other[last : size - first]:
-                between = a[first : size - last]
-                if _weighs(a[:first]) and _weighs(a[size - last :]) and not _is_list(between):
-                    return True
-    return False
-
-
-def _is_turned(one: list[str], other: list[str]) -> bool:
-    """Say whether the end of one text is the beginning of the other, and the rest follows."""
-    return len(one) == len(other) and any(
-        one[n:] == other[: len(one) - n] and one[:n] == other[len(one) - n :] for n in range(1, len(one))
-    )
-
-
-def _weighs(words: Sequence[Word]) -> bool:
-    return any(word.is_content or word.is_number for word in words)
-
-
-def _is_list(between: Sequence[Word]) -> bool:
-    small = {word.plain for word in between if not word.is_content and not word.is_number}
-    return bool(small) and small <= _LISTED
 
 
 _OPTION = re.compile(r"(?<![^\s`'\"(])-[A-Za-z]+(?!\w)")

@@ -20,6 +20,7 @@ from roamkb.core.attention import Observation
 from roamkb.core.attention import attention_to
 from roamkb.core.attention import category_of
 from roamkb.core.attention import neglected
+from roamkb.core.attention import refused
 from roamkb.core.covering import Covering
 from roamkb.core.evidence import attestation_of
 from roamkb.core.ids import derived_id
@@ -53,6 +54,8 @@ class Noticed:
     type: str
     category: str
     shape: Shape
+    #: Why it says little, where somebody wants it kept all the same.
+    thin: str = ""
 
     @property
     def source(self) -> str:
@@ -110,7 +113,8 @@ def plan_session(
         if not attention.filter:
             plan.drop("not an insight, a decision or a discovery")
             continue
-        if reason := neglected(observation.text):
+        reason = neglected(observation.text)
+        if reason and (not observation.announced or refused(observation.text)):
             plan.drop(reason)
             continue
         noticed = Noticed(
@@ -118,6 +122,7 @@ def plan_session(
             type=attention.type,
             category=category_of(observation.text, observation.type),
             shape=shape(observation.text),
+            thin=reason,
         )
         if known.boot.say(noticed.shape):
             plan.drop("a boot file says so")
@@ -295,7 +300,7 @@ def alike(standings: Iterable[Standing]) -> list[list[Standing]]:
         if type in NEVER_MERGED:
             words: dict[str, list[str]] = {}
             for id, one in by_id.items():
-                words.setdefault(one.learning.content.strip(), []).append(id)
+                words.setdefault(one.learning.statement.strip(), []).append(id)
             groups = [ids for ids in words.values() if len(ids) > 1]
         else:
             groups = families(((id, shape(one.learning.content)) for id, one in by_id.items()), ALIKE)

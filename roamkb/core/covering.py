@@ -1,7 +1,8 @@
 """Does a text say no more than another? What is known already is repeated in part, and in excerpts.
 
 A text covers another that has no content word which it hasn't, words that only press a point aside, and
-that negates as often. Unlike `similarity` it needs no measure: nothing that the shorter one says is lost.
+that negates as often, and that says them of the same things. Unlike `similarity` it needs no measure: nothing
+that the shorter one says is lost.
 """
 
 from collections.abc import Iterable
@@ -12,6 +13,7 @@ from typing import Final
 from typing import Generic
 from typing import TypeVar
 
+from roamkb.core.claims import exchanged
 from roamkb.core.similarity import Shape
 from roamkb.core.text import folded
 from roamkb.core.wording import NEGATIONS
@@ -32,11 +34,17 @@ _NEGATIONS: Final = frozenset(map(folded, NEGATIONS))
 class _Said:
     words: Set[str]
     negations: int
+    text: str
 
 
 def _said(one: Shape) -> _Said:
     negations = sum(word in _NEGATIONS for word in one.normal.split())
-    return _Said(one.content - _FILLING - _NEGATIONS, negations)
+    return _Said(one.content - _FILLING - _NEGATIONS, negations, one.text)
+
+
+def _covers(whole: _Said, part: _Said) -> bool:
+    is_held = whole.negations == part.negations and part.words <= whole.words
+    return is_held and not exchanged(whole.text, part.text)
 
 
 class Covering(Generic[K]):
@@ -71,7 +79,7 @@ class Covering(Generic[K]):
             held = sorted((self._holding.get(word, []) for word in said.words), key=len)
             for number in held[0]:
                 text = self._texts[number]
-                if text.negations == said.negations and said.words <= text.words:
+                if _covers(text, said):
                     yield self._keys[number]
 
     def within(self, one: Shape) -> Iterator[K]:
@@ -80,5 +88,5 @@ class Covering(Generic[K]):
         numbers = sorted(number for word in said.words for number in self._telling.get(word, ()))
         for number in numbers:
             text = self._texts[number]
-            if text.negations == said.negations and text.words <= said.words:
+            if _covers(said, text):
                 yield self._keys[number]

@@ -8,6 +8,7 @@ a command is known by its syntax, and by having none of the words that sentences
 import re
 from typing import Final
 
+from roamkb.core.debris import without_debris
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
 from roamkb.core.tokens import words
@@ -42,7 +43,6 @@ _LOOKED_AT = 4000
 #: More plain words than arguments are.
 _MANY_WORDS = 4
 
-_SPAN = re.compile(r"`[^`\n]+`")
 _QUOTED = re.compile(r"""(?<![^\s=(,])(?:\$?'[^']*(?:'|\Z)|"(?:[^"\\]|\\.)*(?:"|\Z))""", re.DOTALL)
 _OPEN_QUOTE = re.compile(r"""(?<![^\s=(,])"(?:[^"\\]|\\.)*\Z""", re.DOTALL)
 _PLAIN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
@@ -65,21 +65,6 @@ _HEADING = re.compile(r"#{1,6}\s[^\n]*")
 _FENCE = re.compile(r"(?:`{3,}|~{3,})[^\n`]*(?:\n(?!```|~~~)[^\n]*)*(?:\n(?:`{3,}|~{3,})\s*)?")
 _TAG = re.compile(r"</?[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?>")
 
-#: The quote that closed a shell word, and what the shell did next; the quote that opened it was cut off.
-_DEBRIS = re.compile(
-    r"""(?<!\\)(?P<quote>["'])['"]?\)?[ \t]*(?P<rest>(?:2>&1|[12&]?>>?[ \t]*/dev/null)[^\n]*"""
-    r"""|(?:&&|\|\|?|;)[ \t]*(?:\\?$|\\?\n|[a-z_]\w*\b[^\n]*))""",
-    re.MULTILINE,
-)
-_REDIRECTED = re.compile(r"(?<=\s)2>&1\s*(?:\|\s*(?:tail|head|cat|tee|grep)\b[^\n`]*)?\Z")
-#: What a sentence that names the redirection says before it.
-_NAMES_IT: Final = frozenset(
-    "with by through via append appending add adding use using of and or is like as to".split()
-)
-_TRAILING = re.compile(
-    r"(?<![:\s])\n\s*(?:bd\s+(?:close|update|comments?|create|sync)\b[^\n]*|git\s+push)\s*\Z"
-)
-
 
 def noise_of(content: str) -> str:
     """Return why `content` looks like no statement, empty where it does."""
@@ -94,7 +79,7 @@ def noise_of(content: str) -> str:
         return "a heading alone"
     if _is_script(text):
         return "a shell command"
-    if debris := _debris(text):
+    if debris := text.removeprefix(without_debris(text)).lstrip("\"' \t)"):
         return f"it holds the rest of a shell command: {clipped(shown(debris), 60)}"
     return ""
 
@@ -149,26 +134,3 @@ def _is_of_sentence(word: str) -> bool:
         return True
     is_verb = folded.endswith(("s", "ed")) and not folded.endswith("ss") and len(folded) > 3
     return is_verb and folded not in _PLURALS
-
-
-def _debris(text: str) -> str:
-    """Return the shell's words at the end of a statement, empty where there are none."""
-    masked = _SPAN.sub(lambda span: " " * len(span[0]), text)
-    for found in _DEBRIS.finditer(masked):
-        if _is_unopened(masked[: found.start()], found["quote"]):
-            return found["rest"].split("\n")[0].strip()
-    if end := _REDIRECTED.search(masked):
-        last = masked[: end.start()].split()[-1:]
-        is_ended = bool(last) and last[0].endswith((".", "!", "?", '"', "'"))
-        if is_ended or ("|" in end[0] and last and last[0].lower() not in _NAMES_IT):
-            return end[0].strip()
-    trailing = _TRAILING.search(masked)
-    return trailing[0].strip() if trailing else ""
-
-
-def _is_unopened(before: str, quote: str) -> bool:
-    """Say whether a quote closes what nothing in `before` opens."""
-    if quote == '"':
-        return len(re.findall(r'(?<!\\)"', before)) % 2 == 0
-    # an apostrophe opens nothing
-    return not re.search(r"(?<!\w)'", before)

@@ -13,6 +13,7 @@ from dataclasses import field
 from functools import lru_cache
 from typing import Final
 
+from roamkb.core.debris import without_debris
 from roamkb.core.model import Kind
 from roamkb.core.spelling import edits
 
@@ -90,6 +91,11 @@ class Learning:
     is_adopted: bool = False
     #: Keys of the line that we don't know, and those that few lines have.
     extra: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def statement(self) -> str:
+        """What it says, without what a shell left behind it: to be shown, compared and promoted."""
+        return without_debris(self.content)
 
     @property
     def canonical_type(self) -> str:

@@ -21,3 +21,5 @@ class Observation:
     agent: str = ""
     task: str = ""
     provenance: str = "observed"
+    #: Whether a type word stood before it: somebody wants it kept.
+    announced: bool = False

@@ -159,18 +159,19 @@ def collapsed(found: Iterable[Recollected]) -> list[Recollected]:
     kept: dict[tuple[str, str], list[Recollected]] = {}
     for one in sorted(found, key=lambda one: place(one.standing), reverse=True):
         said = kept.setdefault(sense(one.standing.learning), [])
-        content = one.standing.learning.content
-        if all(differ(content, other.standing.learning.content) for other in said):
+        content = one.standing.learning.statement
+        if all(differ(content, other.standing.learning.statement) for other in said):
             said.append(one)
     return [one for said in kept.values() for one in said]
 
 
 def sense(learning: Learning) -> tuple[str, str]:
     """Return what a learning shares with its exact and normalised repetitions."""
-    return learning.canonical_type, normal(learning.content) or learning.content.strip()
+    return learning.canonical_type, normal(learning.content) or learning.statement.strip()
 
 
-def place(standing: Standing) -> tuple[bool, bool, float, str]:
+def place(standing: Standing) -> tuple[bool, bool, bool, float, str]:
     """Return what decides which of several repetitions stands for all: the greatest."""
     learning = standing.learning
-    return standing.status != SUPERSEDED, standing.status == CANONICAL, learning.ts, learning.id
+    is_clean = learning.statement == learning.content
+    return standing.status != SUPERSEDED, standing.status == CANONICAL, is_clean, learning.ts, learning.id

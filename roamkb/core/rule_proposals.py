@@ -124,7 +124,7 @@ def why_not(standing: Standing, *, place: Kind) -> str:
         return f"its confidence is {said:.2f}; a rule takes {least:.2f}"
     if standing.occurrences < confidence.OFTEN:
         return f"it was said {times(standing.occurrences)}; a rule takes {confidence.OFTEN}"
-    if len(learning.content) > MOST_CHARACTERS:
+    if len(learning.statement) > MOST_CHARACTERS:
         return f"it has more than {MOST_CHARACTERS} characters; say it shorter"
     wrong = {check.name: check.why for check in checks(learning.content, Evidence()) if not check.ok}
     return next((wrong[name] for name in _NEVER_LANDS if name in wrong), "")
@@ -136,7 +136,7 @@ def risks(standing: Standing) -> tuple[str, ...]:
 
 
 def _risks(standing: Standing) -> Iterator[str]:
-    content = standing.learning.content
+    content = standing.learning.statement
     if unsafe := next(
         (check.why for check in checks(content, Evidence()) if check.name == "safe" and check.why), ""
     ):

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 from datetime import datetime
+from typing import Final
 
 from roamkb.core.confidence import AT_FIRST
 from roamkb.core.confidence import first
 from roamkb.core.confidence import started
-from roamkb.core.errors import SecretFound
 from roamkb.core.errors import UsageError
 from roamkb.core.ids import next_id
 from roamkb.core.learning import PROVENANCES
@@ -24,7 +24,7 @@ from roamkb.core.ledger import SAID_AGAIN
 from roamkb.core.ledger import Event
 from roamkb.core.ledger import State
 from roamkb.core.model import Kind
-from roamkb.core.secrets import find_secret
+from roamkb.core.secrets import refuse_secrets
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
 from roamkb.core.tokens import words
@@ -35,6 +35,8 @@ MOST_BYTES = 64 * 1024
 _LONGEST_TYPE = 40
 #: What a line says of a fix that was applied and worked.
 FIX_APPLIED = "fix_applied"
+#: What a learning is flagged as that somebody wants kept although it says little.
+THIN: Final = "thin"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +57,8 @@ class Saying:
     confidence: int | None = None
     #: Who else is concerned: `execution`, `context`, `template`, `only_for`.
     extra: Mapping[str, object] = field(default_factory=dict)
+    #: Why it says little, where somebody wants it kept all the same.
+    thin: str = ""
 
     def texts(self) -> Iterator[str]:
         """Yield every text that the caller gave."""
@@ -131,9 +135,7 @@ def check_saying(saying: Saying) -> None:
         )
     if saying.provenance not in PROVENANCES:
         raise UsageError(f"no provenance {shown(saying.provenance)}", hint=f"one of {', '.join(PROVENANCES)}")
-    for text in saying.texts():
-        if secret := find_secret(text):
-            raise SecretFound(secret.kind, secret.start)
+    refuse_secrets([*saying.texts()])
 
 
 def drafted(saying: Saying, hand: Hand, state: State, *, taken: Container[str] | None = None) -> Learning:

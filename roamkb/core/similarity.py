@@ -17,6 +17,7 @@ from roamkb.core.claims import counted
 from roamkb.core.claims import differ
 from roamkb.core.claims import differ_in_number
 from roamkb.core.claims import oppose
+from roamkb.core.debris import without_debris
 from roamkb.core.text import folded
 from roamkb.core.tokens import UNSPACED
 from roamkb.core.tokens import pairs
@@ -64,6 +65,7 @@ def trigrams_of(normal: str) -> frozenset[str]:
 
 def shape(text: str) -> Shape:
     """Return `text` prepared for comparison."""
+    text = without_debris(text)
     plain = _plain_words(text)
     all_words = frozenset(plain)
     content = frozenset(map(canonical, all_words - FUNCTION_WORDS)) or all_words
@@ -73,7 +75,7 @@ def shape(text: str) -> Shape:
 @lru_cache(maxsize=16_384)
 def normal(text: str) -> str:
     """Return the words of `text`, folded: what is left of it in `shape(text).normal`."""
-    return " ".join(_plain_words(text))
+    return " ".join(_plain_words(without_debris(text)))
 
 
 def _plain_words(text: str) -> list[str]:

@@ -49,6 +49,19 @@ def stem(word: str) -> str:
     return "y" + word[1:] if first_y else word
 
 
+@lru_cache(maxsize=65536)
+def inflection_stem(word: str) -> str:
+    """Return what is left of a lower-case `word` without its inflection: no plural, no past, no *-ing*.
+
+    Unlike the `stem` it tells *product* from *production*, *custom* from *customer*, *policy* from *police*.
+    """
+    if len(word) < 3 or not (word.isascii() and word.isalpha()):
+        return word
+    for step in (_plurals, _past, _final_y, _final_e):
+        word = step(word)
+    return word
+
+
 def _plurals(word: str) -> str:
     # a word that is nothing but its ending keeps it, as in SQLite
     if word.endswith(("sses", "ies")) and word not in ("sses", "ies"):

@@ -5,7 +5,9 @@ needs. A word that is on no list stands for itself and its own inflections alone
 """
 
 import re
+from collections.abc import Callable
 
+from roamkb.core.stem import inflection_stem
 from roamkb.core.stem import stem
 from roamkb.core.text import folded
 from roamkb.core.tokens import STOP_WORDS
@@ -55,14 +57,37 @@ UNSPACED_NEGATION = re.compile("[不没沒無无未非否别勿莫안못없않]|
 
 #: Function words that are each other's opposites; of other words any exchange is another claim.
 _OPPOSITES = (
-    "to/from into/from in/out on/off all/some every/some each/some any/some many/few most/few most/some "
+    "to/from into/from into/out in/out on/off all/some every/some each/some any/some many/few most/few "
+    "most/some "
     "both/either "
-    "both/neither must/may must/might he/she his/her him/her his/hers himself/herself i/you my/your and/or "
+    "both/neither must/may must/might he/she his/her him/her his/hers himself/herself i/you "
+    "my/your my/their our/your "
+    "our/their your/their and/or "
     "here/there "
     "this/that these/those who/whom when/where für/gegen auf/unter über/unter an/aus mit/gegen und/oder "
     "er/sie "
     "sein/ihr seine/ihre muss/darf muss/kann"
 )
+#: Function words that relate what follows to the rest, in groups of which one may stand for another.
+_RELATED = (
+    "in on at within inside of upon into|by via through using with|"
+    "to into onto for|of for|of from|"
+    "per by each every for|because since as so|if when whenever once where while as|"
+    "about regarding concerning on of|but yet "
+    "though although while whereas however|that which who whom where when|like as such|than|then so|out|or "
+    "and|so thus therefore hence|whether if"
+)
+_RELATING = tuple(frozenset(group.split()) for group in _RELATED.split("|"))
+RELATING = frozenset().union(*_RELATING)
+
+
+def relate_otherwise(one: str, other: str) -> bool:
+    """Say whether two words relate what follows to the rest, and neither may stand for the other."""
+    if one not in RELATING or other not in RELATING:
+        return False
+    return not any(one in group and other in group for group in _RELATING)
+
+
 OPPOSITES = frozenset(frozenset(map(folded, pair.split("/"))) for pair in _OPPOSITES.split())
 
 #: Words of which each says the contrary of another; for telling a contradiction from another wording.
@@ -109,7 +134,7 @@ _NUMBERS = (
     "seventeen eighteen nineteen"
 ).split()
 _GERMAN = (
-    "null zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn "
+    "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn "
     "siebzehn achtzehn neunzehn"
 ).split()
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
@@ -119,7 +144,7 @@ NUMBERS = {
     folded(word): value
     for names, values in (
         (_NUMBERS, (0, *range(2, 20))),
-        (_GERMAN, (0, *range(2, 20))),
+        (_GERMAN, range(2, 20)),
         (_TENS, range(20, 100, 10)),
         (_GERMAN_TENS, range(20, 100, 10)),
         (("hundred", "thousand", "million", "billion"), (100, 1000, 10**6, 10**9)),
@@ -145,17 +170,19 @@ UNITS = {name: group.split()[0] for group in _UNITS.split("|") for name in map(f
 
 #: Words that say the same in a note, whatever the context; a word is in one group at most.
 _SAME = (
-    "use utilize utilise employ|show display|list enumerate|find locate found|delete remove erase drop|"
+    "use utilize utilise employ|show display|list enumerate|find locate found|delete remove erase|"
     "reject refuse|create make made "
     "generate|build built|directory folder dir|fast quick rapid|begin start began begun commence|"
     "error fault|check verify ensure|fix repair fixed|buy purchase bought|big large huge|help assist aid|"
-    "require demand|obtain acquire retrieve fetch|enjoy like love|job work occupation|kid child children|"
+    "require demand need|obtain acquire retrieve fetch|enjoy like love|job work occupation|"
+    "kid child children|"
     "film movie|"
     "photo picture image photograph|finish complete|important significant crucial essential|happy glad "
     "pleased|"
     "trip journey|print output|search look seek|whole entire|current present|change modify alter|occur "
     "happen|"
-    "return give gave|select choose pick chosen chose|contain hold held|keep retain kept|convert transform|"
+    "return give gave given|select choose pick chosen chose|contain hold held|keep retain kept|"
+    "convert transform|"
     "value amount|"
     "config configuration|repo repository|db database|app application|doc document documentation|"
     "info information|auth authentication|env environment|param parameter argument arg|var variable|func "
@@ -165,47 +192,64 @@ _SAME = (
     "temp temporary tmp|spec specification|ref reference|dep dependency|proc process|exec execute run ran|"
     "kubernetes k8s|postgres postgresql|javascript js|typescript ts|python py|"
     "small little tiny|hard difficult|easy simple|quiet silent|fail failure failed|"
-    "allow permit let|prevent hinder|show reveal|tell told inform|say said state|ask inquire|"
+    "allow permit let|prevent hinder|show reveal|tell told inform|say said|ask inquire|"
     "car automobile|home house|bike bicycle|phone telephone|mom mother|dad father|"
     "usual normal typical|often frequent|always constantly|sometimes occasionally|maybe perhaps possibly|"
     "before prior|after following|until till|between among|toward towards|beside besides|around round|"
-    "ok okay|approx approximately roughly about|nearly almost|total overall|near close|enough sufficient|"
-    "correct right|wrong incorrect|identical same|distinct different|specific particular|additional extra "
+    "ok okay|approx approximately roughly about|nearly almost|total overall|enough sufficient|"
+    "wrong incorrect|identical same|distinct different|specific particular|additional extra "
     "further|"
     "ran run|wrote write written|sent send|took take taken|went go gone|came come|saw see seen|knew know "
     "known|"
-    "thought think|left leave|lost lose|met meet|paid pay|read|put set|bring brought|became become|"
+    "thought think|left leave|lost lose|met meet|paid pay|bring brought|became become|"
     "gray grey|color colour|behavior behaviour|center centre|license licence|catalog catalogue|program "
     "programme|"
     "favorite favourite|neighbor neighbour|analyze analyse|defense defence|dialog dialogue|canceled "
     "cancelled|"
     "mail email|web website|datum data|index indices|matrix matrices|vertex vertices|criterion criteria|"
     "man men|"
-    "woman women|person people|foot feet|mouse mice|1st first|2nd second|3rd third"
+    "woman women|person people|foot feet|mouse mice|1st first|2nd second|3rd third|"
+    "hide hid hidden|override overrode overridden|bind bound|freeze froze frozen|drive drove driven|"
+    "speak spoke spoken|steal stole stolen|grow grew grown|draw drew drawn|throw threw thrown|"
+    "blow blew blown|rise rose risen|eat ate eaten|fall fell fallen|hear heard|mean meant|sell sold|feed fed|"
+    "lead led|win won|spend spent|lend lent|catch caught|teach taught|forget forgot forgotten|shake shook "
+    "shaken|swap swapped|sing sang sung|ring rang rung|drink drank drunk|swim swam swum|sleep slept|feel felt"
 )
 
 
-def _groups() -> dict[str, str]:
+def _groups(reduced: Callable[[str], str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for group in _SAME.split("|"):
         names = group.split()
         for name in names:
-            found.setdefault(stem(name), stem(names[0]))
+            found.setdefault(reduced(name), reduced(names[0]))
     return found
 
 
-_SAME_STEMS = _groups()
-_BRITISH = re.compile(r"is(e|es|ed|ing|ation|ations|er|ers)$")
+_SAME_STEMS = _groups(stem)
+_SAME_FORMS = _groups(inflection_stem)
+_BRITISH = re.compile(r"(i|y)s(e|es|ed|ing|ation|ations|er|ers)$")
 
 
 def canonical(word: str) -> str:
     """Return what stands for a folded `word` and all that says the same: a stem, or a number's digits."""
     if word in NUMBERS:
         return str(NUMBERS[word])
-    root = stem(word)
-    if len(word) > 6 and (british := _BRITISH.search(word)):
-        root = stem(f"{word[: british.start()]}iz{british[1]}")
+    root = stem(_american(word))
     return _SAME_STEMS.get(root, root)
+
+
+def form_of(word: str) -> str:
+    """Return what stands for a folded `word`, its inflections and spellings, and all that says the same."""
+    if word in NUMBERS:
+        return str(NUMBERS[word])
+    form = inflection_stem(_american(word))
+    return _SAME_FORMS.get(form, form)
+
+
+def _american(word: str) -> str:
+    british = _BRITISH.search(word) if len(word) > 6 else None
+    return f"{word[: british.start()]}{british[1]}z{british[2]}" if british else word
 
 
 _CONTRARY_STEMS = frozenset(frozenset(map(stem, pair.split("/"))) for pair in _CONTRARY.split())

@@ -4,13 +4,13 @@
 one of its lines begins with a known type or an alias of it; any other capital word (`TODO:`, `NOTE:`,
 `DONE:`, `HTTP:`) is no type, since comments are full of them and few are worth keeping. The very first
 word of a comment counts in any case (`learned: …`), later lines and messages only in capitals, where
-`fact: …` is more likely a line of a list. A colon and a blank or a line's end must follow. The marker
-`[MEMORY] type=T` says itself that something is to be kept: there T may be any word.
+`fact: …` is more likely a line of a list. A colon and a blank or a line's end must follow, or a wide
+colon. The marker `[MEMORY] type=T` says itself that something is to be kept: there T may be any word.
 """
 
 import re
-from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from roamkb.core.learning import ALIASES
@@ -26,7 +26,7 @@ from roamkb.formats.shell import read_commands
 _NAMES = "|".join([*TYPES, *ALIASES])
 _HEAD = (
     r"(?P<item>(?:[-*+•]|\d{1,9}[.)])[ \t]++)?"
-    r"(?P<bold>\*\*|__)?(?P<type>NAMES)(?:\*\*|__)?:(?:\*\*|__)?(?=\s|\Z)"
+    r"(?P<bold>\*\*|__)?(?P<type>NAMES)(?:\*\*|__)?(?::(?:\*\*|__)?(?=\s|\Z)|：(?:\*\*|__)?)"
 )
 _FIRST = re.compile(r"\s*+" + _HEAD.replace("NAMES", _NAMES), re.ASCII | re.IGNORECASE)
 _LATER = re.compile(r"^[ \t]*+" + _HEAD.replace("NAMES", _NAMES.upper()), re.ASCII | re.MULTILINE)
@@ -50,11 +50,15 @@ _GOES_ON = re.compile(
 )
 _ENDS = re.compile(r"[.!?][\"')\]*_`]*$")
 _WRAPPED = 60
+#: Characters of a last line that may be about something else.
+_CLOSING = 48
 
 #: A script in a script in a script is read, one more is not; nor are scripts that repeat each other.
 _SCRIPTS_DEEP = 3
 _SCRIPTS_LONG = 4
 _BD_VALUED = frozenset("-a --actor --author -C --db --dir --directory --dolt-auto-commit".split())
+#: Tasks that one comment names.
+_MOST_IDS = 10
 _BEAD = re.compile(r"[A-Za-z0-9._-]+")
 
 
@@ -85,11 +89,22 @@ def captured_from_command(command: str) -> tuple[Captured, ...]:
 def captured_from_message(message: str) -> tuple[Captured, ...]:
     """Return what an agent's closing message, in Markdown, says in lines that begin with a type.
 
-    A text goes on to the next blank line or block, or to a sentence of what the agent did. Code, quotations
+    A text goes on to the next blank line or block, or to a line about the work alone. Code, quotations
     and knowledge that was shown to the agent are left out; `[MEMORY] type=T tags=a,b: text` is a line of its
     own.
     """
-    return tuple(captured for captured in _said_in_lines(message.split("\n")) if captured.text)
+    return read_message(message)[0]
+
+
+def read_message(message: str) -> tuple[tuple[Captured, ...], str]:
+    """Return what a message says in lines that begin with a type, and the message without those lines."""
+    lines = message.split("\n")
+    taken: list[int] = []
+    found = tuple(captured for captured in _said_in_lines(lines, taken) if captured.text)
+    for number in taken:
+        # what stood above and below isn't one paragraph now
+        lines[number] = ""
+    return found, "\n".join(lines)
 
 
 def _parts(text: str, bead: str) -> Iterator[Captured]:
@@ -104,6 +119,7 @@ def _parts(text: str, bead: str) -> Iterator[Captured]:
         content = text[gap.end() if gap else head.end() : end]
         if end < len(text):
             content = content.removesuffix("\n").removesuffix("\r")
+        content = _without_closing(content)
         if content.strip():
             yield _captured(head, content, bead=bead)
 
@@ -122,11 +138,19 @@ def _resolved(word: str) -> tuple[str, str]:
     return (ALIASES[known], word) if known in ALIASES else (known, "")
 
 
-def _said_in_lines(lines: Iterable[str]) -> Iterator[Captured]:
+def _without_closing(text: str) -> str:
+    """Return a comment's text without a last line about the work alone."""
+    before, newline, last = text.rstrip().rpartition("\n")
+    is_closing = newline and _is_apart(before.rstrip().split("\n")[-1:], last, is_last=True)
+    return before.rstrip() if is_closing else text
+
+
+def _said_in_lines(lines: Sequence[str], taken: list[int]) -> Iterator[Captured]:
+    """Yield the learnings; the numbers of their lines are put into `taken`."""
     fence = ""
     head: re.Match[str] | None = None
     paragraph: list[str] = []
-    for line in [*lines, ""]:
+    for number, line in enumerate([*lines, ""]):
         if fence:
             fence = "" if _closes(fence, line.strip()) else fence
             continue
@@ -135,8 +159,14 @@ def _said_in_lines(lines: Iterable[str]) -> Iterator[Captured]:
         if found and not found["item"] and line.startswith(("    ", "\t")):
             found = None
         memory = _MEMORY.match(line)
+        is_last = number + 1 >= len(lines) or not lines[number + 1].strip() or _LATER.match(lines[number + 1])
         ends = (
-            opens or found or memory or _BLOCK.match(line) or not line.strip() or _is_apart(paragraph, line)
+            opens
+            or found
+            or memory
+            or _BLOCK.match(line)
+            or not line.strip()
+            or _is_apart(paragraph, line, is_last=bool(is_last))
         )
         if head and ends:
             yield _captured(head, "\n".join(paragraph).strip())
@@ -146,19 +176,34 @@ def _said_in_lines(lines: Iterable[str]) -> Iterator[Captured]:
         elif memory:
             type_, said = _resolved(memory["type"] or "learned")
             tags = tuple(filter(None, map(str.strip, (memory["tags"] or "").split(","))))
+            taken.append(number)
             yield Captured(type=type_, text=memory["text"].strip(), tags=tags, said=said)
         elif found:
+            taken.append(number)
             head, paragraph = found, [line[found.end() :].strip()]
         elif head:
+            taken.append(number)
             paragraph.append(line.strip())
 
 
-def _is_apart(paragraph: list[str], line: str) -> bool:
-    """Say whether `line` begins a sentence about the agent itself, behind a text that has ended."""
+def _is_apart(paragraph: Sequence[str], line: str, *, is_last: bool) -> bool:
+    """Say whether `line` begins a sentence about the work alone, behind a text that has ended.
+
+    The last line may close the message: it is short, and about something else.
+    """
     before = paragraph[-1] if paragraph else ""
-    if not before or not _OWN_DEEDS.match(line):
+    has_ended = _ENDS.search(before) or (len(before) < _WRAPPED and not _GOES_ON.search(before))
+    if not before or not has_ended:
         return False
-    return bool(_ENDS.search(before)) or (len(before) < _WRAPPED and not _GOES_ON.search(before))
+    if _OWN_DEEDS.match(line) or not is_last:
+        return _OWN_DEEDS.match(line) is not None
+    # most comments are one line, and hooks read them all
+    from roamkb.core.evidence import are_related
+    from roamkb.core.evidence import names_of
+
+    # a few words about nothing that was named before, such as how a run ended, are no part of a statement
+    is_short = len(line.strip()) < _CLOSING
+    return is_short and not names_of(line) and not are_related("\n".join(paragraph), line)
 
 
 def _closes(fence: str, line: str) -> bool:
@@ -221,6 +266,10 @@ def _comment(words: list[str], stdin: str | None, files: dict[str, str]) -> Iter
         if not bead.startswith(("$", "`")):
             return
         bead = ""
+    # of several tasks the first is the one that is commented on
+    start = next((n for n in range(len(said[:_MOST_IDS])) if _FIRST.match(" ".join(said[n:]))), 0)
+    if all(map(_BEAD.fullmatch, said[:start])):
+        said = said[start:]
     if said and said != ["-"]:
         yield bead, " ".join(said)
     elif file in (None, "-", "/dev/stdin"):

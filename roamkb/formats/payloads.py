@@ -40,7 +40,7 @@ class Happening:
     """One thing that a payload tells of: an observation before it has an id."""
 
     # no dataclass, since hooks import this: their module takes as long as Python to start
-    __slots__ = ("outcome", "provenance", "tags", "task", "text", "tool", "ts", "type")
+    __slots__ = ("announced", "outcome", "provenance", "tags", "task", "text", "tool", "ts", "type")
 
     def __init__(
         self,
@@ -53,8 +53,13 @@ class Happening:
         task: str = "",
         tags: tuple[str, ...] = (),
         ts: float = 0,
+        announced: bool = False,
     ) -> None:
-        """Take what is told; `ts` is in seconds since 1970, 0 where the payload doesn't say."""
+        """Take what is told; `ts` is in seconds since 1970, 0 where the payload doesn't say.
+
+        It is `announced` where a type word stood before it.
+        """
+        self.announced = announced
         self.type = type
         self.text = text
         self.tool = tool
@@ -106,7 +111,13 @@ def command_of(given: object) -> str:
 
 def _stated(statements: "Iterable[Statement]") -> Iterator[Happening]:
     for one in statements:
-        yield Happening(type=one.type, text=one.text, provenance=one.provenance, tags=one.tags)
+        yield Happening(
+            type=one.type,
+            text=one.text,
+            provenance=one.provenance,
+            tags=one.tags,
+            announced=one.announced,
+        )
 
 
 def _tool_use(payload: "Mapping[str, Any]", *, failed: bool) -> Iterator[Happening]:
@@ -118,7 +129,14 @@ def _tool_use(payload: "Mapping[str, Any]", *, failed: bool) -> Iterator[Happeni
         from roamkb.formats.commands import captured_from_command
 
         for one in captured_from_command(command):
-            yield Happening(type=one.said or one.type, text=one.text, tool=tool, task=one.bead, tags=one.tags)
+            yield Happening(
+                type=one.said or one.type,
+                text=one.text,
+                tool=tool,
+                task=one.bead,
+                tags=one.tags,
+                announced=True,
+            )
     said = command or next(filter(None, (_text(asked.get(name)) for name in _TELLING)), "")
     outcome = "failure" if failed or has_failed(payload.get("tool_response")) else "success"
     text = f"{tool} {said}".strip()[:_READ]

@@ -98,7 +98,7 @@ def _section(cluster: Cluster) -> Iterator[str]:
 def _item(word: str, standing: Standing) -> str:
     learning = standing.learning
     about = f"{as_fraction(standing.confidence):.2f}, {quoted(learning.key)}"
-    return f"- {word} :: {quoted(clipped(learning.content, _LONGEST))} ({about})"
+    return f"- {word} :: {quoted(clipped(learning.statement, _LONGEST))} ({about})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

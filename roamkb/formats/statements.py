@@ -22,6 +22,8 @@ class Statement:
     text: str
     provenance: str = "observed"
     tags: tuple[str, ...] = ()
+    #: Whether a type word stands before it: somebody wants it kept.
+    announced: bool = False
 
 
 #: Characters of a message that is read; what goes on is a document.
@@ -50,7 +52,7 @@ def statements_of_agent(message: str) -> Iterator[Statement]:
     from roamkb.formats.commands import captured_from_message
 
     for one in captured_from_message(_own(message[:_LONGEST_MESSAGE])):
-        yield Statement(type=one.said or one.type, text=one.text, tags=one.tags)
+        yield Statement(type=one.said or one.type, text=one.text, tags=one.tags, announced=True)
 
 
 def statements_of_human(prompt: str, remember: Sequence[str]) -> Iterator[Statement]:
@@ -65,7 +67,7 @@ def statements_of_human(prompt: str, remember: Sequence[str]) -> Iterator[Statem
         sentence = " ".join(_BULLET.sub("", piece, count=1).split())
         said = _announced(sentence, remember)
         if said and not sentence.endswith(("?", "？")) and len(said) <= _LONGEST:
-            yield Statement(type="preference", text=said, provenance="user-stated")
+            yield Statement(type="preference", text=said, provenance="user-stated", announced=True)
 
 
 def _announced(sentence: str, remember: Sequence[str]) -> str:

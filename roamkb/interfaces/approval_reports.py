@@ -40,7 +40,7 @@ def proposed(result: "Proposed") -> Printed:
         lines = [f"{one.id} {where}: {one.text}\n  {verb}" for _, one in result.made]
         lines += [f"left: {shown(one.standing.learning.key)}: {shown(one.reason)}" for one in result.left]
         lines += [
-            f"- {shown(one.learning.content)} [{as_fraction(one.confidence):.2f}] {shown(one.learning.key)}"
+            f"- {shown(one.learning.statement)} [{as_fraction(one.confidence):.2f}] {shown(one.learning.key)}"
             for one in result.candidates
         ]
         return cleaned("\n".join(lines))

@@ -163,7 +163,7 @@ def refine(result: "Refinement") -> Printed:
         lines = []
         for one in result.learnings:
             learning = one.standing.learning
-            lines.append(f"[{shown(learning.type).upper()}] {clipped(shown(learning.content), _TITLE)}")
+            lines.append(f"[{shown(learning.type).upper()}] {clipped(shown(learning.statement), _TITLE)}")
             lines += [f"  {shown(reason)}" for reason in one.reasons]
             lines.append(f"  {shown(one.command)}")
         return "\n".join(lines)
@@ -218,7 +218,7 @@ def explain(result: "Explanation") -> Printed:
 def _life(result: "Explanation") -> Iterator[str]:
     standing = result.standing
     learning = standing.learning
-    yield f"[{shown(learning.type).upper()}] {cleaned(learning.content).strip()}"
+    yield f"[{shown(learning.type).upper()}] {cleaned(learning.statement).strip()}"
     yield f"  {shown(learning.key)} | {shown(learning.id)}"
     told = iso(learning.ts)[:10] if learning.ts else "no date"
     who = " ".join(shown(one) for one in (learning.agent, learning.session, learning.task) if one)

@@ -198,5 +198,5 @@ def _candidates(result: "Promoted") -> Printed:
 
 
 def _candidate(standing: "Standing") -> str:
-    title = clipped(shown(standing.learning.content), _TITLE)
+    title = clipped(shown(standing.learning.statement), _TITLE)
     return f"- {title} [{as_fraction(standing.confidence):.2f}] {shown(standing.learning.key)}"

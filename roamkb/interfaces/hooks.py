@@ -275,8 +275,13 @@ def _has_failed(payload: "Payload") -> bool:
 
 
 def _success(session: "HookedSession") -> "Answer":
-    session.succeeded()
-    return {}
+    refused = session.succeeded()
+    if not refused:
+        return {}
+    from roamkb.core.text import shown
+
+    lines = (f"roamkb: not kept: {shown(one.text)}: {shown(one.reason)}" for one in refused)
+    return _context("PostToolUse", "\n".join(lines))
 
 
 def _failure(payload: "Payload", session: "HookedSession") -> "Answer":

@@ -87,7 +87,7 @@ def learn(result: "Learned | Proposals") -> Printed:
     learning = result.learning
     warnings = [
         *result.warnings,
-        *(f"may contradict {rival.key}: {_title(rival.content)}" for rival in result.may_contradict),
+        *(f"may contradict {rival.key}: {_title(rival.statement)}" for rival in result.may_contradict),
     ]
 
     def text(_: bool) -> str:
@@ -98,7 +98,8 @@ def learn(result: "Learned | Proposals") -> Printed:
         )
         if result.superseded:
             what += f", in place of {shown(result.superseded.key)}"
-        return f"{what} ({as_fraction(result.confidence):.2f})"
+        alike = (f"looks like {shown(one.key)}: {_title(one.statement)}" for one in result.looks_like)
+        return "\n".join([f"{what} ({as_fraction(result.confidence):.2f})", *alike])
 
     return Printed(
         json={
@@ -112,6 +113,7 @@ def learn(result: "Learned | Proposals") -> Printed:
             "confidence": as_fraction(result.confidence),
             "occurrences": result.occurrences,
             "may_contradict": [{"id": rival.id, "key": rival.key} for rival in result.may_contradict],
+            "looks_like": [{"id": one.id, "key": one.key} for one in result.looks_like],
             "supersedes": result.superseded.id if result.superseded else None,
             "path": str(result.path),
             "warnings": warnings,
@@ -200,7 +202,7 @@ def ingest(result: "Ingested") -> Printed:
             told.append(f"{len(invalid)} invalid: {'; '.join([*invalid[:_FAULTS], *more])}")
         said = f"{'Would ingest' if result.is_dry_run else 'Ingested'} {result.new} new learning"
         said += f"{'' if result.new == 1 else 's'} ({result.already} skipped, already imported)"
-        lines = [f"  [{shown(one.type).upper()}] {_title(one.content)}" for one in result.preview]
+        lines = [f"  [{shown(one.type).upper()}] {_title(one.statement)}" for one in result.preview]
         return "\n".join(["; ".join([said, ", ".join(told)]) if told else said, *lines])
 
     return Printed(
@@ -215,12 +217,15 @@ def ingest(result: "Ingested") -> Printed:
             },
             "dry_run": result.is_dry_run,
             "file": str(result.file) if result.file else None,
+            "files": [str(path) for path in result.files],
             "preview": [
                 {"key": one.key, "type": one.type, "content": one.content, "tags": list(one.tags)}
                 for one in result.preview
             ],
         },
         text=text,
+        # what holds nothing but what nobody can read is no source
+        status=2 if invalid and not (result.new or result.merged or result.already) else 0,
         warnings=tuple(_about_source(result)),
     )
 
@@ -348,7 +353,7 @@ def _lines(found: "Recollected", *, in_full: bool) -> Iterator[str]:
     state = [] if standing.status == ACTIVE else [standing.status]
     marks = [*state, *found.doubts]
     marked = f" ({', '.join(map(shown, marks))})" if marks else ""
-    content = cleaned(learning.content).strip() if in_full else _title(learning.content)
+    content = cleaned(learning.statement).strip() if in_full else _title(learning.statement)
     yield f"[{shown(learning.type).upper()}] {content}{marked}"
     day = datetime.fromtimestamp(learning.ts).date().isoformat() if learning.ts else ""
     about = [

@@ -127,7 +127,8 @@ TOOLS: tuple[Tool, ...] = (
         "Remember a learning (lesson, decision, gotcha, pattern, must-check) in this project's log: text, or "
         "proposals with their evidence, which is looked up in this session.",
         "proposals:array outcome:string id:string key:string type:string content:string tags:array "
-        "confidence:number occurrences:integer may_contradict:array path:string warnings:array",
+        "confidence:number occurrences:integer may_contradict:array looks_like:array path:string "
+        "warnings:array",
         of="learn",
         is_read_only=False,
     ),

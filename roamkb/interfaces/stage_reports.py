@@ -264,7 +264,8 @@ def _learnings(standings: "Iterable[Standing]") -> Iterator[str]:
             *([one.verdict] if one.verdict != UNVERIFIED else []),
         ]
         marked = f" ({', '.join(marks)})" if marks else ""
-        yield f"  [{shown(one.learning.type).upper()}] {clipped(shown(one.learning.content), _TITLE)}{marked}"
+        title = clipped(shown(one.learning.statement), _TITLE)
+        yield f"  [{shown(one.learning.type).upper()}] {title}{marked}"
 
 
 def snapshot(result: "Taken | SnapshotList | Recovered") -> Printed:
@@ -361,7 +362,7 @@ def _titles(learnings: "Iterable[Learning]", terminal: bool) -> Iterator[str]:
     found = list(learnings)
     most = _LISTED if terminal else len(found)
     for one in found[:most]:
-        yield f"  [{shown(one.type).upper()}] {clipped(shown(one.content), _TITLE)}"
+        yield f"  [{shown(one.type).upper()}] {clipped(shown(one.statement), _TITLE)}"
     if len(found) > most:
         yield f"  ({len(found) - most} more)"
 

@@ -108,7 +108,7 @@ def relevant(result: "RelevantFound") -> Printed:
 def _relevant(one: "Relevant") -> list[str]:
     learning = one.standing.learning
     return [
-        f"[{shown(learning.type).upper()}] {clipped(shown(learning.content), _TITLE)}",
+        f"[{shown(learning.type).upper()}] {clipped(shown(learning.statement), _TITLE)}",
         f"  {one.relevance:.2f} | {', '.join(map(shown, one.why))} | "
         f"{as_fraction(one.standing.confidence):.2f} | {shown(learning.key)}",
     ]

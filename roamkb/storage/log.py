@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import fields
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
@@ -31,6 +32,7 @@ from roamkb.core.ledger import Event
 from roamkb.core.ledger import State
 from roamkb.core.replay import advanced
 from roamkb.core.replay import replay
+from roamkb.core.secrets import refuse_secrets
 from roamkb.formats.events import event_line
 from roamkb.formats.events import learning_line
 from roamkb.storage.adoptions import Adoption
@@ -352,9 +354,12 @@ class Log:
         """Add lines at the end of the files; the lock is held, and `read` was called since.
 
         Raises:
-            DiskError: nothing was added. NotDurable: it was, and the disk would not promise to
+            SecretFound, DiskError: nothing was added. NotDurable: it was, and the disk would not promise to
                 keep it, or took the learnings and not the events.
         """
+        learnings, events = tuple(learnings), tuple(events)
+        written: tuple[Learning | Event, ...] = (*learnings, *events)
+        refuse_secrets([getattr(one, field.name) for one in written for field in fields(one)])
         self._remember()
         said = [learning_line(learning) for learning in learnings]
         happened = [event_line(event) for event in events]

@@ -16,6 +16,7 @@ from roamkb.core.model import Node
 from roamkb.core.model import Note
 from roamkb.core.model import Unreadable
 from roamkb.core.names import is_note
+from roamkb.core.secrets import refuse_secrets
 from roamkb.formats.org.decode import decode_note
 from roamkb.storage import disk
 from roamkb.storage.walk import NoteFile
@@ -117,6 +118,7 @@ class Notes:
             DiskError: nothing was written.
             NotDurable: it was written, and the disk would not promise to keep it.
         """
+        refuse_secrets(text)
         check_kb(permit.kb)
         return disk.create_unique(permit.kb, names, text.encode())
 

@@ -21,6 +21,8 @@ from roamkb.core.errors import DiskError
 from roamkb.core.errors import NameTaken
 from roamkb.core.errors import RoamkbError
 from roamkb.core.observation import Observation
+from roamkb.core.secrets import find_secret
+from roamkb.core.secrets import refuse_secrets
 from roamkb.core.secrets import withheld
 from roamkb.core.text import clipped
 from roamkb.storage.disk import disk_error
@@ -44,7 +46,7 @@ _FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK 
 
 def _file(local: Path, session: str) -> Path:
     """Return where a session's observations are; any name gives a file name."""
-    plain = _PLAIN.fullmatch(session)
+    plain = _PLAIN.fullmatch(session) and find_secret(session) is None
     name = session if plain else hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:32]
     return local / _FOLDER / f"{name}{_ENDING}"
 
@@ -70,8 +72,13 @@ def keep_observation(local: Path, observation: Observation) -> Path:
     if path.parent.is_symlink():
         raise DiskError(path.parent, "is a link; roamkb follows none in a project's log", hint="remove it")
     private_folder(path.parent)
-    told = {key: value for key, value in asdict(observation).items() if value not in ("", None)}
-    told["text"] = clipped(withheld(observation.text), _LONGEST)
+    told = {
+        key: value
+        for key, value in asdict(observation).items()
+        if value not in ("", None) and value is not False
+    }
+    told |= {key: withheld(value) for key, value in told.items() if isinstance(value, str)}
+    told["text"] = clipped(told.get("text", ""), _LONGEST)
     line = json.dumps(told).encode() + b"\n"
     try:
         fd = os.open(path, _FLAGS, 0o600)
@@ -142,6 +149,7 @@ def _finished_size(path: Path) -> int:
 
 def queue_agent(local: Path, agent: str, session: str) -> None:
     """Remember that an agent's work in a session is over, for who consolidates it later."""
+    refuse_secrets([agent, session])
     told = json.dumps([agent, session]).encode()
     path = local / _QUEUE / hashlib.sha256(told).hexdigest()[:32]
     if path.parent.is_symlink():

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from typing import Any
 
+from roamkb.core.secrets import refuse_secrets
 from roamkb.storage.lines import append_lines
 from roamkb.storage.lines import read_lines
 
@@ -43,6 +44,7 @@ def keep_receipt(local: Path, hand: "Hand", shown: Sequence[str], *, by: str, ta
         by=by,
     )
     told = {name: getattr(receipt, name) for name in Receipt.__slots__}
+    refuse_secrets(told)
     # no knowledge is lost with it, and every question leaves one
     append_lines(local / _FILE, [json.dumps(told).encode()], mode=0o600, is_durable=False)
     return receipt

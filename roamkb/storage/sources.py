@@ -31,8 +31,10 @@ VARIABLES: Final = ("ROAMKB_KNOWLEDGE_FILE", "ORO_KNOWLEDGE_FILE")
 #: A line of another tool's holds some KiB; one of so much is no learning, and would fill the memory.
 MOST_LINE: Final = 8 * 1024 * 1024
 
-_BEADS = ".beads/memory/knowledge.jsonl"
-_PLACES = (_BEADS, ".lavra/memory/knowledge.jsonl", ".oro/knowledge.jsonl")
+_LOG = "knowledge.jsonl"
+_ARCHIVE = "knowledge.archive.jsonl"
+_BEADS = f".beads/memory/{_LOG}"
+_PLACES = (_BEADS, f".lavra/memory/{_LOG}", f".oro/{_LOG}")
 _ORO = ".oro/config.yaml"
 #: One setting of Oro's file; that is no reason to depend on YAML.
 _PROJECT_ROOT = re.compile(
@@ -44,17 +46,27 @@ _MOST_ENTRIES: Final = 5_000
 _LONGEST_MEMORY: Final = 1024 * 1024
 
 
-def find_source(root: Path, *, file: str | None, environment: Mapping[str, str], base: Path) -> Path | None:
-    """Return the `knowledge.jsonl` to read for the project at `root`; None where there is none.
+def find_sources(
+    root: Path, *, file: str | None, environment: Mapping[str, str], base: Path
+) -> tuple[Path, ...]:
+    """Return the files to read for the project at `root`, each archive before its log.
 
-    `file` and what the environment names count whether they exist or not; they begin at `base`.
+    Several tools may have kept one, and none of them hides another. `file` and what the environment names
+    count alone, whether they exist or not; they begin at `base`.
     """
     named = next((name for name in (file, *map(environment.get, VARIABLES)) if name), None)
     if named is not None:
-        return base / named
+        return (*_archive_of(base / named), base / named)
     configured = _project_root(root)
     places = ([configured / _BEADS] if configured else []) + [root / place for place in _PLACES]
-    return next((place for place in places if _is_file(place)), None)
+    found = (path for place in places for path in (*_archive_of(place), place) if _is_file(path))
+    return tuple(dict.fromkeys(found))
+
+
+def _archive_of(log: Path) -> tuple[Path, ...]:
+    """Return where Lavra puts the older half of a log that grew too long, if it is there."""
+    archive = log.with_name(_ARCHIVE) if log.name == _LOG else None
+    return (archive,) if archive is not None and _is_file(archive) else ()
 
 
 def leads_out(path: Path, root: Path, *, environment: Mapping[str, str]) -> bool:

@@ -124,11 +124,15 @@ def test_recall_keeps_all_as_it_was_said(world: World, contents: tuple[str, ...]
 
 
 def test_doubts_lower_a_rank_and_are_shown(world: World) -> None:
-    """A noisy and a stale one come after the one that is neither, though they are newer."""
+    """A noisy and a stale one come after the one that is neither, though they are newer.
+
+    One that says the same but for what a shell left behind it is the same, and the clean one stands for both.
+    """
     put(
         world,
         line("good", "Invoices are signed with the key of the tenant", ts=1),
-        line("noisy", 'Invoices are signed with the key of the tenant." && bd close bd-1', ts=2),
+        line("again", 'Invoices are signed with the key of the tenant." && bd close bd-1', ts=2),
+        line("noisy", 'Invoices are signed with the key of a tenant group." && bd close bd-1', ts=2),
         line("stale", "Invoices are signed with the key of src/tenant.ts", ts=3),
     )
     learnings = world.run("recall", "invoices", "signed", "key", "--json").json["learnings"]

@@ -1,7 +1,9 @@
 """What other tools keep comes into the log once, whole, and counted to the line."""
 
+import contextlib
 import json
 import os
+import sqlite3
 from collections.abc import Iterator
 from collections.abc import Sequence
 from pathlib import Path
@@ -284,6 +286,19 @@ def test_what_may_contradict_is_new_and_flagged(one: str, other: str, world: Wor
     assert all("may_contradict" in one.flags for one in standings(world.personal))
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Client A pays in euros", "Client B pays in euros"),
+        ("The user table is partitioned by month", "The order table is partitioned by month"),
+        ("Rebase the branch before you merge it", "Merge your branch before you rebase it"),
+    ],
+)
+def test_what_says_the_same_of_something_else_is_new(one: str, other: str, world: World) -> None:
+    """One word replaced, or two exchanged, is no repetition."""
+    assert (2, 2, 0, 0, 0) == counts(taken(world, [line(one), line(other)]))
+
+
 def test_decisions_merge_word_for_word_alone(world: World) -> None:
     """Each is an act of its own day."""
     told = [("We keep the monolith", 1), ("We keep the monolith!", 2), ("We keep the monolith", 3)]
@@ -326,7 +341,7 @@ def test_what_somebody_else_says_meanwhile_is_seen(world: World) -> None:
         yield from knowledge_lines(source)
         world.open().log.learn(SAYINGS[0])
 
-    found = ingest(world.log(), lines_while_another_learns(), log._hand(), file=source, kind=Kind.PERSONAL)
+    found = ingest(world.log(), lines_while_another_learns(), log._hand(), files=[source], kind=Kind.PERSONAL)
     assert (1, 0, 1, 0, 0) == counts(found)
 
 
@@ -411,7 +426,7 @@ def test_nothing_to_read_is_no_error(world: World) -> None:
     assert 0 == done.status
     assert {
         "schema": 1, "read": 0, "new": 0, "merged": 0, "skipped": {"already": 0, "invalid": []},
-        "dry_run": False, "file": None, "preview": [],
+        "dry_run": False, "file": None, "files": [], "preview": [],
     } == done.json  # fmt: skip
 
 
@@ -538,6 +553,187 @@ def test_a_file_that_cannot_be_read_is_an_error(world: World) -> None:
     world.run("init")
     put(world.personal, [line(SAYINGS[0])]).chmod(0)
     assert 2 == world.run("ingest").status
+
+
+# Several sources, and other systems' stores
+
+
+def test_no_tools_log_hides_anothers(world: World) -> None:
+    """An empty or stale one neither; what two of them have, and an archive, comes in once."""
+    put(world.personal, [])
+    put(world.personal, [line(SAYINGS[0]), line(SAYINGS[1])], LAVRA)
+    put(world.personal, [line(SAYINGS[1]), line(SAYINGS[2])], Path(".oro", "knowledge.jsonl"))
+    put(world.personal, [line(SAYINGS[3]), "{"], LAVRA.with_name("knowledge.archive.jsonl"))
+    world.run("init")
+    done = world.run("ingest", "--json").json
+    assert (6, 4) == (done["read"], done["new"])
+    assert {
+        "already": 1,
+        "invalid": [{"line": 2, "reason": "knowledge.archive.jsonl: it isn't JSON"}],
+    } == done["skipped"]
+    assert [".beads", ".lavra", ".lavra", ".oro"] == [
+        Path(name).relative_to(world.personal).parts[0]
+        for name in done["files"]  # type: ignore[union-attr, arg-type]
+    ]
+    assert set(SAYINGS[:4]) == {one.learning.content for one in standings(world.personal)}
+    assert 0 == world.open().log.ingest().new
+
+
+def test_a_log_that_is_named_comes_with_its_archive(world: World) -> None:
+    """Lavra moves the older half of a long log there."""
+    folder = world.personal / "elsewhere"
+    named = put(folder, [line(SAYINGS[0])], Path("knowledge.jsonl"))
+    put(folder, [line(SAYINGS[1])], Path("knowledge.archive.jsonl"))
+    log = world.open().log
+    log.init()
+    assert 2 == log.ingest(file=str(named)).new
+
+
+def test_a_bundle_of_day1s_is_read(world: World) -> None:
+    """As it is exported, and what of it was kept; that it was verified there counts for nothing here."""
+    facts = [
+        {
+            "fact_text": SAYINGS[0],
+            "category": "bug_fix",
+            "confidence": 0.95,
+            "source_type": "consolidation",
+            "metadata": {"verification_status": "verified"},
+        },
+        {"fact_text": SAYINGS[4], "category": "decision", "confidence": 0.7},
+    ]
+    exported = {"id": "b", "name": "n", "bundle_data": {"facts": facts, "conversations": [], "relations": []}}
+    log = world.open().log
+    log.init()
+    (world.personal / "bundle.json").write_text(json.dumps(exported, indent=2))
+    (world.personal / "kept.json").write_text(json.dumps(exported["bundle_data"]))
+    assert (2, 2, 0, 0, 0) == counts(log.ingest(file="bundle.json"))
+    assert (2, 0, 0, 2, 0) == counts(log.ingest(file="kept.json"))
+    found = {one.learning.content: one for one in standings(world.personal)}
+    assert ("fact", "bug_fix", "observed") == (
+        found[SAYINGS[0]].learning.type,
+        found[SAYINGS[0]].learning.category,
+        found[SAYINGS[0]].learning.provenance,
+    )
+    assert "decision" == found[SAYINGS[4]].learning.type
+    assert {"unverified"} == {one.verdict for one in found.values()}
+
+
+def test_oros_database_is_read_and_left_alone(world: World) -> None:
+    """Also what its writer hasn't folded into it yet."""
+    path = world.personal / "state.db"
+    db = sqlite3.connect(path)
+    db.execute("PRAGMA journal_mode=WAL")
+    db.execute("PRAGMA wal_autocheckpoint=0")
+    db.execute(
+        "CREATE TABLE memories (id INTEGER PRIMARY KEY, content TEXT NOT NULL, type TEXT NOT NULL, "
+        "tags TEXT DEFAULT '[]', source TEXT NOT NULL, bead_id TEXT, worker_id TEXT, "
+        "confidence REAL DEFAULT 0.8, created_at TEXT NOT NULL DEFAULT (datetime('now')), embedding BLOB, "
+        "files_read TEXT DEFAULT '[]', files_modified TEXT DEFAULT '[]', pinned INTEGER DEFAULT 0)"
+    )
+    db.execute(
+        "INSERT INTO memories(content, type, tags, source, bead_id, worker_id, confidence, created_at, embedding, "
+        "files_modified, pinned) VALUES (?, 'lesson', '[\"git\"]', 'self_report', 'oro-1', 'w-2', 0.6, "
+        "'2026-02-14 01:21:12', x'00ff', '[\"src/a.go\"]', 1)",
+        (SAYINGS[0],),
+    )
+    db.execute(
+        "INSERT INTO memories(content, type, source) VALUES (?, 'gotcha', 'knowledge_import:k-7')",
+        (SAYINGS[1],),
+    )
+    db.commit()
+    log = world.open().log
+    log.init()
+    before = {one.name: one.read_bytes() for one in sorted(world.personal.glob("state.db*"))}
+    assert (2, 2, 0, 0, 0) == counts(log.ingest(file="state.db"))
+    assert before == {one.name: one.read_bytes() for one in sorted(world.personal.glob("state.db*"))}
+    db.close()
+    assert (2, 0, 0, 2, 0) == counts(log.ingest(file="state.db"))
+    found = {one.learning.content: one for one in standings(world.personal)}
+    lesson = found[SAYINGS[0]].learning
+    assert ("learned", "oro-1", "w-2", "observed", 1771032072) == (
+        lesson.type,
+        lesson.bead,
+        lesson.agent,
+        lesson.provenance,
+        lesson.ts,
+    )
+    assert (("learned", "git"), ("src/a.go",)) == (lesson.tags, lesson.files)
+    assert (60, False) == (found[SAYINGS[0]].confidence, found[SAYINGS[0]].is_pinned)
+    assert ("knowledge_import:k-7", "user-stated") == (
+        found[SAYINGS[1]].learning.origin,
+        found[SAYINGS[1]].learning.provenance,
+    )
+
+
+def test_the_tables_of_document_004_are_read(world: World) -> None:
+    """Entries with their patterns, what replaced one, and how errors were recovered from."""
+    path = world.personal / "harness.db"
+    db = sqlite3.connect(path)
+    db.executescript(
+        """
+        CREATE TABLE knowledge_entries (id TEXT PRIMARY KEY, type TEXT NOT NULL, content TEXT NOT NULL,
+          file_patterns TEXT, action_types TEXT, confidence REAL NOT NULL DEFAULT 0.5,
+          occurrences INTEGER DEFAULT 1, source_execution_id TEXT, source_task_id TEXT,
+          source_agent_id TEXT NOT NULL, tags TEXT, created_at TEXT, updated_at TEXT, last_used_at TEXT,
+          superseded_by TEXT);
+        CREATE TABLE error_recovery_strategies (id TEXT PRIMARY KEY, error_pattern TEXT NOT NULL,
+          error_type TEXT, recovery_technique TEXT NOT NULL, steps TEXT, success_count INTEGER DEFAULT 0,
+          failure_count INTEGER DEFAULT 0, effectiveness REAL GENERATED ALWAYS AS (CASE WHEN
+          (success_count + failure_count) = 0 THEN 0.5 ELSE CAST(success_count AS REAL) /
+          (success_count + failure_count) END) STORED, created_at TEXT);
+        INSERT INTO knowledge_entries(id, type, content, file_patterns, action_types, confidence,
+          source_task_id, source_agent_id, tags, created_at, superseded_by) VALUES
+          ('a', 'gotcha', 'Use TEXT for dates', '["*.sql"]', '["CREATE"]', 0.8, 't-1', 'qa', '["db"]',
+           '2026-02-14 01:21:12', 'b'),
+          ('b', 'pattern', 'Store every date as an ISO string', NULL, NULL, 0.5, NULL, 'qa', NULL, NULL, NULL);
+        INSERT INTO error_recovery_strategies(id, error_pattern, recovery_technique, steps)
+          VALUES ('s', 'SQLITE_BUSY', 'Retry with a busy timeout', '["set it to 5 s", "retry"]');
+        """
+    )
+    db.commit()
+    db.close()
+    log = world.open().log
+    log.init()
+    assert (3, 3, 0, 0, 0) == counts(log.ingest(file="harness.db"))
+    assert (3, 0, 0, 3, 0) == counts(log.ingest(file="harness.db"))
+    found = {one.learning.type: one for one in standings(world.personal)}
+    entries = [one.learning.content for one in standings(world.personal)]
+    assert "On “SQLITE_BUSY”: Retry with a busy timeout\n1. set it to 5 s\n2. retry" in entries
+    old = next(one for one in standings(world.personal) if one.learning.content == "Use TEXT for dates")
+    assert ("superseded", found["pattern"].learning.key) == (old.status, old.superseded_by)
+    assert (("*.sql",), ("CREATE",), "t-1", "qa") == (
+        old.learning.files,
+        old.learning.actions,
+        old.learning.task,
+        old.learning.agent,
+    )
+
+
+@pytest.mark.parametrize("kind", ["database", "document", "no database"])
+def test_a_store_of_another_kind_is_an_error(kind: str, world: World) -> None:
+    """Nobody is told of invalid lines where there are none; nothing comes in."""
+    path = world.personal / "store"
+    if kind == "database":
+        with contextlib.closing(sqlite3.connect(path)) as db:
+            db.execute("CREATE TABLE recipes (id INTEGER, text TEXT)")
+            db.commit()
+    elif kind == "document":
+        path.write_text(json.dumps({"recipes": [{"text": "soup"}]}, indent=1))
+    else:
+        path.write_bytes(b"SQLite format 3\x00" + b"\xff" * 5000)
+    world.run("init")
+    done = world.run("ingest", "--file", str(path))
+    assert (2, "") == (done.status, done.out)
+    assert "invalid" not in done.err
+    assert b"" == world.log().knowledge.read_bytes()
+
+
+def test_a_file_of_nothing_that_can_be_read_is_an_error(world: World) -> None:
+    """What it is is said line by line."""
+    world.run("init")
+    put(world.personal, ["no JSON", "[1]"])
+    done = world.run("ingest")
+    assert (2, True) == (done.status, "2 invalid" in done.out)
 
 
 # The words

@@ -204,6 +204,49 @@ def test_what_may_contradict_is_flagged_on_both(one: str, other: str, log: Proje
     assert {"may_contradict": first.learning.id} == standing(log, second.learning.id).flags
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The cluster needs an odd number of nodes", "The cluster needs an even number of nodes"),
+        ("Rebase the branch before merging it", "Merge the branch before rebasing it"),
+        ("Client A pays in euros", "Client B pays in euros"),
+        ("The user table is partitioned by month", "The order table is partitioned by month"),
+    ],
+)
+def test_a_claim_about_something_else_confirms_nothing(one: str, other: str, log: ProjectLog) -> None:
+    """It is a learning of its own, and the first is as sure as before."""
+    first, second = log.learn(one, session="s1"), log.learn(other, session="s2")
+    assert "new" == second.outcome
+    assert (1, first.confidence) == (
+        standing(log, first.learning.id).occurrences,
+        standing(log, first.learning.id).confidence,
+    )
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Integration tests need Docker running", "Start Docker before you run the integration test suite"),
+        ("The staging database is reset every night", "Each night the database on staging gets wiped"),
+        ("Postgres needs a vacuum after the nightly import", "After importing at night, vacuum Postgres"),
+    ],
+)
+def test_a_paraphrase_is_offered_and_never_merged(one: str, other: str, log: ProjectLog) -> None:
+    """Who reads the answer sees what may be the same in other words."""
+    log.learn("Invoices are numbered by year", type="fact")
+    first = log.learn(one)
+    again = log.learn(other)
+    assert ("new", (first.learning,), ()) == (again.outcome, again.looks_like, again.may_contradict)
+    assert [] == [event.event for event in Log(log.init().root, Path()).read().events]
+
+
+def test_what_is_about_something_else_looks_like_nothing(log: ProjectLog) -> None:
+    """Neither do texts that the table of words can't read."""
+    log.learn("Backups of the wiki are kept in Frankfurt")
+    assert () == log.learn("Webhooks are retried three times").looks_like
+    assert () == log.learn("Die Sicherungen des Wikis liegen in Frankfurt").looks_like
+
+
 def test_the_same_key_of_another_content_is_told_apart(log: ProjectLog) -> None:
     """Its own key ends in a hash, and a warning says so (D4)."""
     start = "A text whose first sixty bytes are the same as those of the next one:"

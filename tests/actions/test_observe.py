@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from roamkb.core.attention import neglected
 from roamkb.core.errors import UsageError
 from tests.conftest import World
 
@@ -54,6 +55,75 @@ def test_a_secret_in_a_comment_stops_none_of_the_others(world: World) -> None:
     found = log.observe(command, from_command=True)
     assert ["CI has no cache at all"] == [one.learning.content for one in found.learned]
     assert [False] == [token in one.text for one in found.declined]
+
+
+SHORT = (
+    "Tests need Docker",
+    "Ruby 3.2",
+    "Port 8443",
+    "No ORM",
+    "Python 3.11+",
+    "測試需要 Docker",
+    "不要用ORM",
+    "テストはDockerが要る",
+    "ポート8443",
+    "8443",
+    "I renamed the module",
+)
+
+
+@pytest.mark.parametrize("text", SHORT)
+def test_what_a_type_word_announces_is_never_dropped(text: str, world: World) -> None:
+    """However short, and in whatever language: it is kept, and flagged where it says little."""
+    log = world.open().log
+    log.init()
+    found = log.observe(f'bd comments add A "FACT: {text}"', from_command=True)
+    assert ([text], ()) == ([one.learning.content for one in found.learned], found.declined)
+    (standing,) = world.log().read().state().standings.values()
+    assert bool(neglected(text, "fact")) is ("thin" in standing.flags)
+    assert all("thin" in warning for warning in found.learned[0].warnings)
+
+
+@pytest.mark.parametrize("text", SHORT)
+def test_what_a_closing_message_announces_is_never_dropped(text: str, world: World) -> None:
+    """It waits for the session's consolidation, and comes out of it."""
+    log = world.open().log
+    log.init()
+    message = f"I have done it.\n\nFACT: {text}\n\nAnything else?"
+    payload = {"hook_event_name": "Stop", "session_id": "s1", "last_assistant_message": message}
+    log.observe(json.dumps(payload), from_payload=True)
+    log.consolidate("session", "s1")
+    assert [text] == [one.learning.content for one in world.log().read().state().standings.values()]
+
+
+def test_neighbouring_lines_are_one_learning_each(world: World) -> None:
+    """And never all of them at once; how the run ended belongs to none."""
+    log = world.open().log
+    log.init()
+    message = (
+        "DECISION: Use Postgres for the queue\nPATTERN: Each worker takes one lock\n"
+        "INVESTIGATION: The proxy drops idle sockets\nAll tests pass now."
+    )
+    payload = {"hook_event_name": "Stop", "session_id": "s1", "last_assistant_message": message}
+    log.observe(json.dumps(payload), from_payload=True)
+    log.consolidate("session", "s1")
+    assert [
+        "Each worker takes one lock",
+        "The proxy drops idle sockets",
+        "Use Postgres for the queue",
+    ] == sorted(one.learning.content for one in world.log().read().state().standings.values())
+
+
+def test_what_a_shell_left_behind_is_not_shown_and_not_compared(world: World) -> None:
+    """The bytes stay as they were said."""
+    log = world.open().log
+    log.init()
+    said = 'The export needs the sync driver" 2>/dev/null'
+    first = log.learn(said, session="s1")
+    assert said == first.learning.content
+    assert "The export needs the sync driver" == first.learning.statement
+    again = log.learn("The export needs the sync driver", session="s2")
+    assert "repeated" == again.outcome
 
 
 def test_a_comment_is_kept_where_a_message_would_be(world: World) -> None:

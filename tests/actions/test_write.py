@@ -117,7 +117,7 @@ def test_what_cannot_be_a_node_is_a_usage_error(world: World, values: dict[str, 
 
 def test_a_project_whose_name_is_a_secret_writes_nothing(world: World) -> None:
     """Its path would be kept in the note."""
-    project = world.home / "code" / ("AKIA" + "IOSFODNN7EXAMPLE")
+    project = world.home / "code" / ("AKIA" + "IOSFODNN7EXAMPL2")
     project.mkdir()
     with pytest.raises(SecretFound):
         world.open(project).write("A fact")

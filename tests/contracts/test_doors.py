@@ -44,7 +44,7 @@ CALLS: list[tuple[str, Arguments]] = [
     ("links", {"name": ID}),
     ("write", {"title": "Backups run at night", "body": "* At three.\n%%(x)", "tags": ("ops",), "links": (ID,)}),
     ("write", {"title": "Backups run at night"}),
-    ("write", {"title": "The password is AKIAIOSFODNN7EXAMPLE, on 10.0.0.7"}),
+    ("write", {"title": "The password is AKIAIOSFODNN7EXAMPL2, on 10.0.0.7"}),
     ("write", {"title": "Wraps are dry", "dry_run": True}),
     ("learn", {"text": "Invoice numbers restart at one each January", "type": "gotcha", "files": ("bill/*.py",)}),
     ("learn", {"text": "Invoice numbers restart at one each January", "type": "gotcha", "session": "S-2"}),

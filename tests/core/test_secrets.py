@@ -12,18 +12,18 @@ from roamkb.core.secrets import redacted
 
 #: Built from parts, so that no scanner takes this file for a leak.
 FAKES = [
-    ("AWS access key", "AKIA" + "IOSFODNN7EXAMPLE"),
+    ("AWS access key", "AKIA" + "IOSFODNN7EXAMPL2"),
     ("AWS access key", "ASIA" + "Y34FZKBOKMUTVV7A"),
     ("GitHub token", "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"),
     ("GitHub token", "ghs_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"),
     ("GitHub token", "gho_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"),
-    ("GitHub token", "github_pat_" + "11ABCDEFG0" + "x" * 60),
+    ("GitHub token", "github_pat_" + "11ABCDEFG0" + "x7Q" * 20),
     ("GitLab token", "glpat-" + "x9K2mQ7vB4nL8pR3tY6w"),
     ("GitLab token", "glptt-" + "x9K2mQ7vB4nL8pR3tY6w"),
     ("Slack token", "xoxp-" + "123456789012-abcdefghijkl"),
     ("Slack token", "xoxb-" + "123456789012-abcdefghijkl"),
     ("Slack token", "xapp-1-" + "A012BCD-3456789-abcdef0123456789"),
-    ("Slack webhook", "https://hooks.slack.com/services/" + "T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX"),
+    ("Slack webhook", "https://hooks.slack.com/services/" + "T01ABCDEF/B02GHIJKL/" + "a1B2c3D4" * 3),
     ("Anthropic key", "sk-ant-" + "api03-" + "Zk9" * 15),
     ("OpenAI key", "sk-svcacct-" + "Ab3" * 15),
     ("OpenAI key", "sk-proj-" + "Ab3" * 15),
@@ -184,10 +184,23 @@ def test_what_only_looks_like_a_setting_is_none(text: str) -> None:
 @pytest.mark.parametrize("hidden", ["\u200b", "\u2060", "\u202e", "\x00"])
 def test_invisible_characters_hide_no_credential(hidden: str) -> None:
     """Neither from a write nor from a refusal's line."""
-    parted = f"AK{hidden}IA" + "IOSFODNN7EXAMPLE"
+    parted = f"AK{hidden}IA" + "IOSFODNN7EXAMPL2"
     assert find_secret(parted) is not None
     assert "IOSFODNN7" not in redacted(f"the key is {parted}, really")
     assert "IOSFODNN7" not in redacted(parted)
+
+
+def test_a_private_key_is_masked_with_its_body() -> None:
+    """Its first line alone would be of no use to anybody, and the rest is."""
+    body = "\n".join(
+        [
+            "b3BlbnNzaC1rZXktdjE" + "AAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2g",
+            "a1B2c3D4" * 8,
+            "e5F6g7==",
+        ]
+    )
+    key = "-----BEGIN OPENSSH " + f"PRIVATE KEY-----\n{body}\n-----END OPENSSH " + "PRIVATE KEY-----"
+    assert "use [private key] there" == masked(f"use {key} there")
 
 
 def test_entropy_tells_random_words_from_prose() -> None:

@@ -203,7 +203,7 @@ def ingest(folder: Path) -> str:
     """Take in what another tool keeps: lines that are new, known, repeated and broken."""
     path = source_of(folder)
     found = ingesting.ingest(
-        log_of(folder), ingesting.knowledge_lines(path), _hand(), file=path, kind=Kind.PERSONAL
+        log_of(folder), ingesting.knowledge_lines(path), _hand(), files=[path], kind=Kind.PERSONAL
     )
     return f"{found.new} new"
 

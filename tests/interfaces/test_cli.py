@@ -115,7 +115,7 @@ def error(ran_out: str) -> dict[str, object]:
         (["write", "t", "--source", "gossip"], "usage"),
         (["write", "A", "--link", "nothing"], "not_found"),
         (["write", "Twin"], "near_duplicate"),
-        (["write", "x", "--body", "AKIA" + "IOSFODNN7EXAMPLE"], "secret"),
+        (["write", "x", "--body", "AKIA" + "IOSFODNN7EXAMPL2"], "secret"),
         (["search"], "usage"),
         (["search", "--since", "someday", "x"], "usage"),
         (["search", "--nope"], "usage"),

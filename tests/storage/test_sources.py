@@ -15,7 +15,7 @@ from roamkb.storage.places import load_rule
 from roamkb.storage.sources import MOST_LINE
 from roamkb.storage.sources import belongs_to
 from roamkb.storage.sources import find_memory
-from roamkb.storage.sources import find_source
+from roamkb.storage.sources import find_sources
 from roamkb.storage.sources import memory_files
 from roamkb.storage.sources import source_lines
 from tests.conftest import World
@@ -28,28 +28,31 @@ def made(path: Path, data: bytes = b"") -> Path:
     return path
 
 
-def found(root: Path, file: str | None = None, **environment: str) -> Path | None:
-    """The source of the project at `root`, for a session in it."""
-    return find_source(root, file=file, environment=environment, base=root)
+def found(root: Path, file: str | None = None, **environment: str) -> tuple[Path, ...]:
+    """The sources of the project at `root`, for a session in it."""
+    return find_sources(root, file=file, environment=environment, base=root)
 
 
 def test_each_place_is_looked_at_in_its_order(tmp_path: Path) -> None:
-    """The option, two variables, Oro's configuration, then where beads, Lavra and Oro write."""
-    assert found(tmp_path) is None
+    """The option, two variables, Oro's configuration, then all places where beads, Lavra and Oro write."""
+    assert () == found(tmp_path)
     oro = made(tmp_path / ".oro" / "knowledge.jsonl")
-    assert oro == found(tmp_path)
+    assert (oro,) == found(tmp_path)
     lavra = made(tmp_path / ".lavra" / "memory" / "knowledge.jsonl")
-    assert lavra == found(tmp_path)
+    assert (lavra, oro) == found(tmp_path)
+    archive = made(lavra.with_name("knowledge.archive.jsonl"))
+    assert (archive, lavra, oro) == found(tmp_path)
     beads = made(tmp_path / ".beads" / "memory" / "knowledge.jsonl")
-    assert beads == found(tmp_path)
+    every = (beads, archive, lavra, oro)
+    assert every == found(tmp_path)
     configured = made(tmp_path / "sub" / ".beads" / "memory" / "knowledge.jsonl")
     made(tmp_path / ".oro" / "config.yaml", b"# oro\nproject_root: sub # here\n")
-    assert configured == found(tmp_path)
-    assert tmp_path / "o" == found(tmp_path, ORO_KNOWLEDGE_FILE="o")
+    assert (configured, *every) == found(tmp_path)
+    assert (tmp_path / "o",) == found(tmp_path, ORO_KNOWLEDGE_FILE="o")
     both = {"ORO_KNOWLEDGE_FILE": "o", "ROAMKB_KNOWLEDGE_FILE": "r"}
-    assert tmp_path / "r" == found(tmp_path, **both)
-    assert tmp_path / "f" == found(tmp_path, "f", **both)
-    assert configured == found(tmp_path, ROAMKB_KNOWLEDGE_FILE="")
+    assert (tmp_path / "r",) == found(tmp_path, **both)
+    assert (tmp_path / "f",) == found(tmp_path, "f", **both)
+    assert (configured, *every) == found(tmp_path, ROAMKB_KNOWLEDGE_FILE="")
 
 
 @pytest.mark.parametrize(
@@ -71,7 +74,7 @@ def test_the_one_setting_of_oros_file_is_read(tmp_path: Path, text: str, name: s
         made(tmp_path / folder / ".beads" / "memory" / "knowledge.jsonl")
     made(tmp_path / ".oro" / "config.yaml", text.encode("latin-1"))
     expected = tmp_path / name / ".beads" / "memory" / "knowledge.jsonl" if name else None
-    assert expected == found(tmp_path)
+    assert ((expected,) if expected else ()) == found(tmp_path)
 
 
 @pytest.mark.parametrize(

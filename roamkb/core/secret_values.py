@@ -1,0 +1,146 @@
+"""How much a value looks like a secret that somebody or something made up, and not like a word for one."""
+
+import math
+import re
+from collections import Counter
+from functools import lru_cache
+from operator import add
+from typing import Final
+
+#: Nothing, a placeholder, a reference or a word; a word with digits; a good password; a random one.
+NOTHING: Final = 0
+WORDY: Final = 1
+PASSWORD: Final = 2
+RANDOM: Final = 3
+
+#: The pairs of letters that make up nearly nine of ten in English and in programs, and one of four elsewhere.
+_COMMON = frozenset(
+    (
+        "ab ac ad ag ai al am an ap ar as at ay ba be bl bo ca ce ch ci ck cl co cr ct cu da de di do du ea "
+        "ec ed ee ef eg el em en ep er es et ev ex fe fi fo fr ge gr ha he hi ho ia ic id ie if ig il im in "
+        "io ir is it iv ke la le lf li ll lo ls lt lu ly ma me mi mo mp na nc nd ne ng ni no ns nt oc od of "
+        "ol om on oo op or os ot ou ov ow pa pe pl po pp pr pt ra re ri rm rn ro rr rs rt ry sc se sh si so "
+        "sp ss st su ta te th ti to tr ts tu ty uc ue ul um un up ur us ut va ve vi we wi yo"
+    ).split()
+)
+#: Longer ones are judged by their beginning.
+_MOST = 128
+_HEX = r"[0-9a-f]+|[0-9A-F]+"
+_UUID = r"(?i)\{?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\}?"
+#: Where the value is to be found: a variable, a template, a path, a command, an attribute of something.
+_REFERENCE = (
+    r"[{<\[(|]|\$[A-Za-z_({]|%[A-Za-z_]+%|[@&*!][A-Za-z_.]+$|\.{0,2}/|~|[A-Za-z][A-Za-z0-9+.-]*://|\\\\|-"
+    r"|(?:arn|vault|env|file|op|ssm|secretsmanager|ref\+\w+|base64)[:.]|ENC[\[(]"
+    r"|(?:process|os|sys|self|this|config|settings|env|args|options|request|req|ctx|data|secrets|vars?|props"
+    r"|local|module|params|user|credentials?|input|event|app|cfg|conf|opts|kwargs|response|res|result)[.\[(]"
+    r"|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*[(\[]|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$|[a-z_]+(?:\.[a-z_]+)+$"
+)
+#: In the middle of it a shell, a template or a document puts the value.
+_FILLED_IN = r"\$\{|\$\(|\{\{|\}\}|<[A-Za-z][^<>]*>|%\(|#\{|\$[A-Z_]{3,}|\.\.\.|…"
+#: What documents say where a value would stand; a word of it, whatever stands beside.
+_SAID = (
+    r"(?i)(?<![a-z])(?:your|my|our|example|sample|dummy|fake|mock|placeholder|replace|insert|redacted|masked"
+    r"|hidden|removed|omitted|change|changeit|todo|tbd|invalid|foo|bar|baz|test(?:ing)?|xxx+|passw(?:or)?ds?"
+    r"|passphrase|secrets?|token|api[-_]?key|apikey|key|credentials?|none|null|true|false|undefined|default"
+    r"|string|letmein|qwerty|correct[-_ ]?horse|username|guest|admin|root|postgres|mysql)(?![a-z])"
+    r"|changeme|change[-_]?(?:this|it)|example(?:key)?$|yourpassword|mysecret|mypassword|notsecret|notasecret"
+)
+#: `xxxxx`, `*****`, `.....`
+_FILLING = r"([xX*.0#_•-])\1{4,}"
+_EXAMPLE = r"(?i)example(?:key)?$|your|placeholder|redacted|\.\.\.|<|\$\{|dummy|changeme"
+_BLANK = r"\s"
+_DIGIT = r"[0-9]"
+_SYMBOL = r"[^A-Za-z0-9\s_./:-]"
+
+
+@lru_cache(maxsize=64)
+def compiled(expression: str) -> re.Pattern[str]:
+    """Return `expression`, compiled once a text needs it: a hook sees few that do."""
+    return re.compile(expression)
+
+
+def weight(value: str) -> int:
+    """Return how much `value`, that something gives as a secret, looks like one."""
+    value = value[:_MOST].strip().rstrip(".,:;!?\\")
+    if len(value) < 4 or compiled(_BLANK).search(value) or stands_for_another(value):
+        return NOTHING
+    if value.isdigit():
+        return NOTHING if len(value) < 4 else WORDY
+    if compiled(_UUID).fullmatch(value):
+        return WORDY
+    classes = _classes(value)
+    if compiled(_HEX).fullmatch(value):
+        is_mixed = classes > 1
+        return RANDOM if len(value) >= 32 else PASSWORD if is_mixed and len(value) > 11 else WORDY * is_mixed
+    if is_random(value):
+        return RANDOM
+    has_symbol = compiled(_SYMBOL).search(value) is not None
+    if not _has_digit(value):
+        return WORDY if has_symbol and classes > 2 and len(value) > 7 else NOTHING
+    if len(value) > 7 and ((has_symbol and _classes(value) > 1) or (classes > 2 and wordiness(value) < 0.4)):
+        return PASSWORD
+    return PASSWORD if len(value) > 9 and wordiness(value) < 0.25 else WORDY
+
+
+def stands_for_another(value: str) -> bool:
+    """Say whether `value` is a placeholder, a reference, or what everybody takes where it doesn't matter."""
+    if (
+        compiled(_REFERENCE).match(value)
+        or compiled(_FILLED_IN).search(value)
+        or compiled(_FILLING).search(value)
+    ):
+        return True
+    if len(value) < 24:
+        return compiled(_SAID).search(value) is not None or len(set(value)) < 3
+    # in a long one a word of three letters is chance
+    return len(set(value)) < 6 or (
+        wordiness(value) > 0.3 and any(len(found[0]) > 3 for found in compiled(_SAID).finditer(value))
+    )
+
+
+def is_filled_in(body: str) -> bool:
+    """Say whether a document wrote `body` where an issued credential has its letters."""
+    return len(body) > 9 and (
+        compiled(_FILLING).search(body) is not None
+        or len(set(body)) < 3
+        or re.search(r"(?i)example(?:key)?$|your|placeholder|redacted|\.\.\.|<|\$\{|dummy|changeme", body)
+        is not None
+        or wordiness(body) > 0.75
+    )
+
+
+def is_random(value: str) -> bool:
+    """Say whether nobody chose the letters of `value`, sixteen or more."""
+    if len(value) < 16 or compiled(_UUID).fullmatch(value):
+        return False
+    if compiled(_HEX).fullmatch(value):
+        return len(value) >= 32
+    letters = re.sub(r"[^A-Za-z0-9]", "", value)
+    has_both = _has_digit(letters) or (
+        letters.lower() != letters != letters.upper() and wordiness(value) < 0.27
+    )
+    return (
+        has_both and len(letters) * 4 > len(value) * 3 and wordiness(value) < 0.36 and entropy(letters) > 3.3
+    )
+
+
+def wordiness(value: str) -> float:
+    """Return which part of the pairs of letters that follow one another is common in words."""
+    value = value.lower()
+    return sum(map(_COMMON.__contains__, map(add, value, value[1:]))) / max(len(value) - 1, 1)
+
+
+def entropy(word: str) -> float:
+    """Return Shannon's entropy of `word` in bits a character."""
+    counts = Counter(word).values()
+    return -sum(n / len(word) * math.log2(n / len(word)) for n in counts)
+
+
+def _classes(value: str) -> int:
+    """Return how many of these `value` has: small letters, capital letters, digits, symbols."""
+    has_symbol = compiled(_SYMBOL).search(value) is not None
+    return (value != value.upper()) + (value != value.lower()) + _has_digit(value) + has_symbol
+
+
+def _has_digit(value: str) -> bool:
+    return compiled(_DIGIT).search(value) is not None
