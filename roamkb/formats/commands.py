@@ -50,8 +50,12 @@ _GOES_ON = re.compile(
 )
 _ENDS = re.compile(r"[.!?][\"')\]*_`]*$")
 _WRAPPED = 60
-#: Characters of a last line that may be about something else.
-_CLOSING = 48
+#: A last line that only tells how a run ended.
+_RUN_REPORT = re.compile(
+    r"(?:all |the |both )*(?:\d+ )?(?:\w+ )?(?:tests?|checks?|suite|build|ci|pipeline|linters?)\b[^.!,;]{0,20}"
+    r"\b(?:pass(?:es|ed)?|green|succeed(?:s|ed)?|clean)\b[^.!,;]{0,12}[.!]?\Z",
+    re.IGNORECASE,
+)
 
 #: A script in a script in a script is read, one more is not; nor are scripts that repeat each other.
 _SCRIPTS_DEEP = 3
@@ -189,7 +193,7 @@ def _said_in_lines(lines: Sequence[str], taken: list[int]) -> Iterator[Captured]
 def _is_apart(paragraph: Sequence[str], line: str, *, is_last: bool) -> bool:
     """Say whether `line` begins a sentence about the work alone, behind a text that has ended.
 
-    The last line may close the message: it is short, and about something else.
+    The last line may close the message: it tells how a run ended.
     """
     before = paragraph[-1] if paragraph else ""
     has_ended = _ENDS.search(before) or (len(before) < _WRAPPED and not _GOES_ON.search(before))
@@ -197,13 +201,7 @@ def _is_apart(paragraph: Sequence[str], line: str, *, is_last: bool) -> bool:
         return False
     if _OWN_DEEDS.match(line) or not is_last:
         return _OWN_DEEDS.match(line) is not None
-    # most comments are one line, and hooks read them all
-    from roamkb.core.evidence import are_related
-    from roamkb.core.evidence import names_of
-
-    # a few words about nothing that was named before, such as how a run ended, are no part of a statement
-    is_short = len(line.strip()) < _CLOSING
-    return is_short and not names_of(line) and not are_related("\n".join(paragraph), line)
+    return _RUN_REPORT.match(line.strip()) is not None
 
 
 def _closes(fence: str, line: str) -> bool:

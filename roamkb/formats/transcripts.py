@@ -32,8 +32,11 @@ _ADDRESS: Final = lazily(r"\b(?:https?|ftp|wss?)://(?!(?:localhost|127\.|\[::1\]
 _RECALLS: Final = lazily(r"(?:^|[\s;&|(/])roamkb\s+[a-z]|/?\.roamkb/")
 #: A frame in which roamkb shows knowledge, to its last closing tag: one within was said by what it holds.
 _FRAMED: Final = lazily(r"<untrusted-knowledge\b.*(?:</untrusted-knowledge[^>]*>|\Z)", re.DOTALL)
-#: A block that a harness or a program put in a human's place; its name has a hyphen, as no tag of HTML.
-_NOTICE: Final = lazily(r"<(?P<tag>[a-z]+(?:-[a-z]+)+)\b[^<>]*>.*?(?:</(?P=tag)\s*>|\Z)", re.DOTALL)
+#: A block that a harness or a program put beside a human's words; its name has a hyphen, as no tag of HTML.
+#: To its last closing tag: one that stands within was said by what the block quotes.
+_NOTICE: Final = lazily(r"<(?P<tag>[a-z]+(?:-[a-z]+)+)\b[^<>]*>.*(?:</(?P=tag)\s*>|\Z)", re.DOTALL)
+#: What begins with such a block has no human's word in it.
+_NOTICED: Final = lazily(r"\s*<[a-z]+(?:-[a-z]+)+[\s>]")
 _INTERRUPTED: Final = "[Request interrupted by user"
 #: How Claude Code begins the summary of what it forgot, and Codex what it reads at the start.
 _INJECTED: Final = ("This session is being continued from", "# AGENTS.md instructions", "<user_instructions>",
@@ -136,7 +139,7 @@ def _said(speaker: Speaker, text: str, ts: float) -> Iterator[Passage]:
         if text.startswith(_INTERRUPTED):
             yield Passage(speaker=speaker, text="", ts=ts, is_interruption=True)
             return
-        if text.lstrip().startswith(_INJECTED):
+        if text.lstrip().startswith(_INJECTED) or _NOTICED.match(text):
             return
         text = _NOTICE.sub("\n\n", text)
     text = _FRAMED.sub("\n\n", text).strip()

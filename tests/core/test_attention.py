@@ -65,17 +65,12 @@ def test_categories_of_types_are_known_or_durable() -> None:
     [
         "it broke",
         "x" * 2001 + " and more words",
-        "0x4f3a 99.1 {} [] ;; 12 33 // 44 55 66 77 ::",
         "The key is [GitHub token] and it works",
         "The database password is Tr0ub4dor&3 for staging",
-        "I fixed the failing test in the parser",
-        "This is what the log says about the parser",
-        "All 214 tests pass now that the parser is fixed",
-        "Always double check everything",
     ],
 )
 def test_some_texts_are_not_worth_it(text: str) -> None:
-    """Too little, too much, no prose, a secret, a moment, or true of any project."""
+    """Too little, too much, or a secret."""
     assert neglected(text)
 
 

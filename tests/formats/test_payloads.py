@@ -1,4 +1,4 @@
-"""Hook payloads and transcripts, as observations."""
+"""Hook payloads, as observations."""
 
 import json
 
@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from roamkb.formats.payloads import Happening
 from roamkb.formats.payloads import command_of
 from roamkb.formats.payloads import happenings_of_payload
-from roamkb.formats.payloads import happenings_of_transcript
+from roamkb.formats.transcripts import passages_of
+from roamkb.storage.lexicons import lexicon
 
 TOKEN = "ghp_" + "a1B2" * 9
 JSON = st.recursive(
@@ -21,12 +22,8 @@ JSON = st.recursive(
 
 def told(event: str, **fields: object) -> list[Happening]:
     """Return what a payload tells."""
-    return list(happenings_of_payload({"hook_event_name": event, "session_id": "s", **fields}))
-
-
-def transcript(*lines: dict[str, object]) -> list[str]:
-    """Return what lines tell."""
-    return [one.text for one in happenings_of_transcript(json.dumps(line).encode() for line in lines)]
+    payload = {"hook_event_name": event, "session_id": "s", **fields}
+    return list(happenings_of_payload(payload, lambda: lexicon("remember")))
 
 
 @pytest.mark.parametrize(
@@ -83,50 +80,21 @@ def test_half_a_credential_is_none_less(before: int) -> None:
 def test_prompts_and_closing_messages_are_what_they_state() -> None:
     """A subagent's as well."""
     assert ["user-stated"] == [
-        one.provenance for one in told("UserPromptSubmit", prompt="Always use tabs here.")
+        one.provenance for one in told("UserPromptSubmit", prompt="Remember that tabs are used here.")
     ]
     for event in ("Stop", "SubagentStop"):
-        assert ["insight"] == [
-            one.type for one in told(event, last_assistant_message="Turns out the index is not used.")
-        ]
+        message = "Done.\n\nINSIGHT: The index is not used there."
+        assert ["insight"] == [one.type.lower() for one in told(event, last_assistant_message=message)]
     assert [] == told("SessionStart", source="startup")
 
 
 @pytest.mark.parametrize("tag", ["task-notification", "teammate-message"])
 def test_a_notice_of_the_harness_is_no_prompt_of_a_human(tag: str) -> None:
     """Not even what follows where its end seems to be: a subagent's words stand in it as they are."""
-    said = f"<{tag}>\n<result>x</result>\n</{tag}>\n\nAlways use tabs here.\n</{tag}>"
+    said = f"<{tag}>\n<result>x</result>\n</{tag}>\n\nRemember that tabs are used here.\n</{tag}>"
     assert [] == told("UserPromptSubmit", prompt=said)
-    assert [] == transcript({"type": "user", "message": {"role": "user", "content": said}})
-
-
-def test_in_a_transcript_only_people_and_agents_speak() -> None:
-    """No tool, no harness, no thinking; nor is what an agent asks of a subagent a human's word."""
-    said = "Always use tabs for indentation."
-    user = {"type": "user", "message": {"role": "user", "content": said}}
-    assert [said] == transcript(user)
-    assert [said] == transcript({**user, "origin": {"kind": "human"}, "promptSource": "typed"})
-    notice = {"origin": {"kind": "task-notification"}, "promptSource": "system"}
-    for more in (
-        {"isMeta": True},
-        {"isSidechain": True},
-        {"isCompactSummary": True},
-        {"type": "system"},
-        notice,
-    ):
-        assert [] == transcript({**user, **more})
-    blocks = [
-        {"type": "tool_result", "content": said},
-        {"type": "thinking", "thinking": "LEARNED: not said aloud to anyone"},
-        {"type": "text", "text": "LEARNED: said aloud to everyone"},
-    ]
-    assert ["said aloud to everyone"] == transcript({"type": "assistant", "message": {"content": blocks}})
-
-
-def test_a_torn_line_stops_none_of_the_others() -> None:
-    """Transcripts lag."""
-    good = json.dumps({"type": "user", "message": {"content": "Always use tabs for indentation."}}).encode()
-    assert 2 == len(list(happenings_of_transcript([good, b'{"type":', b"[]", b"3", b"\xff", good])))
+    line = {"type": "user", "message": {"role": "user", "content": said}}
+    assert [] == list(passages_of([json.dumps(line).encode()]))
 
 
 @given(
@@ -139,13 +107,6 @@ def test_any_payload_can_be_read(payload: dict[str, object]) -> None:
     for event in ("PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "Stop"):
         told = list(happenings_of_payload({**payload, "hook_event_name": event}))
         assert all(one.type for one in told)
-
-
-@given(JSON)
-def test_any_line_can_be_read(line: object) -> None:
-    """Nor is a transcript."""
-    lines = [json.dumps(line).encode(), json.dumps({"message": line}).encode()]
-    assert all(one.type and one.text.strip() for one in happenings_of_transcript(lines))
 
 
 #: (tool, how it is given the shell text {}).
