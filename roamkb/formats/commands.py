@@ -52,8 +52,8 @@ _ENDS = re.compile(r"[.!?][\"')\]*_`]*$")
 _WRAPPED = 60
 #: A last line that only tells how a run ended.
 _RUN_REPORT = re.compile(
-    r"(?:all |the |both )*(?:\d+ )?(?:\w+ )?(?:tests?|checks?|suite|build|ci|pipeline|linters?)\b[^.!,;]{0,20}"
-    r"\b(?:pass(?:es|ed)?|green|succeed(?:s|ed)?|clean)\b[^.!,;]{0,12}[.!]?\Z",
+    r"(?:all |the |both )*(?:\d+ )?(?:\w+ )?(?:tests?|checks?|suite|build|ci|pipeline|linters?)\b"
+    r"[^.!,;]{0,20}\b(?:pass(?:es|ed)?|green|succeed(?:s|ed)?|clean)\b[^.!,;]{0,12}[.!]?\Z",
     re.IGNORECASE,
 )
 
