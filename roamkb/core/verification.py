@@ -198,12 +198,13 @@ def heuristic(content: str, *, confidence: int, category: str) -> Scores:
     """Return the scores of document 002's rule without a model (seed 002's engine).
 
     Accuracy is the confidence, in hundredths; relevance 0.7 for a lasting category, else 0.5;
-    specificity a twentieth a word.
+    specificity a twentieth a word. A rule that counts words has no reason for a no, so that
+    a short statement has 0.5: what is too short fails a check.
     """
     return Scores(
         accuracy=Decimal(confidence) / 100,
         relevance=Decimal("0.7") if category in DURABLE_CATEGORIES else Decimal("0.5"),
-        specificity=min(Decimal(1), Decimal(sum(1 for _ in words(content))) / 20),
+        specificity=min(Decimal(1), max(NO_SCORE_UNDER, Decimal(sum(1 for _ in words(content))) / 20)),
     )
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from roamkb.core.adoption import Adopted
 from roamkb.core.errors import DiskError
+from roamkb.core.errors import NameTaken
 from roamkb.core.model import Unreadable
 from roamkb.storage.disk import Missing
 from roamkb.storage.disk import create
@@ -100,7 +101,9 @@ def keep_adoption(state: Path, name: str, adoption: Adoption) -> None:
     data = b"%s %s\n%s" % (_VERSION, adoption.log.encode(), adoption.adopted.marks)
     known = read_file(folder / name)
     if isinstance(known, Missing):
-        create(folder, name, data, mode=0o600)
+        # another init of the same log may be faster
+        with contextlib.suppress(NameTaken):
+            create(folder, name, data, mode=0o600)
     elif isinstance(known, Unreadable):
         raise DiskError(folder / name, known.reason)
     elif known != data:

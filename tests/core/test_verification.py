@@ -150,3 +150,4 @@ def test_the_rule_without_a_model() -> None:
     """Document 002's figures, performance among the lasting categories."""
     assert heuristic(GOOD, confidence=80, category="performance") == scores("0.8", "0.7", "0.5")
     assert heuristic("word " * 30, confidence=95, category="insight") == scores("0.95", "0.5", "1")
+    assert heuristic("word " * 4, confidence=50, category="insight") == scores("0.5", "0.5", "0.5")
