@@ -271,14 +271,15 @@ def _cost(text: str) -> float:
 
 #: What is linear takes eight times as long for eight times the length, what is quadratic 64 times.
 _SIZES = (8 << 10, 64 << 10)
-_MOST_GROWTH = 24
+_MOST_GROWTH = 32
 _UNMEASURABLE = 0.0005
 
 
 def test_hostile_notes_are_read_in_linear_time() -> None:
     """Of each family a note of eight times the length takes about eight times as long, up to 64 KiB."""
     for small, large in zip(*map(notes, _SIZES), strict=True):
-        assert _growth(small, large) <= _MOST_GROWTH, f"{large[:80]!r}…{large[-20:]!r}"
+        growth = _growth(small, large)
+        assert growth <= _MOST_GROWTH, f"{large[:80]!r}…{large[-20:]!r}"
 
 
 def test_what_thousands_inherit_is_there_once() -> None:
