@@ -1,6 +1,7 @@
 """Take away what `install` made, name what stays, and purge what roamkb keeps for itself."""
 
 import sys
+from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from roamkb.actions.install import own_copy
 from roamkb.actions.install import rule_place
 from roamkb.actions.install import short_path
 from roamkb.actions.install import wished_files
+from roamkb.core.checkup import listed
 from roamkb.core.errors import BadRule
 from roamkb.core.installation import Absent
 from roamkb.core.installation import Folder
@@ -40,6 +42,7 @@ from roamkb.formats.own_copy import OwnCopy
 from roamkb.storage.installed import carry_out
 from roamkb.storage.installed import folders_in
 from roamkb.storage.installed import look
+from roamkb.storage.installed import own_names
 from roamkb.storage.installed import real_path
 from roamkb.storage.installer import how_to_remove
 from roamkb.storage.log import FOLDER as LOG_FOLDER
@@ -141,38 +144,37 @@ def _rule_step(place: Path, shipped: bytes, found: Found, own: OwnCopy | None, *
 def _own_steps(wishes: Wishes, state: State, *, kb: Path | None) -> tuple[Step, ...]:
     """Return what becomes of the index and of the state; a note in the trash is a note, and never goes."""
     trashed = trashed_notes(state.state / TRASH)
+    why = "which projects' logs count here, snapshots, locks"
     steps = [
-        _own_step("index", state.cache, "it can be made again", wishes, kb=kb),
-        _own_step(
-            "state",
-            state.state,
-            "which projects' logs count here, snapshots, locks",
-            wishes,
-            kb=kb,
-            but=(TRASH,) if trashed else (),
-        ),
+        *_own_step("index", state.cache, "it can be made again", wishes, kb=kb),
+        *_own_step("state", state.state, why, wishes, kb=kb, but=(TRASH,) if trashed else ()),
     ]
     if trashed:
         why = f"{counted(trashed, 'note')}, thrown away and kept: no purge takes a note"
         steps.append(kept("trash", state.state / TRASH, why))
-    return tuple(step for step in steps if step)
+    return tuple(steps)
 
 
 def _own_step(
     what: str, folder: Path, why: str, wishes: Wishes, *, kb: Path | None, but: tuple[str, ...] = ()
-) -> Step | None:
+) -> Iterator[Step]:
+    """Yield what becomes of a folder of roamkb's, in which others may have put something."""
     found = look(folder)
     if isinstance(found, Absent) or found == Folder(names=but):
-        return None
+        return
     if not wishes.purge:
-        return kept(what, folder, f"{why}; {_PURGE}")
-    if not isinstance(found, Folder):
-        return left_alone(what, folder, "isn't a folder of its own, and stays; remove it by hand")
-    if kb and (lies_within(kb, folder) or lies_within(folder, kb)):
-        return left_alone(what, folder, "lies with the knowledge base, and stays; remove it by hand")
-    change = RemoveAll(but=but)
-    # without it no log counts, and no name of the knowledge base is known where the rule is broken
-    return Step(what=what, path=folder, outcome=Outcome.REMOVED, why=why, change=change, is_loosening=True)
+        yield kept(what, folder, f"{why}; {_PURGE}")
+    elif not isinstance(found, Folder):
+        yield left_alone(what, folder, "isn't a folder of its own, and stays; remove it by hand")
+    elif kb and (lies_within(kb, folder) or lies_within(folder, kb)):
+        yield left_alone(what, folder, "lies with the knowledge base, and stays; remove it by hand")
+    else:
+        names = tuple(name for name in own_names(found.names) if name not in but)
+        # without it no log counts, and no name of the knowledge base is known where the rule is broken
+        change = RemoveAll(names=names)
+        yield Step(what=what, path=folder, outcome=Outcome.REMOVED, why=why, change=change, is_loosening=True)
+        if rest := sorted({*found.names} - {*names, *but}):
+            yield kept(what, folder, f"holds what isn't roamkb's: {listed(rest)}")
 
 
 def _staying(wishes: Wishes, counts: Rule | BadRule, *, home: Path, data: Path) -> tuple[Step, ...]:

@@ -371,7 +371,7 @@ class HookedSession:
         counted = [one for one in own if one.status != SUPERSEDED]
         shown = (standings.get(id) for id in shown_to(log.local, self.session))
         return ask_text(
-            contested=[one.learning.key for one in standings.values() if CONTESTED in one.flags],
+            contested=[one.learning.key for one in counted if CONTESTED in one.flags],
             captured=[one.learning.key for one in counted if CONTESTED not in one.flags][::-1],
             shown=[one.learning.key for one in shown if one is not None and one.status != SUPERSEDED],
         )

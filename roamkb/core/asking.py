@@ -21,9 +21,10 @@ _MANY_CALLS: Final = 5
 #: Commands that failed and may yet succeed, the latest.
 _MOST_FAILED: Final = 20
 _ASK: Final = (
-    "roamkb: did this show 0-3 durable facts that a later session can't read off the code (cause, decision "
-    "and why, how a tool behaves, the user's rule)? None is fine. `roamkb learn --proposals -`: "
-    '[{"claim","type","files","evidence":{"quote":"literal"}}]; wrong ones: "supersedes"/"withdraws": KEY.'
+    "roamkb: 0-3 durable facts from this that a later session can't read off the code (cause, decision and why, "
+    'tool behaviour, the user\'s rule)? None is fine. `roamkb learn --proposals -`: [{"claim","type":'
+    '"fact|decision|gotcha|pattern","files","evidence":{"quote":"literal: user\'s or yours"}}]; wrong: '
+    '"supersedes"/"withdraws": KEY.'
 )
 
 
@@ -78,11 +79,11 @@ def ask_text(
 ) -> str:
     """Return the ask, with the keys of what the session may correct, as many as fit."""
     text = _ASK
-    for label, keys in (("To settle", contested), ("Kept", captured), ("Shown", shown)):
+    for label, keys in (("Still true?", contested), ("Kept:", captured), ("Shown:", shown)):
         listed = [key[:_SHORT_KEY] for key in keys]
         for number, key in enumerate(listed):
             rest = len(listed) - number - 1
-            piece = f" {label}: {key}" if number == 0 else f", {key}"
+            piece = f" {label} {key}" if number == 0 else f", {key}"
             more = f" (+{rest})" if rest else ""
             if len(text) + len(piece) + len(more) > LONGEST_ASK:
                 text += f" (+{rest + 1})" if len(text) + 6 <= LONGEST_ASK and number else ""

@@ -25,12 +25,15 @@ from roamkb.core.transcript import Speaker
 _SHORTEST_QUOTE: Final = 10
 #: How many of a claim's words a tool must have printed to bear it out, where it printed none of its names.
 _WORDS_BORNE_OUT: Final = 0.5
+#: Letters of a quote that may answer what was said beside it, in other words.
+_LONG_QUOTE: Final = 24
+_STROKES: Final = re.compile(r"[/,|]")
 #: Shared words, or the share of the fewer, that make two texts be about one subject.
 _SHARED_WORDS: Final = 2
 _SAME_SUBJECT: Final = 0.3
 
 _BLANKS: Final = re.compile(r"\s+")
-_TICKED: Final = re.compile(r"`([^`\n]{1,120})`")
+_TICKED: Final = re.compile(r"(?<!`)`([^`\n]{1,120})`(?!`)")
 #: A word as code has it: within a path, an option, a call, an address, a dotted or joined name, a version.
 _TOKEN: Final = re.compile(r"(?<![\w@])(?:--?|[~./@$%]{1,3})?\w(?:[\w./:@#%+*=-]*[\w*/])?(?:\(\))?", re.ASCII)
 _CODE: Final = re.compile(
@@ -54,6 +57,8 @@ class Attestation:
     missing: tuple[str, ...] = ()
     #: Whether the quote says anything about what the claim says.
     is_related: bool = True
+    #: Whether the quote only asks.
+    is_question: bool = False
     #: Who took it back, and the words; empty where nobody did.
     taken_back: str = ""
 
@@ -61,7 +66,8 @@ class Attestation:
     def is_good(self) -> bool:
         """Whether it is enough for a verdict: a human said it, or an agent did and was borne out."""
         is_said = self.speaker == Speaker.HUMAN or (self.speaker == Speaker.AGENT and self.is_borne_out)
-        return is_said and self.is_related and not self.missing and not self.taken_back
+        is_plain = self.is_related and not self.is_question and not self.missing
+        return is_said and is_plain and not self.taken_back
 
     @property
     def why_not(self) -> str:
@@ -75,6 +81,8 @@ class Attestation:
             return f"only {source.get(Speaker(self.speaker), 'what roamkb showed')} says so"
         if not self.is_related:
             return "the quote is about something else"
+        if self.is_question:
+            return "the quote is a question"
         if self.missing:
             return f"neither the session nor the project has {', '.join(self.missing[:3])}"
         if self.speaker == Speaker.AGENT and not self.is_borne_out:
@@ -101,31 +109,41 @@ def weigh(
     if not speaker:
         return Attestation(speaker="")
     names = names_of(claim)
-    seen = _Seen(passages)
-    # a human's word needs no other that has the same names
-    known = seen.grounds + (_squeezed(quote) if speaker == Speaker.HUMAN else "")
+    known = _grounds(passages)
+    if speaker == Speaker.TOOL and _is_said_after(claim, names, passages[at:]):
+        # what a tool printed, and the agent then said: it was borne out before it was said
+        speaker = Speaker.AGENT
     return Attestation(
         speaker=speaker,
         is_borne_out=speaker == Speaker.AGENT
-        and _is_borne_out(claim, (*names, *names_of(quote)), passages[:at]),
+        and _is_borne_out(claim, (*names, *names_of(quote)), passages[: at + 1]),
         missing=tuple(
             name
             for name in names
             # a word of letters alone may be anybody's for the thing
-            if not name.isalpha() and _squeezed(name) not in known and not (is_there and is_there(name))
+            if not name.isalpha() and not _is_known(name, known) and not (is_there and is_there(name))
         ),
-        is_related=not quote or are_related(claim, quote),
+        is_related=not quote or _is_answered(claim, quote, passages, at),
+        is_question=speaker == Speaker.HUMAN and quote.rstrip(" \"'”»").endswith(("?", "？")),
         taken_back=taken_back(claim, names, passages, at),
     )
 
 
 def names_of(text: str) -> tuple[str, ...]:
     """Return the names in `text` that another text must write letter by letter: code and numbers."""
-    ticked = [one.strip() for one in _TICKED.findall(text)]
+    ticked = [name for span in _TICKED.findall(text) for name in _names_of_code(span.strip())]
     bare = _TICKED.sub(" ", text)
     tokens = (token.rstrip(".:-=") for token in _TOKEN.findall(bare))
     written = [token for token in tokens if _is_name(token)]
     return tuple(dict.fromkeys(one for one in (*ticked, *written) if one))
+
+
+def _names_of_code(span: str) -> Iterable[str]:
+    """Return the names in what is marked as code: all of it, or of several words those that aren't plain."""
+    if " " not in span:
+        return (span,)
+    words = (word.strip(".,:;=()") for word in span.split())
+    return (word for word in words if len(word) > 1 and not word.isalpha() and not word.startswith("<"))
 
 
 def _is_name(token: str) -> bool:
@@ -179,13 +197,40 @@ def _is_borne_out(claim: str, names: Sequence[str], before: Sequence[Passage]) -
     )
 
 
-class _Seen:
-    """All that a session's human typed and its tools printed, without blanks."""
+def _grounds(passages: Iterable[Passage]) -> str:
+    """Return all that was said, called and printed in a session but pages and what roamkb showed, squeezed."""
+    own = (one for one in passages if one.speaker not in (Speaker.PAGE, Speaker.RECALLED))
+    return "\n".join(map(_squeezed_passage, own))
 
-    def __init__(self, passages: Iterable[Passage]) -> None:
-        self.grounds = "\n".join(
-            _squeezed_passage(one) for one in passages if one.speaker in (Speaker.HUMAN, Speaker.TOOL)
-        )
+
+def _is_known(name: str, known: str) -> bool:
+    """Say whether a name stands in a squeezed text, or each of the names that strokes join in it."""
+    if _squeezed(name) in known:
+        return True
+    parts = [part for part in _STROKES.split(name) if part]
+    return len(parts) > 1 and all(_squeezed(part) in known for part in parts)
+
+
+def _is_said_after(claim: str, names: Sequence[str], later: Sequence[Passage]) -> bool:
+    """Say whether an agent then says what the claim says: one of its names, or half of its words."""
+    wanted = _content(claim)
+    for passage in later:
+        if passage.speaker is Speaker.AGENT and passage.is_message:
+            shared = len(wanted & _content(passage.text))
+            has_name = any(_squeezed(name) in _squeezed_passage(passage) for name in names)
+            if (has_name and shared >= _SHARED_WORDS) or shared >= _WORDS_BORNE_OUT * len(wanted):
+                return True
+    return False
+
+
+def _is_answered(claim: str, quote: str, passages: Sequence[Passage], at: int) -> bool:
+    """Say whether a quote is about what the claim says: by itself, or as an answer to what stands beside it."""
+    if are_related(claim, quote):
+        return True
+    beside = [one.text for one in passages[max(0, at - 1) : at + 2] if one.is_message]
+    wanted = _content(claim)
+    shared = len(wanted & _content(" ".join(beside)))
+    return len(_squeezed(quote)) >= _LONG_QUOTE and shared >= _WORDS_BORNE_OUT * len(wanted)
 
 
 def taken_back(claim: str, names: Sequence[str], passages: Sequence[Passage], at: int) -> str:

@@ -92,9 +92,9 @@ class Remove:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemoveAll:
-    """Remove the folder with all that is in it, but for what goes by these names."""
+    """Remove what goes by these names in the folder, whole, and then the folder if nothing else is in it."""
 
-    but: tuple[str, ...] = ()
+    names: tuple[str, ...]
 
 
 Change = MakeLink | PutFile | MakeFolder | Remove | RemoveAll

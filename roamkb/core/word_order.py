@@ -7,9 +7,9 @@ before something else, another thing is said.
 """
 
 from collections import Counter
-from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from typing import Final
 
@@ -71,7 +71,7 @@ def changed_places(mine: Sequence["Word"], theirs: Sequence["Word"]) -> bool:
         return False
     if any(word.plain == _BY for word in mine) != any(word.plain == _BY for word in theirs):
         mine, theirs = _active(mine), _active(theirs)
-    a, b = _shared(list(_places(mine)), list(_places(theirs)))
+    a, b = _shared(_places(mine), _places(theirs))
     if _keys(a) == _keys(b) and _heads(a) == _heads(b):
         return False
     if _heads_moved(a, b):
@@ -79,8 +79,10 @@ def changed_places(mine: Sequence["Word"], theirs: Sequence["Word"]) -> bool:
     return _is_exchange(_in_lists_order(a), _in_lists_order(b))
 
 
-def _places(words: Sequence["Word"]) -> Iterator[_Place]:
-    head, is_first, is_listed = "", True, False
+def _places(words: Sequence["Word"]) -> list[_Place]:
+    """Return what counts for the order of a text; *a switch of branches* is a branch switch."""
+    places: list[_Place] = []
+    head, is_first, is_listed, is_owned, is_place = "", True, False, False, False
     for word in words:
         is_first = is_first or word.is_apart
         if word.plain in _HEADS:
@@ -88,10 +90,22 @@ def _places(words: Sequence["Word"]) -> Iterator[_Place]:
         elif word.plain in _LISTING:
             is_listed = True
         elif word.is_content or word.is_number or word.plain not in _SILENT:
-            yield _Place(
+            owned = places.pop() if is_owned else None
+            place = _Place(
                 word.root, head, is_first, is_listed=is_listed or word.is_apart, is_exact=word.is_exact
             )
+            if owned is None:
+                places.append(place)
+            else:
+                places += (
+                    replace(place, head=owned.head, is_first=owned.is_first, is_listed=owned.is_listed),
+                    replace(owned, head="", is_first=False, is_listed=False),
+                )
             head, is_first, is_listed = "", False, False
+        # an article may stand between
+        is_owned = (word.plain == "of" and is_place) or (is_owned and word.plain in _SILENT)
+        is_place = bool(places) and places[-1].key == word.root
+    return places
 
 
 def _active(words: Sequence["Word"]) -> Sequence["Word"]:

@@ -75,7 +75,7 @@ _RELATED = (
     "per by each every for|because since as so|if when whenever once where while as|"
     "about regarding concerning on of|but yet "
     "though although while whereas however|that which who whom where when|like as such|than|then so|out|or "
-    "and|so thus therefore hence|whether if"
+    "and|so thus therefore hence|whether if|else otherwise"
 )
 _RELATING = tuple(frozenset(group.split()) for group in _RELATED.split("|"))
 RELATING = frozenset().union(*_RELATING)
@@ -170,7 +170,7 @@ UNITS = {name: group.split()[0] for group in _UNITS.split("|") for name in map(f
 
 #: Words that say the same in a note, whatever the context; a word is in one group at most.
 _SAME = (
-    "use utilize utilise employ|show display|list enumerate|find locate found|delete remove erase|"
+    "use utilize utilise employ|show display|list enumerate|find locate found|delete remove erase drop|"
     "reject refuse|create make made "
     "generate|build built|directory folder dir|fast quick rapid|begin start began begun commence|"
     "error fault|check verify ensure|fix repair fixed|buy purchase bought|big large huge|help assist aid|"

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from roamkb.core.adoption import Adopted
 from roamkb.core.errors import DiskError
+from roamkb.core.errors import NameTaken
 from roamkb.core.model import Unreadable
 from roamkb.storage.disk import Missing
 from roamkb.storage.disk import create
@@ -24,7 +25,7 @@ from roamkb.storage.state import private_folder
 
 #: `init` makes it, or finds it; nobody has a reason to write to it again.
 LASTING = ".gitignore"
-_FOLDER = "adopted"
+ADOPTIONS = "adopted"
 _VERSION = b"1"
 #: Bytes of a log's identity.
 _LONGEST = 64
@@ -54,7 +55,7 @@ def find_adoption(state: Path, name: str) -> Adoption | None:
     Raises:
         DiskError: it is there and can't be read, so that nobody knows whose word the log is.
     """
-    path = state / _FOLDER / name
+    path = state / ADOPTIONS / name
     data = read_file(path)
     if isinstance(data, Missing):
         return None
@@ -75,7 +76,7 @@ def find_moved(state: Path, log: str) -> Adoption | None:
 
 
 def _adoptions(state: Path) -> Iterator[Adoption]:
-    with contextlib.suppress(OSError), os.scandir(state / _FOLDER) as entries:
+    with contextlib.suppress(OSError), os.scandir(state / ADOPTIONS) as entries:
         for entry in entries:
             data = read_file(Path(entry.path))
             if not isinstance(data, Unreadable) and (found := _adoption(data)):
@@ -96,11 +97,13 @@ def keep_adoption(state: Path, name: str, adoption: Adoption) -> None:
     Raises:
         DiskError: it can't be kept.
     """
-    folder = private_folder(state / _FOLDER)
+    folder = private_folder(state / ADOPTIONS)
     data = b"%s %s\n%s" % (_VERSION, adoption.log.encode(), adoption.adopted.marks)
     known = read_file(folder / name)
     if isinstance(known, Missing):
-        create(folder, name, data, mode=0o600)
+        # another init of the same log may be faster
+        with contextlib.suppress(NameTaken):
+            create(folder, name, data, mode=0o600)
     elif isinstance(known, Unreadable):
         raise DiskError(folder / name, known.reason)
     elif known != data:

@@ -269,10 +269,9 @@ class Index:
     def _copied(self, seen: sqlite3.Connection) -> sqlite3.Connection:
         db = in_memory()
         seen.backup(db)
-        # some of what was found before may have been read into the other
+        # some of what was found before may have been read into it, and not been counted
         self._changes = find_changes(db, self._notes, clock=self._clock)
-        if self._changes.matter:
-            self._apply(db)
+        self._apply(db)
         return db
 
     def _made(self) -> sqlite3.Connection:

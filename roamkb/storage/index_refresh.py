@@ -56,11 +56,6 @@ class Changes:
     were_none: bool = False
 
     @property
-    def matter(self) -> bool:
-        """Whether an answer without them could be wrong."""
-        return bool(self.to_read or self.gone)
-
-    @property
     def are_few(self) -> bool:
         """Whether they are taken in by one transaction, in a moment."""
         return len(self.to_read) <= _BATCH
@@ -68,7 +63,7 @@ class Changes:
     @property
     def are_none(self) -> bool:
         """Whether the index is as it should be."""
-        return not (self.matter or self.same)
+        return not (self.to_read or self.gone or self.same)
 
 
 def find_changes(

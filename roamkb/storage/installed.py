@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import shutil
 import stat
 from importlib import resources
@@ -23,6 +24,8 @@ from roamkb.core.installation import Remove
 from roamkb.core.installation import RemoveAll
 from roamkb.core.installation import Step
 from roamkb.core.model import Unreadable
+from roamkb.storage.adoptions import ADOPTIONS
+from roamkb.storage.belonging import KEY
 from roamkb.storage.disk import TEMPORARY
 from roamkb.storage.disk import create
 from roamkb.storage.disk import digest
@@ -30,6 +33,16 @@ from roamkb.storage.disk import disk_error
 from roamkb.storage.disk import random_token
 from roamkb.storage.disk import read_file
 from roamkb.storage.disk import swap
+from roamkb.storage.kb_names import KEPT
+from roamkb.storage.served import PORTS
+from roamkb.storage.served import TOKEN
+from roamkb.storage.state import LOCKS
+from roamkb.storage.state import SHOWN
+from roamkb.storage.state import SNAPSHOTS
+from roamkb.storage.state import TRASH
+
+#: What belongs to one knowledge base in the cache folder.
+_OF_A_KB = re.compile(r"[0-9a-f]{16}")
 
 
 def look(path: Path) -> Found:
@@ -136,17 +149,23 @@ def remove(path: Path, *, was: Found) -> None:
         raise disk_error(path, error) from error
 
 
-def remove_all(folder: Path, *, but: tuple[str, ...] = ()) -> None:
-    """Remove `folder` with all that is in it, but for what goes by these names; no link is followed."""
+def own_names(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return which of the names in its state or cache folder roamkb gave: what it knows, it may remove."""
+    ours = (ADOPTIONS, LOCKS, SHOWN, SNAPSHOTS, TRASH, KEY, KEPT, PORTS, TOKEN)
+    return tuple(
+        name for name in names if name in ours or _OF_A_KB.fullmatch(name) or name.startswith(TEMPORARY)
+    )
+
+
+def remove_all(folder: Path, names: tuple[str, ...]) -> None:
+    """Remove these of `folder`, whole, and it if nothing else is there; no link is followed."""
     try:
-        for path in folder.iterdir():
-            if path.name in but:
-                continue
+        for path in (folder / name for name in names):
             if path.is_dir() and not path.is_symlink():
                 shutil.rmtree(path)
             else:
-                path.unlink()
-        if not but:
+                path.unlink(missing_ok=True)
+        if not any(folder.iterdir()):
             folder.rmdir()
     except OSError as error:
         raise disk_error(Path(error.filename or folder), error) from error
@@ -180,4 +199,4 @@ def _carry_out(path: Path, change: Change) -> None:
                 for folder in path.parents[: change.folders]:
                     folder.rmdir()
         case RemoveAll():
-            remove_all(path, but=change.but)
+            remove_all(path, change.names)

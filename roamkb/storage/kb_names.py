@@ -16,7 +16,7 @@ from roamkb.storage.belonging import usual_state
 _RULE = os.path.join(".claude", "rules", "knowledge-base.md")
 _RULE_LIMIT = 1024 * 1024
 #: In the state folder: what the rule called the knowledge base when it could be read.
-_KEPT = "kb-names.json"
+KEPT = "kb-names.json"
 
 
 def rule_files() -> list[str]:
@@ -55,7 +55,7 @@ def keep_names(state: str, names: Sequence[str]) -> None:
     """Remember what the knowledge base is called, for the day when the rule can't be read."""
     if kept_names(state) == tuple(names):
         return
-    path = os.path.join(state, _KEPT)
+    path = os.path.join(state, KEPT)
     beside = f"{path}.{os.getpid()}"
     try:
         os.makedirs(state, mode=0o700, exist_ok=True)
@@ -69,7 +69,7 @@ def keep_names(state: str, names: Sequence[str]) -> None:
 def kept_names(state: str) -> tuple[str, ...]:
     """Return what the knowledge base was called when the rule was last read."""
     try:
-        with open(os.path.join(state, _KEPT), encoding="utf-8") as file:
+        with open(os.path.join(state, KEPT), encoding="utf-8") as file:
             told = json.load(file)
     except (OSError, ValueError, RecursionError):
         return ()

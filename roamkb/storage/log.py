@@ -48,7 +48,6 @@ from roamkb.storage.lines import append_lines
 from roamkb.storage.lines import changed
 from roamkb.storage.lines import opened
 from roamkb.storage.lines import read_lines
-from roamkb.storage.observations import set_aside
 from roamkb.storage.pages import Page
 from roamkb.storage.pages import read_page
 from roamkb.storage.pages import uncollected
@@ -272,6 +271,8 @@ class Log:
         Raises:
             DiskError: it doesn't count.
         """
+        from roamkb.storage.observations import set_aside  # once in a log's life
+
         adoption = Adoption(log=identity_of(self.folder), adopted=adopted)
         # first, so that at no moment the log counts more than it should
         keep_adoption(self._state, self.local.name, adoption)

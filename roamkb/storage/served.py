@@ -8,7 +8,7 @@ import os
 #: In the state folder: what callers of a server must show.
 TOKEN = "http-token"
 #: There as well: a port a line, the last one last.
-_FILE = "http-ports"
+PORTS = "http-ports"
 _MOST = 64
 #: What `roamkb serve` takes where nobody says another: nobody registered it, and systems don't give it out.
 PORT = 7717
@@ -21,7 +21,7 @@ def served_ports(state: str) -> tuple[str, ...]:
 
 def keep_port(state: str, port: int) -> None:
     """Remember that a server listens on `port`; the folder is there."""
-    path = os.path.join(state, _FILE)
+    path = os.path.join(state, PORTS)
     kept = [one for one in _kept(state) if one != str(port)]
     beside = f"{path}.{os.getpid()}"
     with open(beside, "w", encoding="ascii") as file:
@@ -31,7 +31,7 @@ def keep_port(state: str, port: int) -> None:
 
 def _kept(state: str) -> list[str]:
     try:
-        with open(os.path.join(state, _FILE), encoding="ascii", errors="replace") as file:
+        with open(os.path.join(state, PORTS), encoding="ascii", errors="replace") as file:
             return [line for line in file.read(4096).split() if line.isdecimal()]
     except OSError:
         return []

@@ -19,8 +19,8 @@ from roamkb.storage.disk import make_folder
 
 #: A write holds the lock for some milliseconds; whoever holds it for seconds is stuck.
 WAIT = 5.0
-#: Of the state folder, what holds notes.
-TRASH = "trash"
+#: Of the state folder; the trash holds notes.
+LOCKS, SHOWN, SNAPSHOTS, TRASH = "locks", "shown", "snapshots", "trash"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class State:
         Raises:
             DiskError: it would lie in `kb` itself.
         """
-        path = self.state / "locks" / f"{_key(kb)}.lock"
+        path = self.state / LOCKS / f"{_key(kb)}.lock"
         if _lies_in(path.parent, kb):
             raise DiskError(
                 path,
@@ -51,12 +51,12 @@ class State:
 
     def snapshot_folder(self, kb: Path) -> Path | None:
         """Return the folder for snapshots of what agents wrote to `kb`; None where that would be in `kb`."""
-        folder = self.state / "snapshots" / _key(kb)
+        folder = self.state / SNAPSHOTS / _key(kb)
         return None if _lies_in(folder, kb) else folder
 
     def shown_folder(self, kb: Path) -> Path | None:
         """Return the folder for what sessions were shown of `kb`; None where that would be in `kb`."""
-        folder = self.state / "shown" / _key(kb)
+        folder = self.state / SHOWN / _key(kb)
         return None if _lies_in(folder, kb) else folder
 
     def cache_folder(self, kb: Path) -> Path | None:

@@ -78,7 +78,7 @@ def test_all_is_well(patient: Patient) -> None:
     before = sorted(patient.home.rglob("*"))
     found = doctor(patient)
     assert () == found.faults
-    assert 26 == len(found.checks) == len({check.name for check in found.checks})
+    assert 28 == len(found.checks) == len({check.name for check in found.checks})
     assert before == sorted(patient.home.rglob("*"))
 
 

@@ -1,5 +1,6 @@
 """Putting the rule in place, and taking it away again, on real files."""
 
+import json
 import os
 import shutil
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ import pytest
 from roamkb.actions.install import Ask
 from roamkb.actions.install import install
 from roamkb.actions.uninstall import uninstall
+from roamkb.app.serving import ServedKnowledgeBase
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import Refused
@@ -734,6 +736,8 @@ def lived_in(world: World) -> None:
     world.run("trash", "Zebras are striped")
     world.run("snapshot")
     world.run("search", "lions")
+    world.run("hook", "pre-tool-use", input=json.dumps({"tool_name": "Read", "cwd": str(world.personal)}))
+    ServedKnowledgeBase(world.open()._around).bearer()
 
 
 def test_uninstall_names_what_it_leaves(world: World) -> None:
@@ -779,7 +783,7 @@ def test_a_purge_takes_what_is_roamkbs_own(world: World) -> None:
 
 
 def test_no_purge_follows_a_link_or_takes_a_knowledge_base(world: World) -> None:
-    """Whoever linked the state folder somewhere, or keeps notes beside it, loses nothing."""
+    """Whoever linked the state folder somewhere, or put something beside the index, loses nothing."""
     elsewhere = world.home / "elsewhere-state"
     elsewhere.mkdir()
     (elsewhere / "mine").write_text("mine")
@@ -787,11 +791,14 @@ def test_no_purge_follows_a_link_or_takes_a_knowledge_base(world: World) -> None
     world.state.symlink_to(elsewhere)
     cache = world.home / ".cache/roamkb"
     cache.mkdir(parents=True)
-    (cache / "link").symlink_to(elsewhere)
+    (cache / "0123456789abcdef").symlink_to(elsewhere)
+    (cache / "fedcba9876543210").mkdir()
+    (cache / "mine").mkdir()
     ran = world.run("uninstall", "--purge", cwd=world.home)
     assert 2 == ran.status
+    assert "holds what isn't roamkb's: mine" in ran.out
     assert "mine" == (elsewhere / "mine").read_text()
-    assert not cache.exists()
+    assert ["mine"] == [path.name for path in cache.iterdir()]
 
 
 def test_work_purges_nothing(home: Path, at_work: Path) -> None:

@@ -488,7 +488,6 @@ def test_a_confidence_above_a_humans_is_typed_on_a_terminal_of_theirs(
         capture_output=True,
         stdin=subprocess.DEVNULL,
         check=True,
-        timeout=120,
     )
     learnings = world.run("export", "--json").json["learnings"]
     assert isinstance(learnings, list)

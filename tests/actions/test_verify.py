@@ -91,7 +91,7 @@ def test_of_several_that_say_the_same_the_surest_passes(world: World) -> None:
     "text",
     [
         "The payment gateway timeout is 30 seconds, and slower calls fail",
-        "The payment gateway's default timeout for a card call: 30 seconds",
+        "The payment gateway's default timeout: 30 seconds",
     ],
 )
 def test_a_rival_of_another_type_needs_a_review(text: str, world: World) -> None:

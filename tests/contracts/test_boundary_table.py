@@ -1095,7 +1095,6 @@ def hidden(world: World, command: str, *, cwd: str = "projects/work") -> tuple[s
         env={"PATH": os.environ["PATH"], "PYTHONPATH": str(HOUSE), "TERM": "xterm"},
         stdin=subprocess.DEVNULL,
         check=True,
-        timeout=60,
     )
     return told_by(world, out)
 

@@ -78,4 +78,4 @@ def test_an_ask_is_short_whatever_it_lists(
 def test_what_is_to_be_settled_comes_first() -> None:
     """Then what the session said, then what it was shown."""
     text = ask_text(captured=["kept-1"], shown=["seen-1"], contested=["doubt-1"])
-    assert text.endswith("KEY. To settle: doubt-1 Kept: kept-1 Shown: seen-1")
+    assert text.endswith("KEY. Still true? doubt-1 Kept: kept-1 Shown: seen-1")

@@ -153,6 +153,11 @@ def test_another_claim(one: str, other: str) -> None:
         ("Rotate the signing keys monthly", "The signing keys are rotated monthly"),
         ("The owner of the repository approves it", "The repository owner approves it"),
         ("Foreign keys are off in SQLite", "SQLite foreign keys are off"),
+        ("It is stale after a switch of branches until", "It is stale after a branch switch until"),
+        (
+            "Tasks need acks_late, otherwise a worker loses them",
+            "Tasks need acks_late, else a worker loses them",
+        ),
         ("Use YAML for config and JSON for data", "Use JSON for data and YAML for config"),
         ("Der Import läuft am Montag", "Am Montag läuft der Import"),
         ("The analyser ignores vendored code", "The analyzer ignores vendored code"),

@@ -366,6 +366,26 @@ def test_a_secret_in_a_command_is_recorded_nowhere(lived_in: World) -> None:
     assert [] == [path for path in files if secret.encode() in path.read_bytes()]
 
 
+def test_what_a_comment_wants_kept_is_kept_or_refused_aloud(world: World) -> None:
+    """However short; of a credential the agent is told that nothing was kept."""
+    world.run("init")
+    token = "ghp_" + "a1B2" * 9
+    said = {"FACT: Tests need Docker": "", f"FACT: CI uses {token}": "not kept"}
+    for text, why in said.items():
+        payload = event(
+            world.personal,
+            "PostToolUse",
+            tool_name="Bash",
+            tool_input={"command": f'bd comments add A "{text}"'},
+            tool_response={"stdout": "", "exit_code": 0},
+        )
+        told = context(answer(world, payload))
+        assert (bool(why), False) == (bool(told), token in told)
+        assert why in told
+    (learning,) = world.run("recall", "--json").json["learnings"]  # type: ignore[misc, attr-defined]
+    assert ("Tests need Docker", ["thin"]) == (learning["content"], list(learning["flags"]))
+
+
 def test_a_comment_on_a_task_is_learned_at_once_and_once(lived_in: World) -> None:
     """The next session's start finds nothing of it to consolidate."""
     command = 'bd comments add bd-1 "LEARNED: The queue drains only when a consumer acks each message"'

@@ -113,7 +113,6 @@ def asked(world: World, served: Served, cwd: Path, *command: str, **environment:
         env={**world.environment(), **environment},
         capture_output=True,
         text=True,
-        timeout=120,
         check=True,
     )
     return done.stdout
@@ -164,7 +163,7 @@ def test_who_does_not_wait_for_the_answer_is_unknown(world: World) -> None:
             connection.sendall(head.encode() + body)
         assert 200 == served.get("/api/classify").status
         served.process.terminate()
-        served.process.wait(timeout=60)
+        served.process.wait()
     assert {} == world.files()
 
 
