@@ -198,7 +198,7 @@ def _is_borne_out(claim: str, names: Sequence[str], before: Sequence[Passage]) -
 
 
 def _grounds(passages: Iterable[Passage]) -> str:
-    """Return all that was said, called and printed in a session but pages and what roamkb showed, squeezed."""
+    """Return all that a session said, called and printed, squeezed, but pages and what roamkb showed."""
     own = (one for one in passages if one.speaker not in (Speaker.PAGE, Speaker.RECALLED))
     return "\n".join(map(_squeezed_passage, own))
 
@@ -224,7 +224,7 @@ def _is_said_after(claim: str, names: Sequence[str], later: Sequence[Passage]) -
 
 
 def _is_answered(claim: str, quote: str, passages: Sequence[Passage], at: int) -> bool:
-    """Say whether a quote is about what the claim says: by itself, or as an answer to what stands beside it."""
+    """Say whether a quote is about what a claim says: by itself, or as an answer to what stands beside it."""
     if are_related(claim, quote):
         return True
     beside = [one.text for one in passages[max(0, at - 1) : at + 2] if one.is_message]
