@@ -21,8 +21,8 @@ _MANY_CALLS: Final = 5
 #: Commands that failed and may yet succeed, the latest.
 _MOST_FAILED: Final = 20
 _ASK: Final = (
-    "roamkb: which 0-3 facts from this would a later session want (a cause, a decision and why, how a tool, CI "
-    "or API behaves, what the user wants)? None is fine. `roamkb learn --proposals -`: "
+    "roamkb: which 0-3 facts from this would a later session want (a cause, a decision and why, how a tool, "
+    "CI or API behaves, what the user wants)? None is fine. `roamkb learn --proposals -`: "
     '[{"claim","type":"fact|decision|gotcha|pattern","files","evidence":{"quote":"literal: user\'s or '
     'yours"}}]; wrong: "supersedes"/"withdraws": KEY.'
 )
