@@ -129,7 +129,7 @@ def judged_item(
         claim=learning.content,
         type=learning.canonical_type,
         files=files,
-        quote=evidence_of(learning).quote,
+        quote=next((one.quote for one in evidence_of(standing)), ""),
         turn=turn,
         file_lines=tuple(_lines(learning.content, files, grounds)),
         nearest=tuple(islice(_nearest(standing, state, finder), NEAREST)),

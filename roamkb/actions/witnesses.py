@@ -1,5 +1,6 @@
 """What the transcripts of sessions say of the learnings that were made in them."""
 
+from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,6 +11,7 @@ from roamkb.core.evidence import attestation_of
 from roamkb.core.evidence import place_of_claim
 from roamkb.core.evidence import weigh
 from roamkb.core.ledger import Standing
+from roamkb.core.proposed_learning import Quoted
 from roamkb.core.proposed_learning import evidence_of
 from roamkb.core.text import clipped
 from roamkb.core.transcript import Passage
@@ -39,26 +41,36 @@ class Witnesses:
         Where that isn't here, what the ledger remembers; None where neither says anything.
         """
         if standing.id not in self._known:
-            passages = self._passages(standing.learning.session)
-            self._known[standing.id] = (
-                self._weighed(standing, passages) if passages else attestation_of(standing)
-            )
+            found = list(self._weighed(standing))
+            best = next((one for one in found if one.is_good), found[0] if found else None)
+            self._known[standing.id] = best or attestation_of(standing)
         return self._known[standing.id]
 
     def turn(self, standing: Standing) -> str:
         """Return what was said around a learning's quote; nothing where no transcript has it."""
-        passages = self._passages(standing.learning.session)
-        at = place_of_claim(standing.learning.content, evidence_of(standing.learning).quote, passages)
+        learning, given = standing.learning, evidence_of(standing)
+        quote, session = (given[0].quote, given[0].session) if given else ("", learning.session)
+        passages = self._passages(session)
+        at = place_of_claim(learning.content, quote, passages)
         if at is None:
             return ""
         near = passages[max(0, at - _AROUND) : at + _AROUND + 1]
         told = (f"{one.speaker.value}: {f'{one.command} ' if one.command else ''}{one.text}" for one in near)
         return "\n".join(clipped(" ".join(text.split()), _LONGEST) for text in told)
 
-    def _weighed(self, standing: Standing, passages: Sequence[Passage]) -> Attestation:
-        quote = evidence_of(standing.learning).quote
+    def _weighed(self, standing: Standing) -> Iterator[Attestation]:
+        """Yield what the transcripts that are here say of each quote of a learning."""
+        learning = standing.learning
         # who calls `learn` without a quote says it himself
-        return weigh(standing.learning.content, quote, passages, is_there=self._is_there, said_now=not quote)
+        for given in evidence_of(standing) or (Quoted(session=learning.session),):
+            if passages := self._passages(given.session):
+                yield weigh(
+                    learning.content,
+                    given.quote,
+                    passages,
+                    is_there=self._is_there,
+                    said_now=not given.quote,
+                )
 
     def _is_there(self, name: str) -> bool:
         if "/" in name or "." in name:

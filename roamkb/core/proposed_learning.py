@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from roamkb.core.errors import UsageError
-from roamkb.core.learning import Learning
+from roamkb.core.ledger import Standing
 from roamkb.core.text import shown
 
 #: Of one call; a session has few facts that last.
@@ -44,14 +44,21 @@ class Quoted:
 
     quote: str = ""
     source: str = ""
+    #: The session in which it was said.
+    session: str = ""
 
 
-def evidence_of(learning: Learning) -> Quoted:
-    """Return the evidence on a learning's line; of a line without any, nothing."""
-    told = learning.extra.get("evidence")
-    if not isinstance(told, Mapping):
-        return Quoted()
-    return Quoted(quote=str(told.get("quote") or ""), source=str(told.get("source") or ""))
+def evidence_of(standing: Standing) -> tuple[Quoted, ...]:
+    """Return the evidence that a learning's line, and each repetition with any, carries: the latest first."""
+    learning = standing.learning
+    repeated = (step.event for step in reversed(standing.history) if step.event.event == "repeated")
+    told = [(event.fields.get("evidence"), event.session) for event in repeated]
+    told.append((learning.extra.get("evidence"), learning.session))
+    return tuple(
+        Quoted(quote=str(one.get("quote") or ""), source=str(one.get("source") or ""), session=session)
+        for one, session in told
+        if isinstance(one, Mapping)
+    )
 
 
 def parse_proposals(given: object) -> tuple[ProposedLearning, ...]:

@@ -194,7 +194,9 @@ def contradictions(own: str, rivals: Sequence[str], disputed: Container[str]) ->
 
 def repetition(known: Learning, said: Learning | Saying) -> Mapping[str, object]:
     """Return what a `repeated` event tells of a repetition: what it is about, and how its words differ."""
-    about = {name: list(told) for name in SAID_AGAIN if (told := getattr(said, name))}
+    about: dict[str, object] = {name: list(told) for name in SAID_AGAIN if (told := getattr(said, name))}
+    if evidence := said.extra.get("evidence"):
+        about["evidence"] = evidence
     return {**about, **difference(known, said.content)}
 
 
