@@ -11,6 +11,7 @@ from typing import Final
 
 from roamkb.actions.known import called
 from roamkb.actions.learn import Learned
+from roamkb.actions.remedy import mend
 from roamkb.core.errors import Ambiguous
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import SecretFound
@@ -80,6 +81,8 @@ def _take(
     try:
         if not proposal.claim:
             return _withdraw(log, proposal.withdraws, hand)
+        if proposal.mended:
+            mend(log, proposal.mended, proposal.claim, hand)
         old = proposal.supersedes or proposal.withdraws
         learned = learn(_saying(proposal), _whole(log.read().state(), old) if old else None)
     except (SecretFound, UsageError, NotFound, Ambiguous) as error:

@@ -3,15 +3,18 @@
 from collections.abc import Callable
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from roamkb.core import remedies
+from roamkb.core.episodes import Episode
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import UsageError
 from roamkb.core.fingerprint import FORM
 from roamkb.core.fingerprint import Fingerprint
 from roamkb.core.fingerprint import fingerprint
+from roamkb.core.ledger import Event
 from roamkb.core.ledger import State
 from roamkb.core.outputs import lines
 from roamkb.core.remedies import Attempt
@@ -20,12 +23,15 @@ from roamkb.core.remedies import Trouble
 from roamkb.core.saying import MOST_BYTES
 from roamkb.core.saying import Hand
 from roamkb.core.saying import Stamps
+from roamkb.core.secrets import find_secret
 from roamkb.core.secrets import refuse_secrets
 from roamkb.core.text import shown
 from roamkb.storage.grep import linear
 from roamkb.storage.installer import how_to_add
 from roamkb.storage.log import Log
 
+#: What an attempt is by that a session's deeds tell of.
+EPISODE: Final = "episode"
 #: How many are offered where nobody says.
 DEFAULT: Final = 5
 #: Letters and digits of a pattern; less would mean any error.
@@ -141,6 +147,102 @@ def record(log: Log, told: Told, cure: Cure, hand: Hand) -> Suggested:
         recorded=next(one for one in same if one.id == event.id),
         warnings=tuple(warnings),
     )
+
+
+def record_episodes(log: Log, episodes: Sequence[Episode], hand: Hand) -> list[Attempt]:
+    """Add what fixed errors in a session, as its deeds tell, each once, and return the attempts.
+
+    A look that was cut off is repeated: then the same episode of the same session is there already.
+
+    Raises:
+        DiskError: nothing was written. NotDurable: it was, perhaps.
+    """
+    if not episodes:
+        return []
+    with log.locked():
+        contents = log.read()
+        told = contents.state().named(remedies.ATTEMPTED)
+        # what somebody said of it, or of what was offered, tells more than deeds
+        known = {
+            _of_session(event)
+            for event in told
+            if event.by == EPISODE or event.text("outcome") == remedies.SUCCESS
+        }
+        stamps = Stamps(hand, after=contents.last_event, by=EPISODE)
+        events: list[Event] = []
+        for episode in episodes:
+            attempt = Attempt(
+                id="",
+                ts=hand.ts,
+                error=fingerprint(episode.error),
+                technique=episode.technique,
+                steps=episode.deeds if len(episode.deeds) > 1 else (),
+                outcome=remedies.SUCCESS,
+                context=Told(error=episode.error).context(hand.agent),
+            )
+            plain = stamps.event(remedies.ATTEMPTED, "")
+            fields = {"command": episode.command, **remedies.fields_of(attempt)}
+            event = replace(plain, fields={**plain.fields, **fields})
+            name = _of_session(event)
+            if known.isdisjoint((name, (*name[:3], ""))) and not any(
+                map(find_secret, (attempt.technique, *attempt.steps))
+            ):
+                known.add(name)
+                events.append(event)
+        if events:
+            log.append(events=events)
+    return remedies.attempts(events)
+
+
+def _of_session(event: Event) -> tuple[str, str, str, str]:
+    """Return what names an episode within its session: the error and the deeds; others' words tell none."""
+    deeds = "; ".join(event.texts("steps")) or event.text("technique")
+    return event.session, event.text("fingerprint"), event.text("line"), deeds if event.by == EPISODE else ""
+
+
+def last_mended(log: Log, session: str, *, since: float) -> Fingerprint | None:
+    """Return the error that went away last in a session, since a moment; None where none did."""
+    told = [
+        event
+        for event in log.read().state().named(remedies.ATTEMPTED)
+        if event.by == EPISODE and event.session == session and event.ts >= since
+    ]
+    found = remedies.attempts(told[-1:])
+    return found[0].error if found else None
+
+
+def mend(log: Log, name: str, technique: str, hand: Hand) -> Attempt:
+    """Put an agent's sentence in place of the deeds that an episode was recorded with; return the attempt.
+
+    `name` is the beginning of the error's fingerprint, as an ask tells it, or the error. The deeds stay as
+    steps.
+
+    Raises:
+        NotFound: no episode is called so. UsageError, SecretFound, DiskError: nothing was written.
+    """
+    digest = name.strip().casefold()
+    if not (len(digest) >= _BEGINNING and FORM.fullmatch(digest.ljust(16, "0"))):
+        digest = Told(error=name).fingerprint().digest
+    _check(Told(error=name), Cure(technique=technique))
+    with log.locked():
+        contents = log.read()
+        told = [
+            event
+            for event in contents.state().named(remedies.ATTEMPTED)
+            if event.by == EPISODE and event.text("fingerprint").startswith(digest)
+        ]
+        own = [event for event in told if event.session == hand.session] or told
+        if not own:
+            raise NotFound(name, what="mended error", hint="`roamkb remedy list` shows them")
+        event = own[-1]
+        (was,) = remedies.attempts([event])
+        now = replace(was, technique=technique.strip(), steps=was.steps or (was.technique,), ts=hand.ts)
+        stamps = Stamps(hand, after=contents.last_event, by=EPISODE)
+        undone = stamps.event("undone", event.id, reason="its agent says what fixed it")
+        said = stamps.event(remedies.ATTEMPTED, "")
+        fields = {**event.fields, **remedies.fields_of(now)}
+        log.append(events=[undone, replace(said, fields=fields)])
+    return now
 
 
 def suggest(state: State, told: Told, *, agent: str, limit: int | None = None) -> Suggested:

@@ -35,9 +35,11 @@ if TYPE_CHECKING:
     from roamkb.actions.promote import Promoted
     from roamkb.app.experience import ProjectExperience
     from roamkb.core.brief import Brief
+    from roamkb.core.episodes import Failure
     from roamkb.core.guard import Denial
     from roamkb.core.ledger import Standing
     from roamkb.core.model import Hit
+    from roamkb.core.remedies import Attempt
     from roamkb.core.remedies import Remedy
     from roamkb.core.transcript import Passage
     from roamkb.formats.payloads import Happening
@@ -55,6 +57,8 @@ _PROMPT: Final = 4_000
 _OUTPUT: Final = 20_000
 #: Remedies among which one for this very error may be.
 _REMEDIES: Final = 20
+#: Digits of an error's fingerprint by which an ask names it.
+_SHORT_DIGEST: Final = 8
 _WRAP_UP: Final = "wrap-up"
 #: How Claude Code says that a program started it, for which the last thing said is the answer.
 _UNATTENDED: Final = ("sdk-", "claude-code-github-action")
@@ -285,17 +289,36 @@ class HookedSession:
         progress = find_progress(self.log.local, name)
         passages, end = self._heard(progress.end, subagent=subagent)
         self._announced(passages)
-        stretch = continued(progress.stretch, passages)
+        failures, mended = self._mended(progress.failures, passages)
+        stretch = continued(progress.stretch, passages, mended=bool(mended))
         answered = self._payload.get("stop_hook_active") is True
         is_contested = self._settled(passages, since=progress.looked, answered=answered)
         is_asked = self._may_ask and (is_contested or bool(stretch.reasons))
         # what an agent does when asked is no work to ask about
         kept = Stretch() if is_asked or answered else stretch
         looked = progress.looked if answered else self._around.now().timestamp()
-        keep_progress(self.log.local, name, Progress(end=end, stretch=kept, looked=looked))
+        keep_progress(self.log.local, name, Progress(end=end, stretch=kept, looked=looked, failures=failures))
         if not is_asked:
             return Asked()
-        return Asked(question=self._question(), promoted=None if subagent else self._wrap_up())
+        return Asked(
+            question=self._question(since=progress.looked), promoted=None if subagent else self._wrap_up()
+        )
+
+    def _mended(
+        self, failures: "Sequence[Failure]", passages: "Sequence[Passage]"
+    ) -> "tuple[tuple[Failure, ...], Sequence[Attempt]]":
+        """Record the errors that went away and what was done; return what still fails, and the attempts."""
+        if self.log is None or not (failures or any(one.is_shell for one in passages)):
+            return (), ()
+        from roamkb.core.episodes import found_episodes
+        from roamkb.formats.shell import read_commands
+
+        left, episodes = found_episodes(failures, passages, read=read_commands, root=str(self.log.root))
+        if not episodes:
+            return left, ()
+        from roamkb.actions.remedy import record_episodes
+
+        return left, record_episodes(self.log, episodes, self._door._hand(session=self.session))
 
     def _heard(self, start: int, *, subagent: bool) -> "tuple[Sequence[Passage], int]":
         """Return what the session's transcript says from byte `start` on; without one, the last message."""
@@ -358,8 +381,9 @@ class HookedSession:
             and not is_unattended(self.text("transcript_path"))
         )
 
-    def _question(self) -> str:
+    def _question(self, *, since: float) -> str:
         """Return the ask, with the keys of what this session said and was shown."""
+        from roamkb.actions.remedy import last_mended
         from roamkb.core.asking import ask_text
         from roamkb.core.ledger import CONTESTED
         from roamkb.core.ledger import SUPERSEDED
@@ -370,7 +394,9 @@ class HookedSession:
         own = [one for one in standings.values() if one.learning.session == self.session]
         counted = [one for one in own if one.status != SUPERSEDED]
         shown = (standings.get(id) for id in shown_to(log.local, self.session))
+        latest = last_mended(log, self.session, since=since)
         return ask_text(
+            mended=(latest.digest[:_SHORT_DIGEST], latest.line) if latest else None,
             contested=[one.learning.key for one in counted if CONTESTED in one.flags],
             captured=[one.learning.key for one in counted if CONTESTED not in one.flags][::-1],
             shown=[one.learning.key for one in shown if one is not None and one.status != SUPERSEDED],
@@ -406,19 +432,24 @@ class HookedSession:
         if self.log is None:
             return None
         self._settle(failed=True)
+        self._follow(failed=True)
         command, error = self._command, self._error
         if not command or not error or not self.may_inject or not self._door.knows_remedies:
             return None
         from roamkb.actions.remedy import Suggested
         from roamkb.core.floor import carries_over
+        from roamkb.core.remedies import is_for
         from roamkb.core.secrets import withheld
         from roamkb.storage.injections import keep_offer
 
         found = self._door.remedy("suggest", error=error, limit=_REMEDIES, session=self.session)
+        if not isinstance(found, Suggested):
+            return None
         fit = (
             one
-            for one in (found.remedies if isinstance(found, Suggested) else ())
-            if carries_over(one.technique, was=[attempt.error.line for attempt in one.attempts], now=error)
+            for one in found.remedies
+            if is_for(one, found.fingerprint)
+            and carries_over(one.technique, was=[attempt.error.line for attempt in one.attempts], now=error)
         )
         known = next(fit, None)
         if known is None or (known.is_tried and not known.successes):
@@ -438,7 +469,32 @@ class HookedSession:
         self.record()
         if self.log is not None:
             self._settle(failed=False)
+            self._follow(failed=False)
         return self._refused
+
+    def _follow(self, *, failed: bool) -> None:
+        """Look for episodes in what a tool did, where no transcript will tell of it."""
+        from roamkb.core.asking import MENDED
+        from roamkb.formats.transcripts import passage_of_call
+        from roamkb.storage.injections import wait_for_success
+        from roamkb.storage.transcripts import find_progress
+        from roamkb.storage.transcripts import is_session_id
+        from roamkb.storage.transcripts import keep_progress
+
+        has_transcript = Path(self.text("transcript_path") or "-").is_file()
+        if self.log is None or has_transcript or not is_session_id(self.session):
+            return
+        progress = find_progress(self.log.local, self.session)
+        name, given = self.text("tool_name"), self._payload.get("tool_input")
+        passage = passage_of_call(name, given, result=self._error, failed=failed, ts=0)
+        failures, mended = self._mended(progress.failures, [passage])
+        if failures == progress.failures:
+            return
+        stretch = progress.stretch
+        if mended:
+            stretch = replace(stretch, found=tuple(dict.fromkeys((*stretch.found, MENDED))))
+        keep_progress(self.log.local, self.session, replace(progress, failures=failures, stretch=stretch))
+        wait_for_success(self.log.local, self.session, waits=bool(failures))
 
     def _settle(self, *, failed: bool) -> None:
         """Count the remedy that was offered for this command: it works now, or fails as before."""
@@ -545,6 +601,10 @@ class HookedSession:
 
         One thing at least, unless one was done: where every start is slow, all would wait for ever.
         """
+        from roamkb.storage.injections import drop_stale_offers
+
+        if self.log is not None:
+            drop_stale_offers(self.log.local, now=time.time())
         for chore in (self._sweep, self._gather, self._take_in, self._keep_safe):
             if has_done and self._spent > _BUDGET:
                 return

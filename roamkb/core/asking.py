@@ -3,7 +3,6 @@
 A stretch is what a transcript holds since the last ask. What decides is what was done, not how it was said.
 """
 
-import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -18,8 +17,12 @@ LONGEST_ASK: Final = 400
 _SHORT_KEY: Final = 32
 #: Calls of tools that make a stretch long.
 _MANY_CALLS: Final = 5
-#: Commands that failed and may yet succeed, the latest.
-_MOST_FAILED: Final = 20
+#: What speaks for an ask: files were changed, an error went away, the human spoke again or stopped the work.
+EDITED: Final = "edited"
+MENDED: Final = "mended"
+CORRECTED: Final = "corrected"
+#: Characters of a mended error in the ask.
+_SHORT_ERROR: Final = 70
 _ASK: Final = (
     "roamkb: which 0-3 facts from this would a later session want (a cause, a decision and why, how a tool, "
     "CI or API behaves, what the user wants)? None is fine. `roamkb learn --proposals -`: "
@@ -35,9 +38,7 @@ class Stretch:
     #: Calls of tools.
     calls: int = 0
     has_worked: bool = False
-    #: Digests of the commands that failed and haven't succeeded since.
-    failed: tuple[str, ...] = ()
-    #: What speaks for an ask: edited, mended, corrected.
+    #: What speaks for an ask.
     found: tuple[str, ...] = ()
 
     @property
@@ -46,39 +47,42 @@ class Stretch:
         return (*self.found, "long") if self.calls >= _MANY_CALLS else self.found
 
 
-def continued(stretch: Stretch, passages: Iterable[Passage]) -> Stretch:
-    """Return a stretch with what came after it.
+def continued(stretch: Stretch, passages: Iterable[Passage], *, mended: bool = False) -> Stretch:
+    """Return a stretch with what came after it, in which a command that had failed was `mended` or none was.
 
-    A reason to ask is that files were changed, that a command which had failed succeeded, that the human
-    spoke again or stopped the agent while it worked, or that it was long.
+    A reason to ask is that files were changed, that a command was mended, that the human spoke again or
+    stopped the agent while it worked, or that it was long.
     """
-    failed = list(stretch.failed)
     found = dict.fromkeys(stretch.found)
     has_worked, calls = stretch.has_worked, stretch.calls
     for passage in passages:
         if passage.is_interruption or (passage.speaker is Speaker.HUMAN and has_worked):
-            found["corrected"] = None
+            found[CORRECTED] = None
         has_worked = has_worked or passage.speaker is not Speaker.HUMAN
         calls += not passage.is_message
         if passage.edits:
-            found["edited"] = None
-        if not passage.is_message and (passage.has_failed or failed):
-            command = hashlib.sha256(passage.command.encode("utf-8", "replace")).hexdigest()[:16]
-            if passage.has_failed:
-                failed.append(command)
-            elif command in failed:
-                found["mended"] = None
-                failed = [one for one in failed if one != command]
-    return Stretch(
-        calls=calls, has_worked=has_worked, failed=tuple(failed[-_MOST_FAILED:]), found=tuple(found)
-    )
+            found[EDITED] = None
+    if mended:
+        found[MENDED] = None
+    return Stretch(calls=calls, has_worked=has_worked, found=tuple(found))
 
 
 def ask_text(
-    *, captured: Iterable[str] = (), shown: Iterable[str] = (), contested: Iterable[str] = ()
+    *,
+    captured: Iterable[str] = (),
+    shown: Iterable[str] = (),
+    contested: Iterable[str] = (),
+    mended: tuple[str, str] | None = None,
 ) -> str:
-    """Return the ask, with the keys of what the session may correct, as many as fit."""
+    """Return the ask, with the keys of what the session may correct, as many as fit.
+
+    `mended` is the name of an error that went away, and the error in a few words.
+    """
     text = _ASK
+    if mended:
+        name, error = mended
+        text += f' Fixed by what? "mended":"{name}": '
+        text += clipped(error, min(_SHORT_ERROR, LONGEST_ASK - len(text)))
     for label, keys in (("Still true?", contested), ("Kept:", captured), ("Shown:", shown)):
         listed = [key[:_SHORT_KEY] for key in keys]
         for number, key in enumerate(listed):

@@ -10,6 +10,9 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from roamkb.core.error_marks import marked_nearness
+from roamkb.core.error_marks import marks_of
+from roamkb.core.error_marks import name_others
 from roamkb.core.outputs import Telling
 from roamkb.core.outputs import is_strong
 from roamkb.core.outputs import tellings
@@ -27,8 +30,11 @@ _MOST_OTHERS: Final = 8
 #: Hexadecimal digits of a digest: 64 bits, which a project's errors never fill.
 _DIGITS: Final = 16
 #: The least similarity of two messages that may have the same cure, inclusive; what a person would call
-#: the same. Of the errors that the tests know, those that haven't are 0.75 alike at most, or guarded.
+#: the same.
 ALIKE: Final = 0.80
+#: How near two errors are at least that are one but for what they name, and at most by their marks alone.
+_OTHER_NAMES: Final = 0.4
+_GUESS: Final = 0.79
 FORM: Final = re.compile(rf"[0-9a-f]{{{_DIGITS}}}")
 
 
@@ -46,6 +52,8 @@ class Fingerprint:
     line: str
     #: Digests of what else the same output tells, at most eight.
     others: tuple[str, ...] = ()
+    #: What its lines are about, names among it.
+    marks: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -71,7 +79,20 @@ def fingerprint(error: str, *, type: str = "") -> Fingerprint:
         form=form,
         line=": ".join(filter(None, (name, redacted(_PRIVATE.sub(r"\1\2[secret]", best.message))))),
         others=tuple(others)[:_MOST_OTHERS],
+        marks=marks_of(error),
     )
+
+
+def graded_nearness(one: Fingerprint, other: Fingerprint) -> float:
+    """Return how near two errors are, 0 to 1; `ALIKE` where what cured one may well cure the other.
+
+    Two that name different things are never as near, though they are one error but for that.
+    """
+    marked = marked_nearness(one.marks, other.marks)
+    near = nearness(one, other)
+    if near and name_others(one.marks, other.marks):
+        return max(marked, _OTHER_NAMES)
+    return near or min(marked, _GUESS)
 
 
 def nearness(one: Fingerprint, other: Fingerprint) -> float:

@@ -240,6 +240,15 @@ def tellings(output: str) -> list[Telling]:
     return [telling for _, telling in found]
 
 
+def weighed_lines(output: str) -> Iterator[tuple[int, str]]:
+    """Yield each line of an output that is no place in a stack, and how surely it says what went wrong."""
+    is_traceback = "Traceback (most recent call last)" in output[-_TAIL:]
+    for line in map(_without_prefixes, lines(output)):
+        if not _FRAME.match(line):
+            telling = _read(line, is_traceback=is_traceback)
+            yield telling.weight if telling else 0, line
+
+
 def is_strong(telling: Telling) -> bool:
     """Say whether the line tells what happened, and not only that something did."""
     return telling.weight >= _STRONG

@@ -13,7 +13,17 @@ from roamkb.core.text import shown
 MOST_PROPOSALS: Final = 20
 #: Characters of a quote.
 LONGEST_QUOTE: Final = 300
-_FIELDS: Final = ("claim", "type", "files", "task", "evidence", "supersedes", "withdraws", "human_said")
+_FIELDS: Final = (
+    "claim",
+    "type",
+    "files",
+    "task",
+    "evidence",
+    "supersedes",
+    "withdraws",
+    "mended",
+    "human_said",
+)
 _HINT: Final = '[{"claim": "…", "type": "fact", "files": ["…"], "evidence": {"quote": "…", "source": "…"}}]'
 
 
@@ -34,6 +44,8 @@ class ProposedLearning:
     supersedes: str = ""
     #: Key or id of the learning that it takes back.
     withdraws: str = ""
+    #: The error that the claim says how to fix, as an ask names it.
+    mended: str = ""
     #: Whether a human said so.
     human_said: bool = False
 
@@ -99,6 +111,7 @@ def _proposal(number: int, given: object) -> ProposedLearning:
         source=_text(number, told, "source")[:LONGEST_QUOTE],
         supersedes=_text(number, given, "supersedes"),
         withdraws=_text(number, given, "withdraws"),
+        mended=_text(number, given, "mended"),
         human_said=given.get("human_said") is True,
     )
     if not found.claim and not found.withdraws:

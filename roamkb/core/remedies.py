@@ -1,7 +1,8 @@
 """What fixed an error before: techniques by how often they worked, folded from the ledger.
 
 `attempted`   fingerprint, error_type and error (its class and folded message), line (as it was said,
-              redacted), others (fingerprints of what the same output told beside it), technique, steps,
+              redacted), others (fingerprints of what the same output told beside it), marks (the words
+              and names of its lines), technique, steps,
               outcome (success, failure, partial; nothing where it is only proposed), context (agent,
               category, file_type), pattern or regex (further errors that it is meant for).
 
@@ -20,8 +21,10 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Final
 
+from roamkb.core.error_marks import is_surely_same
+from roamkb.core.fingerprint import ALIKE
 from roamkb.core.fingerprint import Fingerprint
-from roamkb.core.fingerprint import nearness
+from roamkb.core.fingerprint import graded_nearness
 from roamkb.core.joins import Near
 from roamkb.core.ledger import ATTEMPTED as ATTEMPTED
 from roamkb.core.ledger import Event
@@ -39,6 +42,9 @@ OUTCOMES: Final = (SUCCESS, FAILURE, PARTIAL)
 CONTEXT: Final = ("agent", "category", "file_type")
 #: Failures in a row after which a technique is withdrawn.
 ENOUGH: Final = 3
+#: Techniques for errors that are less than `ALIKE`, and how near those are at least: guesses.
+_MOST_GUESSES: Final = 3
+_NEAR_ENOUGH: Final = 0.2
 #: The least similarity of two techniques that are one, inclusive, if they claim the same.
 _ALIKE: Final = 0.85
 
@@ -52,7 +58,7 @@ class Tier(IntEnum):
     PATTERN = 1
     #: The one error was told beside the other, in one output.
     TOLD = 2
-    #: It was for an error in nearly the same words.
+    #: It was for an error that is near, by class, words and names.
     SIMILAR = 3
 
 
@@ -114,6 +120,11 @@ class Remedy:
     def partial(self) -> int:
         """How often it worked in part, which counts as neither."""
         return self.outcomes.count(PARTIAL)
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether it was for an error that is only something like this one."""
+        return self.nearness < ALIKE
 
     @property
     def is_tried(self) -> bool:
@@ -188,6 +199,7 @@ def _attempt(event: Event) -> Attempt:
             form=event.text("error"),
             line=event.text("line"),
             others=event.texts("others"),
+            marks=event.texts("marks"),
         ),
         technique=event.text("technique"),
         steps=event.texts("steps"),
@@ -208,6 +220,7 @@ def fields_of(attempt: Attempt) -> dict[str, object]:
         "error": attempt.error.form,
         "line": attempt.error.line,
         "others": list(attempt.error.others),
+        "marks": list(attempt.error.marks),
         "technique": attempt.technique,
         "steps": list(attempt.steps),
         "outcome": attempt.outcome,
@@ -219,23 +232,36 @@ def fields_of(attempt: Attempt) -> dict[str, object]:
 
 
 def remedies(known: Iterable[Attempt], trouble: Trouble) -> list[Remedy]:
-    """Return every technique for the error, the best first; the withdrawn ones are among them."""
-    judged: dict[tuple[str, str, str], float] = {}
+    """Return every technique for the error, the best first; the withdrawn ones are among them.
+
+    Techniques for errors that are only something like it come last, three at most.
+    """
+    judged: dict[Fingerprint, float] = {}
     meant: dict[tuple[str, str], bool] = {}
     concerned: list[tuple[Attempt, Tier, float]] = []
     for attempt in known:
-        key = attempt.error.digest, attempt.error.name, attempt.error.form
         look = attempt.pattern, attempt.regex
         if look not in meant:
             meant[look] = _is_meant(attempt, trouble)
         tier = _tier(attempt, trouble, is_meant=meant[look])
-        if tier is Tier.SIMILAR and key not in judged:
-            judged[key] = nearness(attempt.error, trouble.error)
-        near = judged[key] if tier is Tier.SIMILAR else 1.0
-        if near:
+        by_words = tier in (Tier.SAME, Tier.SIMILAR)
+        if by_words and attempt.error not in judged:
+            judged[attempt.error] = graded_nearness(attempt.error, trouble.error)
+        near = judged[attempt.error] if by_words else 1.0
+        if near >= _NEAR_ENOUGH:
             concerned.append((attempt, tier, near))
-    found = [_of_technique(group) for group in _by_technique(concerned)]
-    return sorted(found, key=lambda one: _rank(one, trouble))
+    found = sorted(
+        (_of_technique(group) for group in _by_technique(concerned)), key=lambda one: _rank(one, trouble)
+    )
+    guesses = [one for one in found if one.is_guess and not one.is_withdrawn][:_MOST_GUESSES]
+    return [one for one in found if not one.is_guess or one in guesses]
+
+
+def is_for(remedy: Remedy, error: Fingerprint) -> bool:
+    """Say whether a remedy is sure enough to be for an error that it may be offered unasked."""
+    if remedy.tier is Tier.PATTERN:
+        return True
+    return any(is_surely_same(error.marks, one.error.marks) for one in remedy.attempts)
 
 
 def for_errors(known: Iterable[Attempt]) -> list[tuple[Fingerprint, list[Remedy]]]:
@@ -326,6 +352,8 @@ def _rank(remedy: Remedy, trouble: Trouble) -> tuple[object, ...]:
     is_to_the_letter = any(one.error.line == trouble.error.line for one in remedy.attempts)
     return (
         remedy.is_withdrawn,
+        remedy.is_guess,
+        -remedy.nearness if remedy.is_guess else 0,
         standing,
         remedy.tier,
         -remedy.nearness,

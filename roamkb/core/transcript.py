@@ -38,6 +38,8 @@ class Passage:
     removed: str = ""
     added: str = ""
     has_failed: bool = False
+    #: Whether the command was one of a shell, and was run.
+    is_shell: bool = False
     #: A human stopped the agent here.
     is_interruption: bool = False
 

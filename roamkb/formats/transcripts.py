@@ -37,6 +37,13 @@ _FRAMED: Final = lazily(r"<untrusted-knowledge\b.*(?:</untrusted-knowledge[^>]*>
 _NOTICE: Final = lazily(r"<(?P<tag>[a-z]+(?:-[a-z]+)+)\b[^<>]*>.*(?:</(?P=tag)\s*>|\Z)", re.DOTALL)
 #: What begins with such a block has no human's word in it.
 _NOTICED: Final = lazily(r"\s*<[a-z]+(?:-[a-z]+)+[\s>]")
+#: How Claude Code answers a call that nobody let it make.
+_NOT_RUN: Final = (
+    "The user doesn't want to proceed",
+    "Permission to use ",
+    "PreToolUse:",
+    "<tool_use_error>",
+)
 _INTERRUPTED: Final = "[Request interrupted by user"
 #: How Claude Code begins the summary of what it forgot, and Codex what it reads at the start.
 _INJECTED: Final = ("This session is being continued from", "# AGENTS.md instructions", "<user_instructions>",
@@ -78,7 +85,7 @@ class _Reader:
     def unanswered(self) -> Iterator[Passage]:
         """Yield the calls whose results never came."""
         for name, given in self._calls.values():
-            yield _called(name, given, result=None, failed=False, ts=0)
+            yield passage_of_call(name, given, result=None, failed=False, ts=0)
 
     def _claude(self, told: Mapping[str, Any], message: Mapping[str, Any], ts: float) -> Iterator[Passage]:
         is_agent = told.get("type") == "assistant" or bool(told.get("isSidechain"))
@@ -95,7 +102,7 @@ class _Reader:
                 case {"type": "tool_result", "tool_use_id": str(id)}:
                     name, given = self._calls.pop(id, ("", None))
                     failed = block.get("is_error") is True
-                    yield _called(name, given, result=block.get("content"), failed=failed, ts=ts)
+                    yield passage_of_call(name, given, result=block.get("content"), failed=failed, ts=ts)
 
     def _codex(self, type: str, payload: Mapping[str, Any], ts: float) -> Iterator[Passage]:
         match type, payload:
@@ -107,7 +114,7 @@ class _Reader:
             }:
                 self._told.add(id)
                 printed = {"output": item.get("aggregated_output"), "exit_code": item.get("exit_code")}
-                yield _called("exec_command", item, result=printed, failed=has_failed(printed), ts=ts)
+                yield passage_of_call("exec_command", item, result=printed, failed=has_failed(printed), ts=ts)
             case "event_msg", {
                 "type": "item_completed",
                 "item": {"type": "FileChange", "id": str(id)} as item,
@@ -130,7 +137,7 @@ class _Reader:
                 name, given = self._calls.pop(id, ("", None))
                 result = payload.get("output")
                 if id not in self._told:
-                    yield _called(name, given, result=result, failed=has_failed(result), ts=ts)
+                    yield passage_of_call(name, given, result=result, failed=has_failed(result), ts=ts)
 
 
 def _said(speaker: Speaker, text: str, ts: float) -> Iterator[Passage]:
@@ -165,9 +172,11 @@ def _changed(item: Mapping[str, Any], ts: float) -> Passage:
     )
 
 
-def _called(name: str, given: object, *, result: object, failed: bool, ts: float) -> Passage:
+def passage_of_call(name: str, given: object, *, result: object, failed: bool, ts: float) -> Passage:
+    """Return what a call of a tool, its input and its result tell."""
     asked = given if isinstance(given, Mapping) else {"input": given}
-    command = command_of(given) or next((v for key in _TELLING if isinstance(v := asked.get(key), str)), "")
+    shell = command_of(given)
+    command = shell or next((v for key in _TELLING if isinstance(v := asked.get(key), str)), "")
     text = _joined(result) if isinstance(result, list) else printed_by(result)
     edits, removed, added = _edited(name, asked, command)
     speaker = Speaker.TOOL
@@ -185,6 +194,7 @@ def _called(name: str, given: object, *, result: object, failed: bool, ts: float
         removed=removed[:_LONGEST],
         added=added[:_LONGEST],
         has_failed=failed,
+        is_shell=bool(shell) and not edits and not text.startswith(_NOT_RUN),
     )
 
 

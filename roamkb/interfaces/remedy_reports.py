@@ -97,6 +97,9 @@ def _blocks(result: "Suggested", *, withdrawn: bool = False) -> Iterator[str]:
 
 def _why(one: Remedy) -> str:
     """Say why a remedy of another error is there."""
+    error = _short(one.attempts[-1].error.line or one.attempts[-1].error.text)
+    if one.is_guess:
+        return f" (a guess, {one.nearness:.2f} near: {error})"
     return f" ({_WHY[one.tier]}: {_short(one.attempts[-1].error.text)})" if one.tier in _WHY else ""
 
 

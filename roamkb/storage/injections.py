@@ -98,6 +98,27 @@ def drop_offer(local: Path, session: str) -> None:
         _offer(local, session).unlink(missing_ok=True)
 
 
+def wait_for_success(local: Path, session: str, *, waits: bool) -> None:
+    """Have every call of a tool looked at, while some command failed that may yet work; or no longer."""
+    path = _offer(local, session).with_suffix(".waits")
+    try:
+        if waits:
+            private_folder(path.parent)
+            path.touch(mode=0o600)
+        else:
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        raise disk_error(path, error) from error
+
+
+def drop_stale_offers(local: Path, *, now: float) -> None:
+    """Forget what sessions waited for that are long over."""
+    with contextlib.suppress(OSError):
+        for path in (local / OFFERS).iterdir():
+            if now - path.lstat().st_mtime > 86400:
+                path.unlink(missing_ok=True)
+
+
 def troubles(folder: Path, *, now: float) -> tuple[str, ...]:
     """Return what lately went wrong with hooks, the latest few, one line each."""
     return tuple(_lately(folder, now))[-_FEW:]

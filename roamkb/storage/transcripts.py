@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from roamkb.core.asking import Stretch
+from roamkb.core.episodes import Failure
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import RoamkbError
 from roamkb.core.transcript import Passage
@@ -83,6 +84,8 @@ class Progress:
     stretch: Stretch = field(default_factory=Stretch)
     #: When it was read, in seconds since 1970; what was learned since is new.
     looked: float = 0
+    #: Commands that failed and haven't worked since, the latest.
+    failures: tuple[Failure, ...] = ()
 
 
 def find_progress(local: Path, session: str) -> Progress:
@@ -92,10 +95,20 @@ def find_progress(local: Path, session: str) -> Progress:
         stretch = Stretch(
             calls=int(told["calls"]),
             has_worked=told["has_worked"] is True,
-            failed=tuple(map(str, told["failed"])),
             found=tuple(map(str, told["found"])),
         )
-        return Progress(end=int(told["end"]), stretch=stretch, looked=float(told["looked"]))
+        failures = tuple(
+            Failure(
+                command=str(one["command"]),
+                error=str(one["error"]),
+                deeds=tuple(map(str, one["deeds"])),
+                is_past=one["is_past"] is True,
+            )
+            for one in told["failures"]
+        )
+        return Progress(
+            end=int(told["end"]), stretch=stretch, looked=float(told["looked"]), failures=failures
+        )
     return Progress()
 
 
@@ -107,7 +120,10 @@ def keep_progress(local: Path, session: str, progress: Progress) -> None:
     """
     path = local / _FOLDER / f"{session}.json"
     private_folder(path.parent)
-    told = {"end": progress.end, "looked": progress.looked}
+    told: dict[str, object] = {"end": progress.end, "looked": progress.looked}
+    told["failures"] = [
+        {name: getattr(failure, name) for name in Failure.__slots__} for failure in progress.failures
+    ]
     told |= {name: getattr(progress.stretch, name) for name in Stretch.__slots__}
     path.write_text(json.dumps(told), encoding="utf-8")
 

@@ -35,7 +35,7 @@ def test_a_short_answer_is_no_reason() -> None:
 def test_what_was_done_is_a_reason() -> None:
     """An edit, an error that went away, a human who speaks again, many calls."""
     assert ("edited",) == reasons(_PROMPT, ran("", edits=("a.py",)))
-    assert ("mended",) == reasons(_PROMPT, ran("make", failed=True), ran("vi"), ran("make"))
+    assert ("mended",) == continued(Stretch(), [_PROMPT], mended=True).reasons
     assert ("corrected",) == reasons(_PROMPT, _SAID, _PROMPT)
     assert ("corrected",) == reasons(_PROMPT, Passage(speaker=Speaker.HUMAN, text="", is_interruption=True))
     assert ("long",) == reasons(_PROMPT, *[ran(f"ls {n}") for n in range(9)])
@@ -79,3 +79,11 @@ def test_what_is_to_be_settled_comes_first() -> None:
     """Then what the session said, then what it was shown."""
     text = ask_text(captured=["kept-1"], shown=["seen-1"], contested=["doubt-1"])
     assert text.endswith("KEY. Still true? doubt-1 Kept: kept-1 Shown: seen-1")
+
+
+@given(st.text("0123456789abcdef", min_size=8, max_size=8), st.text(min_size=20, max_size=300), _KEYS)
+def test_an_error_that_went_away_is_named(name: str, error: str, keys: list[str]) -> None:
+    """By what a proposal calls it, and in a few words, before any key."""
+    text = ask_text(mended=(name, error), contested=keys, shown=keys)
+    assert len(text) <= LONGEST_ASK
+    assert f'"mended":"{name}": ' in text

@@ -13,6 +13,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -21,10 +22,12 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from roamkb.actions import consolidate as consolidating
 from roamkb.actions import ingest as ingesting
 from roamkb.actions import learn as learning
+from roamkb.actions import remedy as remedying
 from roamkb.actions import verify as verifying
 from roamkb.actions.init import init
 from roamkb.actions.judges import by_caller
 from roamkb.core.attention import Observation
+from roamkb.core.episodes import Episode
 from roamkb.core.errors import RoamkbError
 from roamkb.core.ids import new_id
 from roamkb.core.judging import Judgement
@@ -60,6 +63,9 @@ TAKEN = b"#+title: somebody else's\n"
 NOTE = "20260610142900-note.org"
 #: What the log says already, and what it doesn't.
 KNOWN = "Zebras are striped"
+#: An error that went away, and what its agent says of it.
+MENDED = "src/a.c:3:10: fatal error: curl/curl.h: No such file or directory"
+SAID = "The headers of libcurl come with libcurl4-openssl-dev"
 NEW = "Lions sleep for most of the day"
 OTHER = "20260610142900-note-0001.org"
 
@@ -194,6 +200,19 @@ def learn_instead(folder: Path) -> str:
     return _learn(folder, NEW, supersedes="L0")
 
 
+def episode(folder: Path) -> str:
+    """Record what fixed an error in a session, as its deeds tell."""
+    hand = replace(_hand(), session="s-1")
+    deeds = ("apt-get install -y libcurl4-openssl-dev", "edit Makefile: LIBS = -lcurl")
+    told = Episode(command="make", error=MENDED, deeds=deeds)
+    return f"episode {len(remedying.record_episodes(log_of(folder), [told], hand))}"
+
+
+def mend(folder: Path) -> str:
+    """Say what fixed it in an agent's words, in place of the deeds."""
+    return remedying.mend(log_of(folder), MENDED, SAID, replace(_hand(), session="s-1")).technique
+
+
 def source_of(folder: Path) -> Path:
     """Return where another tool keeps its log."""
     return folder / "state" / "source.jsonl"
@@ -309,6 +328,8 @@ TASKS: dict[str, Callable[[Path], str]] = {
         learn,
         learn_again,
         learn_instead,
+        episode,
+        mend,
         ingest,
         consolidate,
         verify,
@@ -368,7 +389,7 @@ def _import_all() -> None:
         amount(folder)
         source_of(folder).write_bytes(learning_line(fact(1)) + b"\n")
         observe(folder)
-        for task in (ingest, consolidate, verify):
+        for task in (ingest, consolidate, verify, episode, mend):
             task(folder)
 
 

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from roamkb.actions.init import init
+from roamkb.core.ledger import ATTEMPTED
 from roamkb.core.ledger import Event
+from roamkb.core.remedies import attempts
 from roamkb.formats.events import learning_line
 from roamkb.storage import disk
 from roamkb.storage.log import ROTATE_AT
@@ -111,6 +113,44 @@ def repeated(run: Run) -> str:
         return wrong
     program.learn_again(run.folder)
     return "" if log.read().state().standings["L0"].occurrences == count + 1 else "the next isn't counted"
+
+
+def mended(folder: Path) -> None:
+    """Lay out a log that tells what fixed an error, as the session's deeds tell."""
+    known(folder)
+    program.episode(folder)
+
+
+def techniques(run: Run) -> list[str]:
+    """Return what is known against the error."""
+    state = program.log_of(run.folder).read().state()
+    return [one.technique for one in attempts(state.named(ATTEMPTED))]
+
+
+def episode(run: Run) -> str:
+    """Check an episode's record: it is there if and only if that is said, and once however often one looks."""
+    if not program.log_of(run.folder).ledger.read_bytes().startswith(TORN):
+        return "what was there isn't"
+    found = techniques(run)
+    if wrong := told_otherwise(run, is_there=len(found) == 1) or wrong_manners(run):
+        return wrong
+    for _ in range(2):
+        program.episode(run.folder)
+        if len(techniques(run)) != 1:
+            return f"looked at again, it is there {len(techniques(run))} times"
+    return ""
+
+
+def said(run: Run) -> str:
+    """Check an agent's words for it: there are the deeds or the words, never both and never neither."""
+    found = techniques(run)
+    if len(found) != 1:
+        return f"there are {len(found)} techniques"
+    if wrong := told_otherwise(run, is_there=found == [program.SAID]) or wrong_manners(run):
+        return wrong
+    program.mend(run.folder)
+    program.episode(run.folder)
+    return "" if techniques(run) == [program.SAID] else "said again, it isn't what is known"
 
 
 def told_otherwise(run: Run, *, is_there: bool) -> str:
@@ -230,6 +270,8 @@ SWEEPS = [
     Sweep(task="learn", set_up=known, check=learned),
     Sweep(task="learn_again", set_up=known, check=repeated),
     Sweep(task="learn_instead", set_up=known, check=replaced),
+    Sweep(task="episode", set_up=known, check=episode),
+    Sweep(task="mend", set_up=mended, check=said),
     Sweep(task="rotate", set_up=full, check=rotated),
     *(
         Sweep(task=task.__name__, set_up=set_up, check=partial(as_undisturbed, task=task, set_up=set_up))
