@@ -298,10 +298,10 @@ class HookedSession:
         kept = Stretch() if is_asked or answered else stretch
         looked = progress.looked if answered else self._around.now().timestamp()
         keep_progress(self.log.local, name, Progress(end=end, stretch=kept, looked=looked, failures=failures))
-        if not is_asked:
-            return Asked()
         return Asked(
-            question=self._question(since=progress.looked), promoted=None if subagent else self._wrap_up()
+            question=self._question(since=progress.looked) if is_asked else "",
+            # what was just spoken of may be taken back
+            promoted=self._wrap_up() if self._may_ask and not (subagent or is_contested) else None,
         )
 
     def _mended(
@@ -321,17 +321,22 @@ class HookedSession:
         return left, record_episodes(self.log, episodes, self._door._hand(session=self.session))
 
     def _heard(self, start: int, *, subagent: bool) -> "tuple[Sequence[Passage], int]":
-        """Return what the session's transcript says from byte `start` on; without one, the last message."""
+        """Return what the session's transcript says from byte `start` on, and where that ends.
+
+        A transcript may lag: the last message, which the payload tells, counts in any case.
+        """
         from roamkb.core.transcript import Passage
         from roamkb.storage.transcripts import read_transcript
 
         path = self.text("agent_transcript_path" if subagent else "transcript_path")
+        passages, end = [], start
         if Path(path).is_absolute():
             read = read_transcript(Path(path), start=start)
-            if read.end:
-                return read.passages, read.end
-        said = self.text("last_assistant_message")
-        return ((Passage(speaker=Speaker.AGENT, text=said),) if said else ()), 0
+            passages, end = list(read.passages), read.end
+        said = self.text("last_assistant_message").strip()
+        if said and not any(one.speaker is Speaker.AGENT and said in one.text for one in passages):
+            passages.append(Passage(speaker=Speaker.AGENT, text=said))
+        return passages, end
 
     def _announced(self, passages: "Sequence[Passage]") -> None:
         """Record what the agent announced in its messages, those between the calls of tools as well.

@@ -311,7 +311,6 @@ def test_it_judges_without_tools_hooks_or_memory(claude: Claude) -> None:
             *("roamkb", "verify", json.loads(learned)["key"], "--judge", "claude", "--json"),
             cwd=made.personal,
             more={**QUIET, "ANTHROPIC_BASE_URL": model.url, "PATH": path},
-            timeout=240,
         )
     assert not ran.returncode, ran.stdout + ran.stderr
     [judged] = json.loads(ran.stdout)["judged"]

@@ -375,7 +375,6 @@ def test_it_judges_without_hooks_servers_or_a_shell(codex: Codex) -> None:
                 *("roamkb", "verify", json.loads(learned)["key"], "--judge", "codex", "--json"),
                 cwd=made.personal,
                 more={"PATH": path},
-                timeout=240,
             )
         finally:
             settings.write_text(was, encoding="utf-8")

@@ -1,5 +1,6 @@
 """News of a log: each piece once, in the order in which it was noticed, whatever happens to the files."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,8 @@ def test_a_log_that_nobody_adopted_has_no_news(log: Log, world: World) -> None:
     """Nor has a project without one, or one whose folder is a link."""
     log.knowledge.write_text(line("a"))
     log.local.rmdir()
+    # the user's state knows what was adopted, too
+    shutil.rmtree(world.state / "adopted")
     feed = Feed(log)
     assert [] == names(feed)
     assert [] == names(Feed(None))
