@@ -16,6 +16,7 @@ from roamkb.core.secrets import find_secret
 from roamkb.core.secrets import names_a_secret
 from roamkb.core.stem import stem
 from roamkb.core.text import folded
+from roamkb.core.tokens import UNSPACED
 from roamkb.core.tokens import words
 
 INSIGHT: Final = "insight"
@@ -120,6 +121,7 @@ def category_of(text: str, type: str) -> str:
 
 #: Fewer words say nothing that another session could use.
 _LEAST_WORDS = 4
+_SHORTEST = 12
 _MOST_CHARACTERS = 2000
 
 
@@ -138,7 +140,8 @@ def neglected(text: str) -> str:
     if reason := refused(text):
         return reason
     # one run of Chinese or Thai is a sentence to its reader
-    if sum(1 for _ in words(text)) < _LEAST_WORDS and len(text.strip()) < 12:
+    is_short = len(text.strip()) < _SHORTEST or not UNSPACED.search(text)
+    if is_short and sum(1 for _ in words(text)) < _LEAST_WORDS:
         return "it says too little"
     if len(text) > _MOST_CHARACTERS:
         return "it is no statement but a document"

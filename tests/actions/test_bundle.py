@@ -28,6 +28,7 @@ from roamkb.core.ledger import State
 from roamkb.core.model import Kind
 from roamkb.storage.log import Log
 from tests.conftest import NOON
+from roamkb.formats.events import learning_line
 from tests.conftest import World
 
 SECRET = "the key is AKIAABCDEFGHIJKLMNOP"
@@ -162,7 +163,9 @@ def test_a_file_that_is_there_stays(world: World, shop: Path) -> None:
 
 def test_a_secret_stays_at_home(world: World, shop: Path) -> None:
     """Another tool may have put it into the log; the rest leaves."""
-    world.log().append([Learning(id="x", key="k-secret", type="fact", content=SECRET, ts=1)])
+    secret = Learning(id="x", key="k-secret", type="fact", content=SECRET, ts=1)
+    with world.log().knowledge.open("ab") as file:
+        file.write(learning_line(secret) + b"\n")
     with pytest.raises(NotFound) as told:
         create(world, world.home / "b", all=True)
     assert "secret" in told.value.hint

@@ -562,7 +562,7 @@ def test_a_log_that_a_repository_spoiled_takes_no_wall_down(world: World) -> Non
 def test_a_subagents_stop_has_its_agents_learnings_made_fewer_at_a_later_start(world: World) -> None:
     """Two sessions said nearly the same; the next starts consolidate both, and then the agent."""
     world.run("init")
-    said = "It turns out that the export needs a lock on the bookings table before it reads the rows."
+    said = "FACT: The export needs a lock on the bookings table before it reads the rows."
     again = said.replace(" it reads the rows", " reading rows")
     for session, message in (("s1", said), ("s2", again)):
         stopped = event(world.personal, "SubagentStop", agent_id="a", agent_type="Explore")
