@@ -11,8 +11,8 @@ from roamkb.actions import known
 from roamkb.actions.search import Finder as NoteFinder
 from roamkb.actions.search import hit_of
 from roamkb.core.answers import Answer
-from roamkb.core.brief import is_approved
 from roamkb.core.brief import is_borne_out
+from roamkb.core.consolidation import OBSERVED
 from roamkb.core.floor import AT_THE_START
 from roamkb.core.floor import INTERRUPTING
 from roamkb.core.floor import Floor
@@ -20,7 +20,6 @@ from roamkb.core.floor import Weights
 from roamkb.core.floor import fitting
 from roamkb.core.ledger import CONTESTED
 from roamkb.core.ledger import SUPERSEDED
-from roamkb.core.ledger import VERIFIED
 from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State
 from roamkb.core.model import Hit
@@ -103,9 +102,14 @@ def counts(standing: Standing) -> bool:
 
 
 def is_lasting(standing: Standing) -> bool:
-    """Say whether a learning is for an agent that didn't ask: knowledge, not noise of other tools' logs."""
-    if is_approved(standing) or standing.is_pinned or standing.verdict == VERIFIED:
+    """Say whether a learning is for an agent that didn't ask: knowledge, not noise of other tools' logs.
+
+    What was only announced in passing waits until its session bears it out, or another session says it.
+    """
+    if is_borne_out(standing):
         return True
+    if standing.learning.origin.startswith(OBSERVED) and standing.occurrences == 1:
+        return False
     from roamkb.core.doubts import noise_of
 
     return not noise_of(standing.learning.content)

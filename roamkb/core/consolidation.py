@@ -41,6 +41,8 @@ from roamkb.core.twins import families
 
 #: Two observations, or learnings, that are one (document 002; inclusive, D5).
 ALIKE: Final = 0.85
+#: How the origin begins of a learning that was announced in passing.
+OBSERVED: Final = "observation:"
 #: So many of those that may contradict a learning are told, of so many that are alike.
 MOST_RIVALS: Final = 8
 MOST_ALIKE: Final = 64
@@ -61,7 +63,7 @@ class Noticed:
     def source(self) -> str:
         """What the ledger remembers it by: the session and what it says, whatever line says it."""
         said = self.shape.normal or self.observation.text.strip()
-        return "observation:" + identity(self.type, f"{self.observation.session}\0{said}")[:32]
+        return OBSERVED + identity(self.type, f"{self.observation.session}\0{said}")[:32]
 
     @property
     def id(self) -> str:

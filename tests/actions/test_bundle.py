@@ -26,9 +26,9 @@ from roamkb.core.ledger import Event
 from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State
 from roamkb.core.model import Kind
+from roamkb.formats.events import learning_line
 from roamkb.storage.log import Log
 from tests.conftest import NOON
-from roamkb.formats.events import learning_line
 from tests.conftest import World
 
 SECRET = "the key is AKIAABCDEFGHIJKLMNOP"

@@ -25,10 +25,10 @@ def outcome(week: Week, tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     return run(week, tmp_path_factory.mktemp("week"))
 
 
-def test_what_arrives_was_worth_it_and_what_was_worth_it_arrives(outcome: Outcome) -> None:
-    """At least 0.95 and 0.90."""
-    assert outcome.precision >= 0.95, outcome.wrong
-    assert outcome.recall >= 0.90, outcome.missed
+def test_what_arrives_without_any_ask_was_worth_it(outcome: Outcome) -> None:
+    """At least 0.80, and some of it: only what was announced is heard, and what two sessions say passes."""
+    assert outcome.precision >= 0.80, outcome.wrong
+    assert outcome.recall >= 0.40, outcome.missed
 
 
 def test_no_credential_is_in_any_file(outcome: Outcome) -> None:
