@@ -80,7 +80,7 @@ def test_what_a_type_word_announces_is_never_dropped(text: str, world: World) ->
     found = log.observe(f'bd comments add A "FACT: {text}"', from_command=True)
     assert ([text], ()) == ([one.learning.content for one in found.learned], found.declined)
     (standing,) = world.log().read().state().standings.values()
-    assert bool(neglected(text, "fact")) is ("thin" in standing.flags)
+    assert bool(neglected(text)) is ("thin" in standing.flags)
     assert all("thin" in warning for warning in found.learned[0].warnings)
 
 
