@@ -14,6 +14,8 @@ from roamkb.storage.log import Log
 #: What every number of it comes from, by the names that a reader knows (D13).
 CONSTANTS: Mapping[str, int] = {
     "human": confidence.HUMAN,
+    "proposed": confidence.PROPOSED,
+    "borne_out": confidence.DURABLE,
     "consolidated": confidence.CONSOLIDATED,
     "unsaid": confidence.UNSAID,
     "adopted": confidence.ADOPTED,

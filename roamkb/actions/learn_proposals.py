@@ -7,11 +7,11 @@ say all of them again.
 from collections.abc import Callable
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from roamkb.actions.known import called
 from roamkb.actions.learn import Learned
 from roamkb.actions.remedy import mend
+from roamkb.core.confidence import PROPOSED
 from roamkb.core.errors import Ambiguous
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import SecretFound
@@ -25,9 +25,6 @@ from roamkb.core.saying import Saying
 from roamkb.core.saying import Stamps
 from roamkb.core.secrets import redacted
 from roamkb.storage.log import Log
-
-#: In hundredths: what is proposed is no more until its evidence bears it out.
-PROPOSED: Final = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,8 @@ from typing import Final
 
 #: What a human says, and what a human's log is imported as (documents 000 and 003).
 HUMAN: Final = 90
+#: What an agent proposes, until its evidence bears it out; then it is durable at once (D21).
+PROPOSED: Final = 60
 #: What consolidation makes of a session's observations; a verified rule (documents 002 and 004).
 CONSOLIDATED: Final = 70
 #: An explicit write says 50 to 90 (document 002); only a human at a terminal may say more (D17).

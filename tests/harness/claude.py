@@ -138,6 +138,31 @@ def test_the_wrap_up_is_asked_once_and_only_of_somebody(claude: Claude) -> None:
     assert "grouped targets" in roamkb("recall", "grouped", "targets")
 
 
+def test_an_agent_is_asked_once_what_its_work_showed_and_its_evidence_counts(claude: Claude) -> None:
+    """After an edit, before somebody; what it quotes stands in the session's own transcript."""
+    home = claude.machine.personal
+    file = home / "proxy.toml"
+    file.write_text("port = 8080\n")
+    said = "The health check of the proxy fails since it listens on port 8443 there"
+    proposals = [{"claim": "The proxy's health check is on port 8443", "type": "fact", "files": ["proxy.toml"],
+                  "evidence": {"quote": "it listens on port 8443 there"}}]  # fmt: skip
+    answer = f"roamkb learn --proposals '{json.dumps(proposals).replace(chr(39), chr(8217))}' --json"
+    turns: tuple[Turn, ...] = (
+        [("Bash", {"command": "echo 'proxy: LISTEN *:8443'; cat proxy.toml"})],
+        [("Edit", {"file_path": str(file), "old_string": "8080", "new_string": "8443"})],
+        [f"{said}."],
+        [("Bash", {"command": answer})],
+        ["Kept."],
+    )
+    attended = {"CLAUDE_CODE_ENTRYPOINT": "an-editor"}
+    session = claude.say("the health check fails, why?", *turns, cwd=home, more=attended)
+    assert 1 == session.told.count("roamkb: which 0-3 facts")
+    [kept] = json.loads(session.results[-1])["proposals"]
+    assert ("new", "verified", 0.8) == (kept["outcome"], kept["verdict"], kept["confidence"])
+    alone = claude.say("once more", *turns[:3], cwd=home)
+    assert "roamkb: which" not in alone.told
+
+
 def test_a_subagent_is_told_what_helps_and_heard(claude: Claude) -> None:
     """It is guarded like everybody, and what it learned is known later."""
     home, note = claude.machine.personal, _human_note(claude)
