@@ -4,10 +4,6 @@ A search's scores say which answer is the best, not whether it is any good. Here
 how much of what the words tell is in the answer, in words so rare that one text of the whole base has each.
 A small base calls every word rare, so that words which developers say about any work count half; and what
 shares much less than the best does is no second answer.
-
-The limits were chosen on the prompts of tests/interfaces/prompts.py and tests/week/needs.py, and on six
-weeks. On the first, all that is shown is to the point, and .94 of the prompts that something helps with
-are answered; tests/week/injected.py tells the rest, and `--stranger` what nobody chose by.
 """
 
 import re

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import time
 from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,18 +13,23 @@ from typing import Final
 
 from roamkb.core.asking import Stretch
 from roamkb.core.episodes import Failure
+from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import DiskError
+from roamkb.core.errors import NameTaken
 from roamkb.core.errors import RoamkbError
 from roamkb.core.transcript import Passage
 from roamkb.formats.transcripts import passages_of
 from roamkb.storage.codex_sessions import file_of_session
 from roamkb.storage.lines import opened
+from roamkb.storage.papers import put_paper
 from roamkb.storage.papers import read_paper
 from roamkb.storage.state import private_folder
 
 #: The longest transcript that is read whole, for the quotes of proposals.
 _MOST_BYTES: Final = 256 * 1024 * 1024
 _FOLDER: Final = "asked"
+#: Seconds after which a session is over.
+_KEPT: Final = 30 * 86400
 
 
 def is_session_id(text: str) -> bool:
@@ -125,7 +131,18 @@ def keep_progress(local: Path, session: str, progress: Progress) -> None:
         {name: getattr(failure, name) for name in Failure.__slots__} for failure in progress.failures
     ]
     told |= {name: getattr(progress.stretch, name) for name in Stretch.__slots__}
-    path.write_text(json.dumps(told), encoding="utf-8")
+    # whoever reads the same session at the same moment is as good
+    with contextlib.suppress(ChangedOnDisk, NameTaken):
+        put_paper(path, json.dumps(told).encode())
+    _sweep(path.parent)
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what sessions left that nobody went on with for a month."""
+    with contextlib.suppress(OSError), os.scandir(folder) as found:
+        for one in found:
+            if time.time() - one.stat(follow_symlinks=False).st_mtime > _KEPT:
+                Path(one.path).unlink()
 
 
 def transcripts(home: Path, environment: Mapping[str, str], folder: Path) -> Iterator[Path]:
