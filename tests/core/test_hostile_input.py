@@ -63,5 +63,9 @@ def test_no_repetition_takes_a_reader_long(reader: str) -> None:
     read = READERS[reader]
     reference = cpu(lambda: [re.findall(r"\w+|\W", "a b" * (SIZE // 3)) for _ in range(4)])
     read("warm up: password=x, token: y, curl -u a:b https://a:b@c")
-    slow = {seed: spent for seed in SEEDS if (spent := cpu(lambda seed=seed: read((seed * SIZE)[:SIZE]))) > 60 * reference}  # type: ignore[misc]
+    slow = {
+        seed: spent
+        for seed in SEEDS
+        if (spent := cpu(lambda seed=seed: read((seed * SIZE)[:SIZE]))) > 60 * reference
+    }  # type: ignore[misc]
     assert {} == slow
