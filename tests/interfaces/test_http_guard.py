@@ -403,7 +403,7 @@ def test_half_requests_hold_no_place(begun: str, tmp_path: Path) -> None:
         head = f"POST {LEARN} HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\nAuthorization: Bearer {served.token}\r\nContent-Type: application/json\r\n"
         idle = []
         for _ in range(300):
-            raw = opened.enter_context(socket.create_connection(("127.0.0.1", served.port), timeout=60))
+            raw = opened.enter_context(socket.create_connection(("127.0.0.1", served.port)))
             raw.sendall(begun.replace("{head}", head).encode())
             idle.append(raw)
         # what has been said is of no kind that is answered, but answered it is
