@@ -9,7 +9,7 @@ from roamkb.core.model import Node
 from roamkb.core.model import Note
 from roamkb.core.model import Unreadable
 from roamkb.core.passages import is_agent_node
-from roamkb.core.text import shown
+from roamkb.core.text import headline
 from roamkb.formats.org.decode import decode_note
 from roamkb.storage.disk import read_file
 from roamkb.storage.lookup import get_node
@@ -36,7 +36,7 @@ def get_agent_node(notes: Notes, name: str, *, folder: Path | None = None) -> tu
         raise ChangedOnDisk(file.path)
     if not is_agent_node(note, node):
         raise UsageError(
-            f"{shown(node.title)} is a human note; roamkb never changes those",
+            f"{headline(node.title)} is a human note; roamkb never changes those",
             hint="an agent node has the filetag :agent: and an :AGENT: property; link to this one instead",
         )
     return note, node, data

@@ -23,6 +23,7 @@ from roamkb.core.errors import UsageError
 from roamkb.core.model import Candidate
 from roamkb.core.model import Node
 from roamkb.core.model import Note
+from roamkb.core.text import headline
 from roamkb.core.text import shown
 from roamkb.formats.org.decode import decode_note
 from roamkb.formats.org.write import append_link
@@ -68,7 +69,7 @@ def supersede(
     if newer := old.properties.get(SUPERSEDED_BY):
         is_there = any(node.id == newer for _, node in notes.read_all().nodes())
         raise UsageError(
-            f"{shown(old.title)} is superseded already"
+            f"{headline(old.title)} is superseded already"
             + ("" if is_there else f", by {shown(newer)}, which isn't there any more"),
             hint=f"supersede {shown(newer)} instead"
             if is_there

@@ -22,6 +22,7 @@ from roamkb.core.model import Note
 from roamkb.core.model import Unreadable
 from roamkb.core.passages import created
 from roamkb.core.passages import is_agent_node
+from roamkb.core.text import headline
 from roamkb.core.text import shown
 from roamkb.storage.disk import digest
 from roamkb.storage.lookup import candidate
@@ -187,7 +188,7 @@ def _places(notes: Notes) -> dict[str, Path]:
 def _put_back(bin: Trash, entry: TrashEntry, places: Mapping[str, Path]) -> Candidate:
     if entry.id in places:
         raise UsageError(
-            f"{shown(entry.title)} ({shown(entry.id)}) is in the knowledge base already: "
+            f"{headline(entry.title)} ({shown(entry.id)}) is in the knowledge base already: "
             f"{shown(str(places[entry.id]))}",
             hint="two nodes with one id would fight in Emacs",
         )
@@ -204,7 +205,7 @@ def trashed(bin: Trash, kb: Path) -> Restored:
 
 def _require_alone(note: Note) -> None:
     if len(note.nodes) > 1:
-        others = ", ".join(shown(node.title) for node in note.nodes[1:])
+        others = ", ".join(headline(node.title) for node in note.nodes[1:])
         raise UsageError(
             f"{shown(note.file)} holds other nodes as well: {others}",
             hint="move them to a note of their own in Emacs (org-roam-extract-subtree) first",

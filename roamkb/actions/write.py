@@ -29,6 +29,7 @@ from roamkb.core.similarity import Likeness
 from roamkb.core.similarity import Shape
 from roamkb.core.similarity import likeness
 from roamkb.core.similarity import shape
+from roamkb.core.text import headline
 from roamkb.core.text import shown
 from roamkb.formats.org.body import body_of
 from roamkb.formats.org.note import parse_note
@@ -180,7 +181,7 @@ def plan_write(
         raise NearDuplicate(alike)
     for one, how in near:
         says = "may contradict" if how is Likeness.MAY_CONTRADICT else "looks like"
-        warnings.append(f"{says} {shown(one.title)} ({one.id})")
+        warnings.append(f"{says} {headline(one.title)} ({one.id})")
     names = note_names(stamp.now, slug(read.title), draft.id)
     node = Written(
         id=read.id,

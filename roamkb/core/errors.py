@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from roamkb.core.model import Candidate
 from roamkb.core.model import Project
+from roamkb.core.text import headline
 from roamkb.core.text import shown
 
 
@@ -107,7 +108,7 @@ class NearDuplicate(RoamkbError):
     code = "near_duplicate"
 
     def __init__(self, candidates: Sequence[Candidate]) -> None:
-        names = "; ".join(f"{shown(c.title)} ({shown(c.id)})" for c in candidates)
+        names = "; ".join(f"{headline(c.title)} ({shown(c.id)})" for c in candidates)
         super().__init__(
             f"nothing was written: looks like {names}",
             hint="read it with `roamkb show ID`; to replace an agent node use `roamkb supersede ID`; "
@@ -132,7 +133,7 @@ class NoNode(NotFound):
     """No node goes by that name; the candidates may have been meant."""
 
     def __init__(self, name: str, candidates: Sequence[Candidate] = ()) -> None:
-        meant = " or ".join(dict.fromkeys(shown(one.title) for one in candidates))
+        meant = " or ".join(dict.fromkeys(headline(one.title) for one in candidates))
         super().__init__(name, hint=f"did you mean {meant}?" if meant else "")
         self.name = name
         self.candidates = tuple(candidates)
@@ -144,7 +145,9 @@ class Ambiguous(RoamkbError):
     code = "ambiguous"
 
     def __init__(self, name: str, candidates: Sequence[Candidate]) -> None:
-        listed = "".join(f"\n  {shown(c.id)}  {shown(c.title)}  ({shown(str(c.path))})" for c in candidates)
+        listed = "".join(
+            f"\n  {shown(c.id)}  {headline(c.title)}  ({shown(str(c.path))})" for c in candidates
+        )
         super().__init__(f"{len(candidates)} nodes are called {shown(name)}:{listed}", hint="give one's id")
         self.candidates = tuple(candidates)
 

@@ -98,8 +98,8 @@ PROTECTED = (
 _QUOTING = str.maketrans("", "", "'\"\\")
 _TOKEN = r"[^\s'\"=:;|&<>(),]+"
 _OURS = r"roamkb|knowledge-base|\.claude|\.codex|settings\.|hooks\.json|config\.toml"
-#: What may lead anywhere: home, upwards, a glob from the root.
-_FAR = r"~|\$\{?HOME|\$\(|`|\.\.|/\S*[*?\[{]|\$'"
+#: What may lead anywhere: home, upwards, a glob from the root. Each word is read once, for all its slashes.
+_FAR = r"~|\$\{?HOME|\$\(|`|\.\.|(?<!\S)[^\s/]*/\S*[*?\[{]|\$'"
 _LIVE = "*?[\0$`"
 _ENDINGS = ("org", "gpg", "age", "org_archive")
 #: How the names of files end that may be notes.

@@ -68,6 +68,8 @@ class Names:
         self._links = {} if links is None else links
         named = "".join(rf"|{re.escape(one)}(?:\.[\w.-]+)?" for one in hosts if one)
         self._here = re.compile(_HERE + named, re.IGNORECASE)
+        #: By the word, where it stands, and the links that were made before.
+        self._found: dict[tuple[str, str, str, int], tuple[tuple[Reach, str], ...]] = {}
         #: By the path and the links that were made before.
         self._resolved: dict[tuple[str, int], str] = {}
         self._tails = tuple(
@@ -97,8 +99,12 @@ class Names:
 
     def all(self, word: str, cwd: str, home: str) -> Iterator[tuple[Reach, str]]:
         """Yield where each path leads that a word may hold, and the path."""
-        for spelled in islice(self._spellings(word), _MOST_SPELLINGS):
-            yield self.find_path(spelled, cwd, home)
+        # a judge asks about each word again and again, and a hook has to answer in time
+        asked = (word, cwd, home, len(self._links))
+        if asked not in self._found:
+            spellings = islice(self._spellings(word), _MOST_SPELLINGS)
+            self._found[asked] = tuple(self.find_path(spelled, cwd, home) for spelled in spellings)
+        yield from self._found[asked]
 
     def _spellings(self, word: str) -> Iterator[str]:
         if (":" in word or "//" in word) and (place := self.place_here(word)) is not None:

@@ -211,8 +211,8 @@ _PRIVATE: tuple[tuple[str, str], ...] = (
 def redacted(fact: str) -> str:
     """Return one line that names `fact` without credentials, addresses, hosts and paths."""
     # what is invisible may part a credential, and line ends may; a placeholder may be none
-    line = _without_forms(masked(shown(_without_forms(masked(cleaned(fact))))))
     # what comes later isn't shown, and some of the expressions take their time
+    line = _without_forms(masked(shown(_without_forms(masked(cleaned(fact)[: _READ * 8])))))
     line = line if len(line) <= _READ else line[:_READ].rpartition(" ")[0]
     for name, pattern in _PRIVATE:
         line = re.sub(pattern, name, line)

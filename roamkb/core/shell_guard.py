@@ -78,6 +78,8 @@ _DEEPEST = 4
 _READ_AT_MOST = 4
 #: Of one call: a harness waits some seconds, and lets the call go on if nobody answered.
 _MOST_COMMANDS = 4000
+#: So many words take as long as a command does.
+_WORDS_OF_COMMAND = 8
 
 
 def judge_script(text: str, ground: Ground, read: Callable[[str], Script]) -> Denial | None:
@@ -132,7 +134,7 @@ class _Judge:
         return None if script.is_whole else self._judge_unread(text)
 
     def _judge_commands(self, script: Script, text: str) -> Denial | None:
-        self._commands -= len(script.commands)
+        self._commands -= sum(1 + len(command.words) // _WORDS_OF_COMMAND for command in script.commands)
         if self._commands < 0:
             return Denial(
                 reason="the call has more commands than can be judged in time, and may write to notes",

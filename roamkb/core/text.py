@@ -36,6 +36,16 @@ def shown(text: str) -> str:
     return " ".join(cleaned(text).split())
 
 
+#: Letters of a title where one is shown: a few lines of a terminal; longer ones are mistakes or attacks.
+_HEADLINE = 240
+
+
+def headline(title: str) -> str:
+    """Return a title as it is shown in a list: cleaned, on one line, of bounded length."""
+    # what is cleaned away may stand before what is seen
+    return clipped(shown(title if len(title) < _HEADLINE else title[: _HEADLINE * 16]), _HEADLINE)
+
+
 def texts_of(given: Sequence[str]) -> tuple[str, ...]:
     """Return several texts as a tuple; one text alone would be taken for its letters."""
     return (given,) if isinstance(given, str) else tuple(given)

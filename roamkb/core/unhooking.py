@@ -17,11 +17,9 @@ _WRITES = (
     r"(?<!\d)>(?!\s*(?:/dev/null|&))|\b(?:tee|sponge|dd|patch|ed|ex|perl|python[\d.]*|node|ruby)\b"
     r"|\bsed\s+-\w*i"
 )
-#: It puts a file there of which it doesn't say what is in it.
-_BRINGS = (
-    r"\b(?:cp|install|ln|mv|rsync)\b[^;|&\n]{0,400}[\s/]"
-    r"(?:\.claude/?|settings(?:\.local)?\.json)\s*(?:$|[;|&\n)])"
-)
+#: A command that puts a file somewhere of which it doesn't say what is in it, and the place at its end.
+_BRINGS = r"\b(?:cp|install|ln|mv|rsync)\b"
+_LAST_PLACE = r"[\s/](?:\.claude/?|settings(?:\.local)?\.json)\s*(?:$|\))"
 
 
 def unhooks(text: str) -> bool:
@@ -42,7 +40,12 @@ def may_unhook(command: str, cwd: str) -> bool:
         return False
     if ".claude" not in plain and posixpath.basename(cwd) != ".claude":
         return False
-    if re.search(_BRINGS, plain):
+    if any(_brings(part) for part in re.split(r"[;|&\n]", plain)):
         return True
     found = re.search(_IN_COMMAND, plain) or re.search(_IN_COMMAND, plain.replace(" ", ""))
     return found is not None and re.search(_WRITES, command) is not None
+
+
+def _brings(part: str) -> bool:
+    verb = re.search(_BRINGS, part)
+    return verb is not None and re.compile(_LAST_PLACE).search(part, verb.end()) is not None

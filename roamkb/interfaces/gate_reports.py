@@ -8,6 +8,7 @@ from roamkb.core.confidence import DURABLE
 from roamkb.core.confidence import as_fraction
 from roamkb.core.text import clipped
 from roamkb.core.text import counted
+from roamkb.core.text import headline
 from roamkb.core.text import shown
 from roamkb.core.verification import NO_SCORE_UNDER
 from roamkb.core.verification import VERIFIED_FROM
@@ -111,10 +112,12 @@ def promote(result: "Promoted | Proposed") -> Printed:
         verb = "would be" if result.dry_run else "is"
         lines: list[str] = []
         for _, written in result.nodes:
-            lines.append(f"{shown(str(written.path))}: {shown(written.title)} ({written.id}), {verb} a node")
-            lines += (f"  related: {shown(title)} ({shown(id)})" for id, title in written.related)
+            lines.append(
+                f"{shown(str(written.path))}: {headline(written.title)} ({written.id}), {verb} a node"
+            )
+            lines += (f"  related: {headline(title)} ({shown(id)})" for id, title in written.related)
         for one in result.left:
-            known = "".join(f"; see {shown(node.title)} ({shown(node.id)})" for node in one.known)
+            known = "".join(f"; see {headline(node.title)} ({shown(node.id)})" for node in one.known)
             lines.append(f"left: {shown(one.standing.learning.key)}: {shown(one.reason)}{known}")
         return "\n".join(lines)
 

@@ -9,6 +9,7 @@ from roamkb.core.model import Node
 from roamkb.core.model import Project
 from roamkb.core.text import cleaned
 from roamkb.core.text import counted
+from roamkb.core.text import headline
 from roamkb.core.text import shown
 from roamkb.formats.org.escape import BREAK
 from roamkb.interfaces.render import SCHEMA
@@ -73,7 +74,7 @@ def show(result: "Shown") -> Printed:
         style = Style(terminal)
         state = " ".join(filter(None, (node.todo, f"[#{node.priority}]" if node.priority else "")))
         head = [
-            style.bold(" ".join(filter(None, (state, shown(node.title))))),
+            style.bold(" ".join(filter(None, (state, headline(node.title))))),
             style.cyan(place(result.path, node.line)),
         ]
         facts = (
@@ -102,7 +103,7 @@ def _ends(result: "Links") -> Printed:
     def text(terminal: bool) -> str:
         style = Style(terminal)
         lines = [
-            f"{mark} {place(node.path, node.line)}: {style.bold(shown(node.title))} ({shown(node.id)})"
+            f"{mark} {place(node.path, node.line)}: {style.bold(headline(node.title))} ({shown(node.id)})"
             for mark, ends in (("->", result.forward), ("<-", result.back))
             for node in ends
         ]
@@ -222,7 +223,7 @@ def nodes(result: "NodeList") -> Printed:
 
 
 def _node_line(kb: Path, node: Node) -> str:
-    return f"{place(kb / node.file, node.line)}: {shown(node.title)} {tags_text(node.tags)}".rstrip()
+    return f"{place(kb / node.file, node.line)}: {headline(node.title)} {tags_text(node.tags)}".rstrip()
 
 
 def _written(result: "Written") -> Json:
@@ -247,7 +248,7 @@ def write(result: "Written") -> Printed:
             text = BREAK.join(map(cleaned, result.text.split(BREAK)))
             return f"{shown(str(result.path))} (not written)\n\n{text}".rstrip("\n")
         style = Style(terminal)
-        return f"{style.cyan(shown(str(result.path)))}: {style.bold(shown(result.title))} ({result.id})"
+        return f"{style.cyan(shown(str(result.path)))}: {style.bold(headline(result.title))} ({result.id})"
 
     return Printed(json=_written(result), text=text, warnings=result.warnings)
 
@@ -258,7 +259,7 @@ def supersede(result: "Superseded") -> Printed:
     old = candidate_json(result.old)
 
     def text(terminal: bool) -> str:
-        return f"{new.text(terminal)}\n  supersedes {shown(result.old.title)} ({shown(result.old.id)})"
+        return f"{new.text(terminal)}\n  supersedes {headline(result.old.title)} ({shown(result.old.id)})"
 
     return Printed(json={**new.json, "supersedes": old}, text=text, warnings=new.warnings)
 
@@ -290,7 +291,7 @@ def _left_dangling(result: "Trashed") -> Iterator[str]:
     for node in result.linked_from:
         says = "is superseded by" if node in result.replaced else "links to"
         yield (
-            f"{shown(node.title)} ({shown(node.id)}) {says} what {'is' if result.done else 'would be'} in "
+            f"{headline(node.title)} ({shown(node.id)}) {says} what {'is' if result.done else 'would be'} in "
             "the trash: `roamkb restore ID` puts that back, or edit the link"
         )
 

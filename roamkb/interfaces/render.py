@@ -18,6 +18,7 @@ from roamkb.core.model import Hit
 from roamkb.core.model import Unreadable
 from roamkb.core.text import HIDDEN
 from roamkb.core.text import clipped
+from roamkb.core.text import headline
 from roamkb.core.text import shown
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def candidate_json(candidate: Candidate) -> Json:
 
 def candidate_line(candidate: Candidate) -> str:
     """Return what names a node, in a line."""
-    return f"{shown(str(candidate.path))}: {shown(candidate.title)} ({shown(candidate.id)})"
+    return f"{shown(str(candidate.path))}: {headline(candidate.title)} ({shown(candidate.id)})"
 
 
 def skipped_json(skipped: Iterable[Unreadable]) -> list[Json]:
@@ -162,7 +163,7 @@ def _search(result: "SearchResult") -> Printed:
             return "\n".join(f"{shown(str(h.path))}:{h.line}: {_said(h)}" for h in result.hits)
         style = Style(terminal)
         return "\n".join(
-            f"{style.bold(shown(hit.title))}  {style.dim(_about(hit))}\n"
+            f"{style.bold(headline(hit.title))}  {style.dim(_about(hit))}\n"
             f"  {style.cyan(f'{shown(str(hit.path))}:{hit.line}')}\n"
             f"  {_said(hit)}"
             for hit in result.hits

@@ -18,6 +18,7 @@ from roamkb.core.installation import Step
 from roamkb.core.model import Rule
 from roamkb.core.text import clipped
 from roamkb.core.text import counted
+from roamkb.core.text import headline
 from roamkb.core.text import shown
 from roamkb.formats.org.report import file_link
 from roamkb.formats.org.report import node_link
@@ -166,7 +167,7 @@ def _as_lines(result: Hygiene) -> Iterator[str]:
             yield f"{_line_of(spot)}: duplicate title: {_named(spot)}, first at {_line_of(twins.first)}"
     for link in result.dangling:
         where = _place(link.path, link.line)
-        yield f"{where}: dangling link: {shown(link.title)} links to {shown(link.id)}, which is no node"
+        yield f"{where}: dangling link: {headline(link.title)} links to {shown(link.id)}, which is no node"
     for spot in result.untitled:
         yield f"{_line_of(spot)}: no title: {shown(spot.id)}"
     for copy in result.conflict_copies:
@@ -178,7 +179,7 @@ def _place(path: Path, line: int) -> str:
 
 
 def _named(spot: Spot) -> str:
-    return f"{shown(spot.title)} ({shown(spot.id)})"
+    return f"{headline(spot.title)} ({shown(spot.id)})"
 
 
 def _line_of(spot: Spot) -> str:

@@ -14,6 +14,7 @@ from roamkb.core.text import shown
 from roamkb.formats.events import iso
 from roamkb.interfaces import render
 from roamkb.interfaces.http import Server
+from roamkb.interfaces.http_patience import ImpatientProtocol
 from roamkb.interfaces.words import Call
 from roamkb.storage.served import PORT
 
@@ -51,7 +52,7 @@ def serve(call: Call) -> int:
         _greet(kb, f"http://{address}/api/", str(bearer.path), as_json=call.as_json)
         config = uvicorn.Config(
             server.app,
-            http="h11",
+            http=ImpatientProtocol,
             ws="none",
             lifespan="off",
             # the loop that is everywhere; of logs only faults

@@ -9,6 +9,7 @@ from roamkb.core.ledger import ACTIVE
 from roamkb.core.ledger import UNVERIFIED
 from roamkb.core.ledger import Standing
 from roamkb.core.text import clipped
+from roamkb.core.text import headline
 from roamkb.core.text import shown
 from roamkb.formats.events import iso
 from roamkb.interfaces.render import SCHEMA
@@ -314,7 +315,7 @@ def _recovered(result: "Recovered") -> Printed:
             of = " of what is in the snapshot" if result.without else ""
             return "\n".join([*lines, f"nothing is lost{of}; nothing to put back"])
         lines += _titles(result.learnings, terminal)
-        lines += [f"  {shown(str(node.path))}: {shown(node.title)}" for node in result.nodes]
+        lines += [f"  {shown(str(node.path))}: {headline(node.title)}" for node in result.nodes]
         found = [
             (len(result.learnings), "learning"),
             (len(result.events), "event"),

@@ -7,6 +7,7 @@ from roamkb.core.confidence import as_fraction
 from roamkb.core.reuse import FORMULA
 from roamkb.core.text import clipped
 from roamkb.core.text import counted
+from roamkb.core.text import headline
 from roamkb.core.text import shown
 from roamkb.core.text import times
 from roamkb.formats.events import iso
@@ -73,7 +74,7 @@ def _task(task: "Task") -> Json:
 
 
 def _task_line(task: "Task") -> str:
-    return " ".join(filter(None, (shown(task.id), shown(task.title))))
+    return " ".join(filter(None, (shown(task.id), headline(task.title))))
 
 
 def relevant(result: "RelevantFound") -> Printed:
@@ -81,7 +82,9 @@ def relevant(result: "RelevantFound") -> Printed:
 
     def text(_: bool) -> str:
         lines = [line for one in result.learnings for line in _relevant(one)]
-        lines += [f"[NODE] {shown(hit.title)}\n  {shown(str(hit.path))}:{hit.line}" for hit in result.nodes]
+        lines += [
+            f"[NODE] {headline(hit.title)}\n  {shown(str(hit.path))}:{hit.line}" for hit in result.nodes
+        ]
         return "\n".join(lines)
 
     return Printed(

@@ -11,7 +11,7 @@ from roamkb.core.answers import Answer
 from roamkb.core.text import clipped
 from roamkb.core.text import flat
 from roamkb.core.text import folded
-from roamkb.core.text import shown
+from roamkb.core.text import headline
 from roamkb.core.tokens import terms_of
 from roamkb.core.tokens import words
 from roamkb.storage.index_tables import SEPARATOR
@@ -84,7 +84,7 @@ class Showing:
             "SELECT title, node FROM content JOIN entry USING(id) WHERE id = ?", (source,)
         ).fetchone()
         if row is not None:
-            title, node = (clipped(shown(text), _LONGEST_NAME) for text in row)
+            title, node = (clipped(headline(text), _LONGEST_NAME) for text in row)
             yield f"linked from {title or node}"
 
     @cached_property

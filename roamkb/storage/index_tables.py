@@ -19,6 +19,7 @@ from roamkb.core.filters import is_agent_passage
 from roamkb.core.language import is_english
 from roamkb.core.language import letter_groups
 from roamkb.core.language import unspaced_groups
+from roamkb.core.model import Node
 from roamkb.core.model import Note
 from roamkb.core.passages import Passage
 from roamkb.core.passages import passages
@@ -168,6 +169,10 @@ def add_note(
 ) -> None:
     """Put a note into the index; None for a file that couldn't be read."""
     entries = [_row(passage) for passage in passages(note)] if note else []
+    if any(row.is_cut for row in entries):
+        trouble = (
+            trouble or f"the text of a node has over {_MOST_TEXT:,} characters; words find its beginning only"
+        )
     sums = (len(entries), sum(row.length for row in entries), sum(row.is_foreign for row in entries))
     id = db.execute(
         "INSERT INTO note VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -212,12 +217,49 @@ class _Row:
     indexed: tuple[str, str, str, str, str]
     is_foreign: bool
     vector: bytes | None
+    #: Whether only its beginning is searched by words.
+    is_cut: bool
+
+
+#: Characters of a title or an alias, and of all aliases of a node, by which it is found and shown.
+_LONGEST_NAME = 1_000
+_MOST_NAMES = 10_000
+#: Of the text of one node; more is somebody's data, and all questions would have to read it.
+_MOST_TEXT = 500_000
+#: Of a line, which is shown as a whole; a longer one is several.
+_LONGEST_LINE = 2_000
+
+
+def _kept_names(node: Node) -> Iterator[str]:
+    """Yield the aliases that a node is found by, of very many the first."""
+    room = _MOST_NAMES
+    for alias in node.aliases:
+        room -= len(alias)
+        if room < 0:
+            return
+        yield alias[:_LONGEST_NAME]
+
+
+def _kept_lines(passage: Passage) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a passage that are searched by words, long ones in pieces with the same number."""
+    room = _MOST_TEXT
+    for number, line in passage.lines:
+        line = line[:room]
+        room -= len(line) + 1
+        while len(line) > _LONGEST_LINE:
+            cut = line.rfind(" ", _LONGEST_LINE // 2, _LONGEST_LINE) + 1 or _LONGEST_LINE
+            yield number, line[:cut]
+            line = line[cut:]
+        yield number, line
+        if room <= 0:
+            return
 
 
 def _row(passage: Passage) -> _Row:
     node = passage.node
-    title, aliases = passage.title, SEPARATOR.join(node.aliases) if node else ""
-    body = "\n".join(text for _, text in passage.lines)
+    title, aliases = passage.title[:_LONGEST_NAME], SEPARATOR.join(_kept_names(node)) if node else ""
+    lines = tuple(_kept_lines(passage))
+    body = "\n".join(text for _, text in lines)
     found = list(words(f"{title}\n{aliases}\n{body}"))
     is_foreign = not is_english(found[:_TELLING])
     table = word_table()
@@ -232,7 +274,8 @@ def _row(passage: Passage) -> _Row:
         is_agent=node is not None and is_agent_passage(passage),
         length=len(found) + len(hidden) + len(tags),
         tag_set=tag_set(tags),
-        numbers=_ranges([number for number, _ in passage.lines]),
+        numbers=_ranges([number for number, _ in lines]),
+        is_cut=sum(len(text) + 1 for _, text in passage.lines) > _MOST_TEXT,
         is_replaced=_REPLACED.search(body) is not None,
         names=_names(*indexed[:3]),
         indexed=indexed,

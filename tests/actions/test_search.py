@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -238,3 +239,50 @@ def test_regex_files_names_the_files_of_the_documented_command(zoo: World, patte
     listed = subprocess.run([*command, "--files-with-matches"], capture_output=True, text=True, check=False)
     ours = zoo.open().search(pattern, regex=True, files=True).hits
     assert sorted(Path(line) for line in listed.stdout.splitlines()) == sorted(hit.path for hit in ours)
+
+
+def test_a_huge_note_or_title_slows_no_search(world: World) -> None:
+    """What one note holds is bounded, for every question reads it; the beginning is found, and it is told."""
+    for n in range(40):
+        world.node(
+            f"n{n}.org", f"0a1b2c3d-0000-4000-8000-{n:012d}", f"Note {n}", "the heron waits by the weir " * 9
+        )
+    alone = _searching(world, "heron weir")
+    world.node(
+        "long.org", "0a1b2c3d-0000-4000-8000-0000000000aa", "Long", "the heron waits by the weir " * 350_000
+    )
+    world.node(
+        "high.org", "0a1b2c3d-0000-4000-8000-0000000000bb", "High", "the heron waits by the weir\n" * 350_000
+    )
+    world.node("wide.org", "0a1b2c3d-0000-4000-8000-0000000000cc", "A heron " * 250_000, "by the weir")
+    world.run("index")
+    assert _searching(world, "heron weir") < 20 * alone
+    ran = world.run("search", "heron")
+    assert 0 == ran.status
+    assert all(f"/{name}.org:" in ran.out for name in ("long", "high", "wide"))
+    assert max(map(len, ran.out.splitlines())) < 3000
+    assert "words find its beginning only" in ran.err
+
+
+def _searching(world: World, words: str) -> float:
+    """Return the processor's seconds of a search, once everything is indexed."""
+    world.open().search(words.split())
+    start = time.process_time()
+    for _ in range(3):
+        world.open().search(words.split())
+    return time.process_time() - start
+
+
+@pytest.mark.parametrize(
+    "words", [["show", "{id}"], ["links", "{id}"], ["nodes"], ["inventory"], ["search", "--related", "{id}"]]
+)
+def test_a_title_is_shown_on_one_line_of_bounded_length(words: list[str], world: World) -> None:
+    """Whoever wrote two million letters there gets a line of them."""
+    id = "0a1b2c3d-0000-4000-8000-0000000000cc"
+    world.node("wide.org", id, "heron " * 300_000, "by the weir")
+    world.node(
+        "next.org", "0a1b2c3d-0000-4000-8000-0000000000dd", "Weirs", f"by the weir, a heron; [[id:{id}][it]]"
+    )
+    ran = world.run(*(word.format(id=id) for word in words))
+    assert ran.status in (0, 1)
+    assert max(map(len, ran.out.splitlines()), default=0) < 1000
