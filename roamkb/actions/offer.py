@@ -78,7 +78,7 @@ def offered_learnings(
     worthy = _worth(text, current, finder.weigh(query), least=INTERRUPTING)
     found = (state.standings[one.file] for one in worthy if one.file not in besides)
     # the better answer stays before the worse, of those that are borne out and of the others
-    lasting = sorted((one for one in found if is_lasting(one)), key=lambda one: not is_borne_out(one))
+    lasting = sorted((one for one in found if _may_interrupt(one)), key=lambda one: not is_borne_out(one))
     return tuple(_each_once(lasting, state, besides))[:limit] if lasting else ()
 
 
@@ -102,17 +102,21 @@ def counts(standing: Standing) -> bool:
 
 
 def is_lasting(standing: Standing) -> bool:
-    """Say whether a learning is for an agent that didn't ask: knowledge, not noise of other tools' logs.
-
-    What was only announced in passing waits until its session bears it out, or another session says it.
-    """
+    """Say whether a learning is for an agent that didn't ask: knowledge, not noise of other tools' logs."""
     if is_borne_out(standing):
         return True
-    if standing.learning.origin.startswith(OBSERVED) and standing.occurrences == 1:
-        return False
     from roamkb.core.doubts import noise_of
 
     return not noise_of(standing.learning.content)
+
+
+def _may_interrupt(standing: Standing) -> bool:
+    """Say whether a learning may stand at a prompt.
+
+    What was only announced in passing waits until its session bears it out, or another session says it.
+    """
+    is_passing = standing.learning.origin.startswith(OBSERVED) and standing.occurrences == 1
+    return is_lasting(standing) and (is_borne_out(standing) or not is_passing)
 
 
 def worth_a_line(finder: _Weighing, text: str, contents: Mapping[str, str]) -> Collection[str]:
