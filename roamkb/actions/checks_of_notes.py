@@ -21,6 +21,7 @@ from roamkb.core.model import Rule
 from roamkb.core.names import is_unseen_in_emacs
 from roamkb.core.passages import is_agent_node
 from roamkb.core.text import counted
+from roamkb.formats.org.escape import BREAK
 from roamkb.formats.org.second_reader import second_reading
 from roamkb.formats.snippets import STIGNORE_LINES
 from roamkb.storage import checkup
@@ -107,13 +108,18 @@ def _index(patient: Patient, notes: Notes) -> Check:
     )
 
 
+def _unbroken(found: tuple[str, str, frozenset[str]] | None) -> tuple[str, str, frozenset[str]] | None:
+    """Return what another reader found, its title without what keeps it from acting in Emacs."""
+    return found and (found[0], found[1].replace(BREAK, ""), found[2])
+
+
 def _other_readers(notes: Notes, contents: Contents) -> Check:
     """Say whether a reader that isn't ours finds in agent nodes what we find."""
     faults = (
         str(notes.path(note))
         for note, node in contents.nodes()
         if is_agent_node(note, node)
-        and second_reading(note.text) not in (None, (node.id, node.title, frozenset(node.tags)))
+        and _unbroken(second_reading(note.text)) not in (None, (node.id, node.title, frozenset(node.tags)))
     )
     return check(
         "other readers",

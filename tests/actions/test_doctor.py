@@ -404,6 +404,12 @@ def test_many_faults_are_counted(patient: Patient, world: World) -> None:
     assert "and 3 more" in of(patient, "clocks").detail
 
 
+def test_a_title_that_had_to_be_broken_is_read_alike(patient: Patient, world: World) -> None:
+    """Its file has a zero-width space, which no name has."""
+    assert 0 == world.run("write", "Docker keeps volumes in data:/var, run git:main", "--tag", "shell").status
+    assert of(patient, "other readers").ok
+
+
 def test_a_head_that_other_programs_read_otherwise_is_named(world: World) -> None:
     """A key in small letters is an id to Emacs and to us, and none to them."""
     written = world.open().write("A fact", tags=("x",))
