@@ -16,6 +16,7 @@ from roamkb.core.errors import Ambiguous
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import SecretFound
 from roamkb.core.errors import UsageError
+from roamkb.core.ledger import CONTESTED
 from roamkb.core.ledger import SUPERSEDED
 from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State
@@ -127,7 +128,7 @@ def _withdraw(log: Log, name: str, hand: Hand) -> Taken:
             event = stamps.event("superseded", standing.id, reason="its session took it back")
         else:
             event = stamps.event(
-                "flagged", standing.id, reason="contested", evidence=f"{hand.agent} takes it back"
+                "flagged", standing.id, reason=CONTESTED, evidence=f"{hand.agent} takes it back"
             )
         log.append(events=[event])
         after = contents.plus(events=[event]).state().standings[standing.id]

@@ -11,6 +11,7 @@ from roamkb.core.evidence import attestation_of
 from roamkb.core.evidence import place_of_claim
 from roamkb.core.evidence import weigh
 from roamkb.core.ledger import Standing
+from roamkb.core.proposed_learning import EXTRACTED
 from roamkb.core.proposed_learning import Quoted
 from roamkb.core.proposed_learning import evidence_of
 from roamkb.core.text import clipped
@@ -61,7 +62,8 @@ class Witnesses:
     def _weighed(self, standing: Standing) -> Iterator[Attestation]:
         """Yield what the transcripts that are here say of each quote of a learning."""
         learning = standing.learning
-        # who calls `learn` without a quote says it himself
+        # who calls `learn` without a quote says it himself; an extractor took no part in the session
+        says = EXTRACTED not in learning.extra
         for given in evidence_of(standing) or (Quoted(session=learning.session),):
             if passages := self._passages(given.session):
                 yield weigh(
@@ -69,7 +71,7 @@ class Witnesses:
                     given.quote,
                     passages,
                     is_there=self._is_there,
-                    said_now=not given.quote,
+                    said_now=says and not given.quote,
                 )
 
     def _is_there(self, name: str) -> bool:

@@ -31,6 +31,7 @@ class ProjectExtraction(ProjectGate, ProjectAsking):
         from roamkb.actions.learn_proposals import take_proposals
         from roamkb.core.extraction import parse_extracted
         from roamkb.core.extraction import transcript_payload
+        from roamkb.core.proposed_learning import EXTRACTED
         from roamkb.formats.model_answers import ModelTrouble
         from roamkb.storage.prompts import prompt
         from roamkb.storage.transcripts import read_transcript
@@ -47,7 +48,7 @@ class ProjectExtraction(ProjectGate, ProjectAsking):
             raise UsageError(answer.why, hint="nothing was learned; ask again, or another model")
         proposals = parse_extracted(answer)
         hand = replace(self._hand(session=session or path.stem), agent=self._model(model).label)
-        maker = {"extracted": {"model": hand.agent, "prompt": told.label}}
+        maker = {EXTRACTED: {"model": hand.agent, "prompt": told.label}}
         return take_proposals(
             log,
             proposals,

@@ -237,7 +237,7 @@ def taken_back(claim: str, names: Sequence[str], passages: Sequence[Passage], at
     """Return what in the session takes back a claim made at `at`; empty where nothing does.
 
     Only where the work itself shows it: an edit that undoes what the claim is about, or the same command that
-    fails again as it did before the claim. What the human says next on the subject is `next_words`.
+    fails again as it did before the claim.
     """
     later = passages[at + 1 :]
     before = passages[:at]
@@ -256,14 +256,6 @@ def taken_back(claim: str, names: Sequence[str], passages: Sequence[Passage], at
             )
             if undone is not None and _is_about(names, claim, undone):
                 return f"what it is about was undone in {passage.edits[0] if passage.edits else 'a file'}"
-    return ""
-
-
-def next_words(claim: str, passages: Sequence[Passage], at: int) -> str:
-    """Return the human's next words after a claim made at `at`, where they are on its subject."""
-    for passage in passages[at + 1 :]:
-        if passage.speaker is Speaker.HUMAN and passage.text:
-            return passage.text if are_related(claim, passage.text) else ""
     return ""
 
 

@@ -11,6 +11,8 @@ from roamkb.core.text import shown
 
 #: Of one call; a session has few facts that last.
 MOST_PROPOSALS: Final = 20
+#: What a line says of the model and the prompt that found it.
+EXTRACTED: Final = "extracted"
 #: Characters of a quote.
 LONGEST_QUOTE: Final = 300
 _FIELDS: Final = (

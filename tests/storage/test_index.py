@@ -629,4 +629,4 @@ def wait_for_another_time(base: Base) -> None:
 @given(text=st.text(max_size=80))
 def test_no_query_is_an_error(base: Base, text: str) -> None:
     """Whatever is typed."""
-    base.titles(text)
+    assert all(title for title in base.titles(text))
