@@ -28,6 +28,7 @@ class ProjectExtraction(ProjectGate, ProjectAsking):
         """
         from dataclasses import replace
 
+        from roamkb.actions.learn_proposals import Taken
         from roamkb.actions.learn_proposals import take_proposals
         from roamkb.core.extraction import parse_extracted
         from roamkb.core.extraction import transcript_payload
@@ -46,10 +47,10 @@ class ProjectExtraction(ProjectGate, ProjectAsking):
         answer = ask(transcript_payload(passages))
         if isinstance(answer, ModelTrouble):
             raise UsageError(answer.why, hint="nothing was learned; ask again, or another model")
-        proposals = parse_extracted(answer)
+        proposals, wrong = parse_extracted(answer)
         hand = replace(self._hand(session=session or path.stem), agent=self._model(model).label)
         maker = {EXTRACTED: {"model": hand.agent, "prompt": told.label}}
-        return take_proposals(
+        done = take_proposals(
             log,
             proposals,
             hand,
@@ -61,6 +62,8 @@ class ProjectExtraction(ProjectGate, ProjectAsking):
             ),
             verify=lambda id: self._verified(log, id, hand),
         )
+        refused = (Taken(outcome="refused", why=(why,), text="no proposal") for why in wrong)
+        return replace(done, taken=(*done.taken, *refused))
 
     def _transcript(self, session: str | None) -> "Path":
         """Return the file of a session; of the project's latest where none is named."""

@@ -51,8 +51,8 @@ def _row(number: int, passage: Passage, longest: int) -> dict[str, object]:
     return {"turn": number, "by": f"{passage.speaker.value} {passage.tool}{failed}", "text": text}
 
 
-def parse_extracted(answer: Mapping[str, object]) -> tuple[ProposedLearning, ...]:
-    """Return the proposals of a model's answer, without those that aren't as they should be.
+def parse_extracted(answer: Mapping[str, object]) -> tuple[tuple[ProposedLearning, ...], tuple[str, ...]]:
+    """Return the proposals of a model's answer, and what is wrong with those that are none.
 
     Raises:
         UsageError: the answer holds no list of proposals.
@@ -61,15 +61,17 @@ def parse_extracted(answer: Mapping[str, object]) -> tuple[ProposedLearning, ...
     if not isinstance(told, list):
         raise UsageError("the model's answer holds no list of proposals", hint="ask again, or another model")
     found: list[ProposedLearning] = []
-    for one in told[:MOST_PROPOSALS]:
+    wrong = [f"of {len(told)} proposals only {MOST_PROPOSALS} count"] if len(told) > MOST_PROPOSALS else []
+    for number, one in enumerate(told[:MOST_PROPOSALS], start=1):
         try:
-            # what it replaces is a sentence of the transcript, and no learning
-            plain = (
-                {name: value for name, value in one.items() if name != "supersedes"}
-                if isinstance(one, Mapping)
-                else one
-            )
-            found += parse_proposals([plain])
-        except UsageError:
-            continue
-    return tuple(found)
+            found += parse_proposals([_plain(one)])
+        except UsageError as error:
+            wrong.append(f"{number}: {error.message}")
+    return tuple(found), tuple(wrong)
+
+
+def _plain(told: object) -> object:
+    """Return a proposal without what it replaces: that is a sentence of the transcript, and no learning."""
+    if not isinstance(told, Mapping):
+        return told
+    return {name: value for name, value in told.items() if name != "supersedes"}

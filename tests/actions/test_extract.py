@@ -29,11 +29,12 @@ def test_what_a_model_finds_passes_the_gate_by_its_quote(world: World) -> None:
     session(world, *TALK)
     quoted = {**CLAIM, "evidence": {"quote": QUOTE}}
     bare = {"claim": "The exporter listens on 9100", "type": "fact"}
-    answer = json.dumps({"proposals": [quoted, bare]})
+    answer = json.dumps({"proposals": [quoted, bare, {"claim": 3}]})
     ran = world.run("extract", "--with", model(world, answer), "--session", SESSION, "--json")
     assert 0 == ran.status, ran.err
     found: list[dict[str, object]] = ran.json["proposals"]  # type: ignore[assignment]
-    assert ["verified", "unverified"] == [one["verdict"] for one in found]
+    assert ["verified", "unverified", None] == [one.get("verdict") for one in found]
+    assert "refused" == found[2]["outcome"]
     asked = json.loads((world.home / "asked").read_text())
     assert "human" == asked["transcript"][0]["by"]
     line = json.loads((world.personal / ".roamkb" / "knowledge.jsonl").read_text().splitlines()[0])
