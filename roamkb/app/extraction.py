@@ -42,7 +42,7 @@ class ProjectExtraction(ProjectGate, ProjectAsking):
         log = self._log("")
         path = self._transcript(session)
         passages = read_transcript(path).passages
-        told = prompt("extract-1")
+        told = prompt("extract-2")
         ask = self._asker(model, told.text, about=f"the transcript of the session {shown(path.stem)}")
         answer = ask(transcript_payload(passages))
         if isinstance(answer, ModelTrouble):
