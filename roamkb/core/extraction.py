@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from roamkb.core.errors import UsageError
-from roamkb.core.proposed_learning import MOST_PROPOSALS
 from roamkb.core.proposed_learning import ProposedLearning
 from roamkb.core.proposed_learning import parse_proposals
 from roamkb.core.transcript import Passage
@@ -16,6 +15,8 @@ _MOST: Final = 240_000
 #: Of a tool's output: first so many characters, fewer where the whole is too long.
 _OUTPUTS: Final = (2_000, 800, 300, 100, 0)
 _COMMAND: Final = 600
+#: Proposals of one answer: the longest real sessions that were read held some thirty facts.
+_MOST_PROPOSALS: Final = 50
 
 
 def transcript_payload(passages: Sequence[Passage]) -> dict[str, object]:
@@ -61,8 +62,8 @@ def parse_extracted(answer: Mapping[str, object]) -> tuple[tuple[ProposedLearnin
     if not isinstance(told, list):
         raise UsageError("the model's answer holds no list of proposals", hint="ask again, or another model")
     found: list[ProposedLearning] = []
-    wrong = [f"of {len(told)} proposals only {MOST_PROPOSALS} count"] if len(told) > MOST_PROPOSALS else []
-    for number, one in enumerate(told[:MOST_PROPOSALS], start=1):
+    wrong = [f"of {len(told)} proposals only {_MOST_PROPOSALS} count"] if len(told) > _MOST_PROPOSALS else []
+    for number, one in enumerate(told[:_MOST_PROPOSALS], start=1):
         try:
             found += parse_proposals([_plain(one)])
         except UsageError as error:
