@@ -148,7 +148,7 @@ class ProjectGate(ProjectLog):
         from roamkb.core.verification import failed
 
         state = log.read().state()
-        gate = verifying.Gate(state, self._bench(log, ""))
+        gate = verifying.Gate(state, self._bench(log))
         judged = tuple(verifying.verify(log, gate, [state.standings[id]], hand))
         why = tuple(check.why for one in judged for check in failed(one.checks))
         return log.read().state().standings[id], why
@@ -164,14 +164,14 @@ class ProjectGate(ProjectLog):
         said = [one for one in state.standings.values() if one.learning.session == session]
         wanted = [one for one in said if verifying.wants_judging(one)]
         if wanted:
-            list(verifying.verify(log, verifying.Gate(state, self._bench(log, "")), wanted, hand))
+            list(verifying.verify(log, verifying.Gate(state, self._bench(log)), wanted, hand))
 
     def _bench(
         self,
         log: "Log",
-        name: str,
         judge: "Callable[[Sequence[Standing]], Iterable[Judgement]] | None" = None,
         *,
+        judge_name: str = "",
         prompt: str = "",
     ) -> "Bench":
         """Return the bench of a judge; without one the evidence judges."""
@@ -188,7 +188,7 @@ class ProjectGate(ProjectLog):
             shown.setdefault(receipt.session, []).extend(receipt.shown)
         witnesses = self._witnesses(log)
         return verifying.Bench(
-            name=name if judge else EVIDENCE,
+            name=judge_name if judge else EVIDENCE,
             judge=judge or by_evidence(witnesses.attestation),
             attestation=witnesses.attestation,
             hazard=lambda standing: hazard_of(standing.learning.content, acts=lexicon("acts")),

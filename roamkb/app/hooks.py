@@ -1,4 +1,4 @@
-"""What a harness's hooks ask of one session: wired here, decided below, answered by `interfaces/hooks`.
+"""What a harness's hooks ask of a session but at a stop: wired here, decided below, answered by the door.
 
 Every method does one event's work and returns what there is to say. Only the refusal before a tool is meant
 to stop anybody; for everything else, whatever goes wrong is the caller's to swallow.
@@ -14,37 +14,22 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
-from typing import Any
 from typing import Final
 
-from roamkb.app import KnowledgeBase
-from roamkb.app import Surroundings
-from roamkb.core.asking import Stretch
-from roamkb.core.asking import continued
+from roamkb.app.session import ToldSession
 from roamkb.core.errors import BadRule
-from roamkb.core.errors import NoLog
 from roamkb.core.errors import RoamkbError
-from roamkb.core.model import Kind
-from roamkb.core.model import Project
-from roamkb.core.transcript import Speaker
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from roamkb.actions.observe import Declined
-    from roamkb.actions.promote import Promoted
-    from roamkb.app.experience import ProjectExperience
     from roamkb.core.brief import Brief
-    from roamkb.core.episodes import Failure
     from roamkb.core.guard import Denial
     from roamkb.core.ledger import Standing
     from roamkb.core.model import Hit
-    from roamkb.core.remedies import Attempt
     from roamkb.core.remedies import Remedy
-    from roamkb.core.transcript import Passage
-    from roamkb.formats.payloads import Happening
     from roamkb.storage.log import Log
-    from roamkb.storage.places import Session
     from roamkb.storage.session_shown import SessionShown
 
 #: Seconds of a session's start after which no more chores are begun: what is left is for the next start.
@@ -64,26 +49,6 @@ _WRAP_UP: Final = "wrap-up"
 _UNATTENDED: Final = ("sdk-", "claude-code-github-action")
 
 
-class _HookedBase(KnowledgeBase):
-    """The knowledge base, seen from a session that a harness tells of: where it says it works counts, too."""
-
-    def __init__(self, around: Surroundings, *, project: str | None, told_cwd: str | None) -> None:
-        super().__init__(around, project=project)
-        self._told_cwd = told_cwd
-
-    @cached_property
-    def _project(self) -> Project:
-        """What this session's project is, found out once: an event is one moment."""
-        return super()._project
-
-    @property
-    def _session(self) -> "Session":
-        found = super()._session
-        if self._told_cwd is None:
-            return found
-        return replace(found, harness={**found.harness, "cwd": self._told_cwd})
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:
     """A few learnings and nodes that fit; most often none."""
@@ -97,61 +62,8 @@ class Offer:
         return (*(one.id for one in self.learnings), *(hit.id for hit in self.nodes if hit.id))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What an agent is asked when it stops; most often nothing."""
-
-    #: What the stretch of work taught it.
-    question: str = ""
-    #: What could be promoted.
-    promoted: "Promoted | None" = None
-
-
-class HookedSession:
-    """One session, as a hook's payload tells of it."""
-
-    def __init__(self, payload: Mapping[str, Any], around: Surroundings | None = None) -> None:
-        """Take the payload, and what is around this process."""
-        self._payload = payload
-        around = around or Surroundings.gathered()
-        self._around = replace(around, environment=_with_agent(around.environment, payload))
-        self.session = self.text("session_id")
-        cwd = self.text("cwd")
-        self._kb = _HookedBase(
-            self._around,
-            project=around.environment.get("CLAUDE_PROJECT_DIR") or cwd or None,
-            told_cwd=cwd or None,
-        )
-        self._began = time.monotonic()
-        self._refused: list[Declined] = []
-
-    def text(self, name: str) -> str:
-        """Return a field of the payload, empty where it is no text."""
-        value = self._payload.get(name)
-        return value if isinstance(value, str) else ""
-
-    @cached_property
-    def _door(self) -> "ProjectExperience":
-        return self._kb.log
-
-    @cached_property
-    def log(self) -> "Log | None":
-        """The log of the project, if this session may write to it; None where it has none."""
-        from roamkb.core.errors import DiskError
-        from roamkb.core.errors import Refused
-
-        try:
-            return self._door._log("")
-        except (NoLog, Refused, DiskError):
-            return None
-
-    @property
-    def may_inject(self) -> bool:
-        """Whether the project's people want to be told anything."""
-        from roamkb.storage.injections import is_off
-
-        log = self._door.log_or_none()
-        return log is None or not is_off(log.local)
+class HookedSession(ToldSession):
+    """A session at any event but a stop."""
 
     # What happens
 
@@ -249,188 +161,6 @@ class HookedSession:
         self._door.keep_shown(log, self._door._hand(session=self.session), offer.ids, by=by)
         return offer
 
-    def record(self) -> None:
-        """Record what the payload tells; what was said to be kept in so many words is learned at once."""
-        from roamkb.formats.payloads import happenings_of_payload
-        from roamkb.storage.lexicons import lexicon
-
-        told = happenings_of_payload(self._payload, lambda: lexicon("remember"))
-        if self.log is None or not (happened := list(told)):
-            return
-        from roamkb.actions.observe import record
-
-        if self.text("tool_name") and any(one.type not in ("tool_use", "error") for one in happened):
-            # a comment on a task that begins with a type: said by the agent, on purpose, and not twice
-            happened = self._without_comments(happened)
-        record(self.log, happened, self._door._hand(session=self.session))
-
-    def _without_comments(self, happened: "Sequence[Happening]") -> "list[Happening]":
-        done = [one for one in happened if one.type in ("tool_use", "error")]
-        if all(one.outcome != "failure" for one in done):
-            found = self._door.observe(self._command, from_command=True, session=self.session)
-            self._refused += (one for one in found.declined if one.is_refused)
-        return done
-
-    def stop(self, *, subagent: bool = False) -> "Asked":
-        """Record what was announced since the last look, and return what the agent is asked, if anything.
-
-        What a stretch of work taught it, once a stretch; and once a session which verified learnings are
-        worth promoting. Never twice in a row, and not where nobody is there to answer.
-        """
-        from roamkb.storage.transcripts import Progress
-        from roamkb.storage.transcripts import find_progress
-        from roamkb.storage.transcripts import is_session_id
-        from roamkb.storage.transcripts import keep_progress
-
-        name = f"{self.session}-{self.text('agent_id')}" if subagent else self.session
-        if self.log is None or not is_session_id(name):
-            self.record()
-            return Asked()
-        progress = find_progress(self.log.local, name)
-        passages, end = self._heard(progress.end, subagent=subagent)
-        self._announced(passages)
-        failures, mended = self._mended(progress.failures, passages)
-        stretch = continued(progress.stretch, passages, mended=bool(mended))
-        answered = self._payload.get("stop_hook_active") is True
-        is_contested = self._settled(passages, since=progress.looked, answered=answered)
-        is_asked = self._may_ask and (is_contested or bool(stretch.reasons))
-        # what an agent does when asked is no work to ask about
-        kept = Stretch() if is_asked or answered else stretch
-        looked = progress.looked if answered else self._around.now().timestamp()
-        keep_progress(self.log.local, name, Progress(end=end, stretch=kept, looked=looked, failures=failures))
-        return Asked(
-            question=self._question(since=progress.looked) if is_asked else "",
-            # what was just spoken of may be taken back
-            promoted=self._wrap_up() if self._may_ask and not (subagent or is_contested) else None,
-        )
-
-    def _mended(
-        self, failures: "Sequence[Failure]", passages: "Sequence[Passage]"
-    ) -> "tuple[tuple[Failure, ...], Sequence[Attempt]]":
-        """Record the errors that went away and what was done; return what still fails, and the attempts."""
-        if self.log is None or not (failures or any(one.is_shell for one in passages)):
-            return (), ()
-        from roamkb.core.episodes import found_episodes
-        from roamkb.formats.shell import read_commands
-
-        left, episodes = found_episodes(failures, passages, read=read_commands, root=str(self.log.root))
-        if not episodes:
-            return left, ()
-        from roamkb.actions.remedy import record_episodes
-
-        return left, record_episodes(self.log, episodes, self._door._hand(session=self.session))
-
-    def _heard(self, start: int, *, subagent: bool) -> "tuple[Sequence[Passage], int]":
-        """Return what the session's transcript says from byte `start` on, and where that ends.
-
-        A transcript may lag: the last message, which the payload tells, counts in any case.
-        """
-        from roamkb.core.transcript import Passage
-        from roamkb.storage.transcripts import read_transcript
-
-        path = self.text("agent_transcript_path" if subagent else "transcript_path")
-        passages, end = [], start
-        if Path(path).is_absolute():
-            read = read_transcript(Path(path), start=start)
-            passages, end = list(read.passages), read.end
-        said = self.text("last_assistant_message").strip()
-        if said and not any(one.speaker is Speaker.AGENT and said in one.text for one in passages):
-            passages.append(Passage(speaker=Speaker.AGENT, text=said))
-        return passages, end
-
-    def _announced(self, passages: "Sequence[Passage]") -> None:
-        """Record what the agent announced in its messages, those between the calls of tools as well.
-
-        What the human said was recorded with the prompt.
-        """
-        from roamkb.actions.observe import announced
-        from roamkb.actions.observe import record
-
-        agents = [one for one in passages if one.speaker is not Speaker.HUMAN]
-        if self.log is not None and (said := list(announced(agents))):
-            record(self.log, said, self._door._hand(session=self.session))
-
-    def _settled(self, passages: "Sequence[Passage]", *, since: float, answered: bool) -> bool:
-        """Contest what the session takes back by its next words and deeds; say whether anything was.
-
-        What its agent was asked about and let stand is settled.
-        """
-        if self.log is None or not self.session or not since:
-            return False
-        from roamkb.actions.contest import contest
-        from roamkb.actions.contest import settle
-        from roamkb.actions.contest import spoken_of
-
-        hand = self._door._hand(session=self.session)
-        if answered:
-            settle(self.log, self.session, hand)
-            return False
-        if not (any(one.speaker is Speaker.HUMAN or one.has_failed or one.edits for one in passages)):
-            return False
-        state = self.log.read().state()
-        found = dict(spoken_of(state, self.session, passages, since=since))
-        if any(one.has_failed or one.removed for one in passages):
-            found |= self._door.undone_in(state, self.session)
-        contest(self.log, found, hand)
-        return bool(found)
-
-    @property
-    def _may_ask(self) -> bool:
-        """Whether there is somebody to answer, who isn't answering already."""
-        from roamkb.storage.codex_sessions import is_unattended
-
-        return (
-            self._payload.get("stop_hook_active") is not True
-            and self.may_inject
-            and not self._around.environment.get("CLAUDE_CODE_ENTRYPOINT", "").startswith(_UNATTENDED)
-            and not is_unattended(self.text("transcript_path"))
-        )
-
-    def _question(self, *, since: float) -> str:
-        """Return the ask, with the keys of what this session said and was shown."""
-        from roamkb.actions.remedy import last_mended
-        from roamkb.core.asking import ask_text
-        from roamkb.core.ledger import CONTESTED
-        from roamkb.core.ledger import SUPERSEDED
-        from roamkb.storage.injections import shown_to
-
-        log = self._door._log_to_read()
-        standings = log.read().state().standings
-        own = [one for one in standings.values() if one.learning.session == self.session]
-        counted = [one for one in own if one.status != SUPERSEDED]
-        shown = (standings.get(id) for id in shown_to(log.local, self.session))
-        latest = last_mended(log, self.session, since=since)
-        return ask_text(
-            mended=(latest.digest[:_SHORT_DIGEST], latest.line) if latest else None,
-            contested=[one.learning.key for one in counted if CONTESTED in one.flags],
-            captured=[one.learning.key for one in counted if CONTESTED not in one.flags][::-1],
-            shown=[one.learning.key for one in shown if one is not None and one.status != SUPERSEDED],
-        )
-
-    def _wrap_up(self) -> "Promoted | None":
-        """Return what could be promoted, once a session and only if there is something; else None."""
-        from roamkb.storage.injections import shown_to
-
-        if self.log is None or _WRAP_UP in shown_to(self.log.local, self.session):
-            return None
-        if self._kb.classify().kind is not Kind.PERSONAL or not self._door.has_verified:
-            return None
-        from roamkb.actions.promote import Promoted
-
-        found = self._door.promote_nodes(ask=True, session=self.session)
-        if not isinstance(found, Promoted) or not found.candidates:
-            return None
-        self._door.keep_shown(self.log, self._door._hand(session=self.session), [_WRAP_UP], by=_WRAP_UP)
-        return found
-
-    def stop_subagent(self) -> None:
-        """Have what its agent learned made into fewer learnings, once its session is consolidated."""
-        from roamkb.storage.observations import queue_agent
-
-        agent = self._door._hand(session=self.session).agent
-        if self.log is not None and agent and self.session:
-            queue_agent(self.log.local, agent, self.session)
-
     def failed(self) -> "Remedy | None":
         """Record a failure, and return what fixed it before, best first; None where nothing is known."""
         self.record()
@@ -526,20 +256,6 @@ class HookedSession:
                 outcome="failure" if failed else "success",
                 session=self.session,
             )
-
-    @property
-    def _command(self) -> str:
-        from roamkb.formats.payloads import command_of
-
-        return command_of(self._payload.get("tool_input"))
-
-    @property
-    def _error(self) -> str:
-        """The failed tool's error: a field of its own, or what a command printed."""
-        from roamkb.formats.payloads import printed_by
-
-        told = (self.text("error"), printed_by(self._payload.get("tool_response")))
-        return next((one for one in told if one.strip()), "")[:_OUTPUT]
 
     # What a session may do
 
@@ -694,13 +410,3 @@ def _is_agent_note(path: str, kb: Sequence[str]) -> bool:
         return is_agent_node(note, note.nodes[0])
     # what org-roam doesn't know may still be somebody's words
     return file is not None and Path(real).stat().st_size == 0
-
-
-def _with_agent(environment: Mapping[str, str], payload: Mapping[str, Any]) -> Mapping[str, str]:
-    """Return the environment as the harness itself would set it for what it runs."""
-    if environment.get("CLAUDE_PROJECT_DIR") and not environment.get("CLAUDECODE"):
-        return {**environment, "CLAUDECODE": "1"}
-    path = payload.get("transcript_path")
-    if "turn_id" in payload or (isinstance(path, str) and "/.codex/" in path):
-        return {**environment, "CODEX_THREAD_ID": str(payload.get("session_id"))}
-    return environment

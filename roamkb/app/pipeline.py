@@ -201,11 +201,11 @@ class ProjectPipeline(ProjectExtraction, ProjectApproval, ProjectSharing, Projec
         else:
             everything = wanted = [called(log, state, key) for key in texts_of(keys)]
         if scores:
-            bench = self._bench(log, hand.agent, by_caller(Judgement(scores=scores)))
+            bench = self._bench(log, by_caller(Judgement(scores=scores)), judge_name=hand.agent)
         elif judge and judge not in BY_EVIDENCE and wanted:
             bench = self._model_bench(log, state, judge, count=len(wanted))
         else:
-            bench = self._bench(log, "")
+            bench = self._bench(log)
         judged = tuple(
             verifying.verify(log, verifying.Gate(state, bench), wanted, hand, progress=self._progress)
         )
@@ -228,7 +228,7 @@ class ProjectPipeline(ProjectExtraction, ProjectApproval, ProjectSharing, Projec
             lambda standing: judged_item(standing, state, finder, grounds, turn=witnesses.turn(standing)),
             is_command=model.kind is ModelKind.COMMAND,
         )
-        return self._bench(log, model.label, says, prompt=told.label)
+        return self._bench(log, says, judge_name=model.label, prompt=told.label)
 
     def promote(
         self,

@@ -15,8 +15,8 @@ from roamkb.interfaces.render import Printed
 
 if TYPE_CHECKING:
     from roamkb.actions.promote import Promoted
-    from roamkb.app.hooks import Asked
     from roamkb.app.hooks import Offer
+    from roamkb.app.stop import Asked
     from roamkb.core.brief import Brief
     from roamkb.core.remedies import Remedy
 

@@ -205,7 +205,9 @@ def _stopped(event: str, payload: "Payload") -> "Answer":
     if event == "subagent-stop" and payload.get("agent_type") == "":
         # an errand of Claude Code's own, such as a compaction: what it says was said before
         return {}
-    session = _session(payload)
+    from roamkb.app.stop import StoppedSession
+
+    session = StoppedSession(payload)
     is_subagent = event == "subagent-stop"
     if is_subagent:
         session.stop_subagent()

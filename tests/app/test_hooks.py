@@ -12,6 +12,7 @@ from roamkb.actions.learn_proposals import Proposals
 from roamkb.actions.remedy import Suggested
 from roamkb.actions.snapshot import SnapshotList
 from roamkb.app.hooks import HookedSession
+from roamkb.app.stop import StoppedSession
 from tests.conftest import NOON
 from tests.conftest import World
 
@@ -73,7 +74,7 @@ class Talk:
 
     def stop(self) -> str:
         """Have the agent stop, and return what it is asked."""
-        return HookedSession({**self.payload, "hook_event_name": "Stop"}, self.around).stop().question
+        return StoppedSession({**self.payload, "hook_event_name": "Stop"}, self.around).stop().question
 
 
 def attempted(project: Path) -> list[dict[str, Any]]:
@@ -158,4 +159,4 @@ def test_without_a_transcript_the_tools_hooks_tell(world: World) -> None:
     assert ["edit Makefile: x"] == [line["technique"] for line in attempted(world.personal)]
     assert [] == list((world.personal / ".roamkb").rglob("offers/*"))
     stop = {**payload, "hook_event_name": "Stop"}
-    assert '"mended":' in HookedSession(stop, world.open()._around).stop().question
+    assert '"mended":' in StoppedSession(stop, world.open()._around).stop().question

@@ -21,6 +21,7 @@ from typing import Final
 from roamkb.actions.remedy import Known
 from roamkb.actions.remedy import Suggested
 from roamkb.app.hooks import HookedSession
+from roamkb.app.stop import StoppedSession
 from tests.conftest import World
 from tests.conftest import make_world
 
@@ -141,7 +142,7 @@ def _record(world: World, number: int, case: Case) -> str:
         "cwd": str(world.personal),
         "transcript_path": str(transcript),
     }
-    HookedSession(payload, world.open()._around).stop()
+    StoppedSession(payload, world.open()._around).stop()
     new = [technique for technique in _techniques(world) if technique not in before]
     return new[0] if len(new) == 1 else ""
 

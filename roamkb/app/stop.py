@@ -1,0 +1,182 @@
+"""What happens when a session's agent stops: what was said since is heard, and it is asked (D22)."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from typing import Final
+
+from roamkb.app.session import ToldSession
+from roamkb.core.asking import Stretch
+from roamkb.core.asking import continued
+from roamkb.core.model import Kind
+from roamkb.core.transcript import Speaker
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from roamkb.actions.promote import Promoted
+    from roamkb.core.transcript import Passage
+
+#: Digits of an error's fingerprint by which an ask names it.
+_SHORT_DIGEST: Final = 8
+_WRAP_UP: Final = "wrap-up"
+#: How Claude Code says that a program started it, for which the last thing said is the answer.
+_UNATTENDED: Final = ("sdk-", "claude-code-github-action")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What an agent is asked when it stops; most often nothing."""
+
+    #: What the stretch of work taught it.
+    question: str = ""
+    #: What could be promoted.
+    promoted: "Promoted | None" = None
+
+
+class StoppedSession(ToldSession):
+    """A session whose agent, or a subagent of which, has stopped."""
+
+    def stop(self, *, subagent: bool = False) -> "Asked":
+        """Record what was announced since the last look, and return what the agent is asked, if anything.
+
+        What a stretch of work taught it, once a stretch; and once a session which verified learnings are
+        worth promoting. Never twice in a row, and not where nobody is there to answer.
+        """
+        from roamkb.storage.transcripts import Progress
+        from roamkb.storage.transcripts import find_progress
+        from roamkb.storage.transcripts import is_session_id
+        from roamkb.storage.transcripts import keep_progress
+
+        name = f"{self.session}-{self.text('agent_id')}" if subagent else self.session
+        if self.log is None or not is_session_id(name):
+            self.record()
+            return Asked()
+        progress = find_progress(self.log.local, name)
+        passages, end = self._heard(progress.end, subagent=subagent)
+        self._announced(passages)
+        failures, mended = self._mended(progress.failures, passages)
+        stretch = continued(progress.stretch, passages, mended=bool(mended))
+        answered = self._payload.get("stop_hook_active") is True
+        is_contested = self._settled(passages, since=progress.looked, answered=answered)
+        is_asked = self._may_ask and (is_contested or bool(stretch.reasons))
+        # what an agent does when asked is no work to ask about
+        kept = Stretch() if is_asked or answered else stretch
+        looked = progress.looked if answered else self._around.now().timestamp()
+        keep_progress(self.log.local, name, Progress(end=end, stretch=kept, looked=looked, failures=failures))
+        return Asked(
+            question=self._question(since=progress.looked) if is_asked else "",
+            # what was just spoken of may be taken back
+            promoted=self._wrap_up() if self._may_ask and not (subagent or is_contested) else None,
+        )
+
+    def _heard(self, start: int, *, subagent: bool) -> "tuple[Sequence[Passage], int]":
+        """Return what the session's transcript says from byte `start` on, and where that ends.
+
+        A transcript may lag: the last message, which the payload tells, counts in any case.
+        """
+        from roamkb.core.transcript import Passage
+        from roamkb.storage.transcripts import read_transcript
+
+        path = self.text("agent_transcript_path" if subagent else "transcript_path")
+        passages, end = [], start
+        if Path(path).is_absolute():
+            read = read_transcript(Path(path), start=start)
+            passages, end = list(read.passages), read.end
+        said = self.text("last_assistant_message").strip()
+        if said and not any(one.speaker is Speaker.AGENT and said in one.text for one in passages):
+            passages.append(Passage(speaker=Speaker.AGENT, text=said))
+        return passages, end
+
+    def _announced(self, passages: "Sequence[Passage]") -> None:
+        """Record what the agent announced in its messages, those between the calls of tools as well.
+
+        What the human said was recorded with the prompt.
+        """
+        from roamkb.actions.observe import announced
+        from roamkb.actions.observe import record
+
+        agents = [one for one in passages if one.speaker is not Speaker.HUMAN]
+        if self.log is not None and (said := list(announced(agents))):
+            record(self.log, said, self._door._hand(session=self.session))
+
+    def _settled(self, passages: "Sequence[Passage]", *, since: float, answered: bool) -> bool:
+        """Contest what the session takes back by its next words and deeds; say whether anything was.
+
+        What its agent was asked about and let stand is settled.
+        """
+        if self.log is None or not self.session or not since:
+            return False
+        from roamkb.actions.contest import contest
+        from roamkb.actions.contest import settle
+        from roamkb.actions.contest import spoken_of
+
+        hand = self._door._hand(session=self.session)
+        if answered:
+            settle(self.log, self.session, hand)
+            return False
+        if not (any(one.speaker is Speaker.HUMAN or one.has_failed or one.edits for one in passages)):
+            return False
+        state = self.log.read().state()
+        found = dict(spoken_of(state, self.session, passages, since=since))
+        if any(one.has_failed or one.removed for one in passages):
+            found |= self._door.undone_in(state, self.session)
+        contest(self.log, found, hand)
+        return bool(found)
+
+    @property
+    def _may_ask(self) -> bool:
+        """Whether there is somebody to answer, who isn't answering already."""
+        from roamkb.storage.codex_sessions import is_unattended
+
+        return (
+            self._payload.get("stop_hook_active") is not True
+            and self.may_inject
+            and not self._around.environment.get("CLAUDE_CODE_ENTRYPOINT", "").startswith(_UNATTENDED)
+            and not is_unattended(self.text("transcript_path"))
+        )
+
+    def _question(self, *, since: float) -> str:
+        """Return the ask, with the keys of what this session said and was shown."""
+        from roamkb.actions.remedy import last_mended
+        from roamkb.core.asking import ask_text
+        from roamkb.core.ledger import CONTESTED
+        from roamkb.core.ledger import SUPERSEDED
+        from roamkb.storage.injections import shown_to
+
+        log = self._door._log_to_read()
+        standings = log.read().state().standings
+        own = [one for one in standings.values() if one.learning.session == self.session]
+        counted = [one for one in own if one.status != SUPERSEDED]
+        shown = (standings.get(id) for id in shown_to(log.local, self.session))
+        latest = last_mended(log, self.session, since=since)
+        return ask_text(
+            mended=(latest.digest[:_SHORT_DIGEST], latest.line) if latest else None,
+            contested=[one.learning.key for one in counted if CONTESTED in one.flags],
+            captured=[one.learning.key for one in counted if CONTESTED not in one.flags][::-1],
+            shown=[one.learning.key for one in shown if one is not None and one.status != SUPERSEDED],
+        )
+
+    def _wrap_up(self) -> "Promoted | None":
+        """Return what could be promoted, once a session and only if there is something; else None."""
+        from roamkb.storage.injections import shown_to
+
+        if self.log is None or _WRAP_UP in shown_to(self.log.local, self.session):
+            return None
+        if self._kb.classify().kind is not Kind.PERSONAL or not self._door.has_verified:
+            return None
+        from roamkb.actions.promote import Promoted
+
+        found = self._door.promote_nodes(ask=True, session=self.session)
+        if not isinstance(found, Promoted) or not found.candidates:
+            return None
+        self._door.keep_shown(self.log, self._door._hand(session=self.session), [_WRAP_UP], by=_WRAP_UP)
+        return found
+
+    def stop_subagent(self) -> None:
+        """Have what its agent learned made into fewer learnings, once its session is consolidated."""
+        from roamkb.storage.observations import queue_agent
+
+        agent = self._door._hand(session=self.session).agent
+        if self.log is not None and agent and self.session:
+            queue_agent(self.log.local, agent, self.session)
