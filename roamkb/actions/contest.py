@@ -30,22 +30,22 @@ def spoken_of(state: State, session: str, passages: Sequence[Passage], *, since:
     Only those that were learned at or after `since`, in seconds since 1970: of older ones the human spoke
     before.
     """
-    said = next((one.text for one in passages if one.speaker is Speaker.HUMAN and one.text), "")
-    if not said:
-        return {}
-    words = f"{SPOKEN_OF}“{clipped(withheld(shown(said)), _LONGEST)}”"
-    return {
-        one.id: words
-        for one in of_session(state, session)
-        if one.learning.ts >= since and are_related(one.learning.content, said)
-    }
+    said = [one for one in passages if one.speaker is Speaker.HUMAN and one.text]
+    found = {}
+    for one in of_session(state, session) if said else ():
+        # the log has whole seconds
+        is_new = one.learning.ts >= int(since)
+        after = next((told.text for told in said if not told.ts or told.ts >= one.learning.ts), "")
+        if is_new and after and are_related(one.learning.content, after):
+            found[one.id] = f"{SPOKEN_OF}“{clipped(withheld(shown(after)), _LONGEST)}”"
+    return found
 
 
 def of_session(state: State, session: str) -> Iterator[Standing]:
     """Yield the session's learnings that count and that nobody has settled for good."""
-    for one in state.standings.values():
+    for one in state.having("session", session):
         is_settled = one.is_pinned or one.is_overridden or CONTESTED in one.flags
-        if one.learning.session == session and one.status == ACTIVE and not is_settled:
+        if one.status == ACTIVE and not is_settled:
             yield one
 
 
@@ -66,8 +66,8 @@ def settle(log: Log, session: str, hand: Hand) -> None:
     """
     with_reason = {
         one.id: one.flags[CONTESTED]
-        for one in log.read().state().standings.values()
-        if one.learning.session == session and one.flags.get(CONTESTED, "").startswith(SPOKEN_OF)
+        for one in log.read().state().having("session", session)
+        if one.flags.get(CONTESTED, "").startswith(SPOKEN_OF)
     }
     _flag(log, with_reason, hand, cleared=True)
 

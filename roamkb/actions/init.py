@@ -26,12 +26,12 @@ from roamkb.storage.disk import create
 from roamkb.storage.disk import make_folder
 from roamkb.storage.ignored import git_folder
 from roamkb.storage.ignored import ignored_by
+from roamkb.storage.lines import ARCHIVE
+from roamkb.storage.lines import KNOWLEDGE
+from roamkb.storage.lines import LEDGER
 from roamkb.storage.lines import append_lines
 from roamkb.storage.lines import read_lines
-from roamkb.storage.log import ARCHIVE
 from roamkb.storage.log import FOLDER
-from roamkb.storage.log import KNOWLEDGE
-from roamkb.storage.log import LEDGER
 from roamkb.storage.log import LOCAL
 from roamkb.storage.log import Log
 from roamkb.storage.places import lies_within

@@ -24,7 +24,7 @@ from roamkb.core.recollection import best
 from roamkb.core.recollection import collapsed
 from roamkb.core.recollection import ordered
 from roamkb.core.recollection import preference
-from roamkb.formats.events import seconds
+from roamkb.formats.times import seconds
 from roamkb.storage.log import Log
 
 #: How many are shown where nobody says.

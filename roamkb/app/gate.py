@@ -161,8 +161,7 @@ class ProjectGate(ProjectLog):
         if not find_transcript(session, home=self._around.home, environment=self._around.environment):
             return
         state = log.read().state()
-        said = [one for one in state.standings.values() if one.learning.session == session]
-        wanted = [one for one in said if verifying.wants_judging(one)]
+        wanted = [one for one in state.having("session", session) if verifying.wants_judging(one)]
         if wanted:
             list(verifying.verify(log, verifying.Gate(state, self._bench(log)), wanted, hand))
 

@@ -17,8 +17,8 @@ from roamkb.core.model import Project
 if TYPE_CHECKING:
     from roamkb.actions.observe import Declined
     from roamkb.app.experience import ProjectExperience
-    from roamkb.core.episodes import Failure
     from roamkb.core.remedies import Attempt
+    from roamkb.core.transcript import Failure
     from roamkb.core.transcript import Passage
     from roamkb.formats.payloads import Happening
     from roamkb.storage.log import Log

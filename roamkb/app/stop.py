@@ -1,7 +1,6 @@
 """What happens when a session's agent stops: what was said since is heard, and it is asked (D22)."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 from typing import Final
 
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
 #: Digits of an error's fingerprint by which an ask names it.
 _SHORT_DIGEST: Final = 8
 _WRAP_UP: Final = "wrap-up"
-#: How Claude Code says that a program started it, for which the last thing said is the answer.
-_UNATTENDED: Final = ("sdk-", "claude-code-github-action")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +40,8 @@ class StoppedSession(ToldSession):
         What a stretch of work taught it, once a stretch; and once a session which verified learnings are
         worth promoting. Never twice in a row, and not where nobody is there to answer.
         """
+        from roamkb.storage.glance import heard
+        from roamkb.storage.glance import may_be_asked
         from roamkb.storage.transcripts import Progress
         from roamkb.storage.transcripts import find_progress
         from roamkb.storage.transcripts import is_session_id
@@ -53,40 +52,30 @@ class StoppedSession(ToldSession):
             self.record()
             return Asked()
         progress = find_progress(self.log.local, name)
-        passages, end = self._heard(progress.end, subagent=subagent)
+        passages, end = heard(self._payload, start=progress.end, subagent=subagent)
         self._announced(passages)
         failures, mended = self._mended(progress.failures, passages)
         stretch = continued(progress.stretch, passages, mended=bool(mended))
         answered = self._payload.get("stop_hook_active") is True
         is_contested = self._settled(passages, since=progress.looked, answered=answered)
-        is_asked = self._may_ask and (is_contested or bool(stretch.reasons))
+        may_ask = may_be_asked(self._payload, str(self.log.local), self._around.environment)
+        is_asked = may_ask and (is_contested or bool(stretch.reasons))
         # what an agent does when asked is no work to ask about
         kept = Stretch() if is_asked or answered else stretch
         looked = progress.looked if answered else self._around.now().timestamp()
-        keep_progress(self.log.local, name, Progress(end=end, stretch=kept, looked=looked, failures=failures))
+        seen = Progress(
+            end=end,
+            stretch=kept,
+            looked=looked,
+            failures=failures,
+            is_wrapped_up=progress.is_wrapped_up or self._is_wrapped_up(),
+        )
+        keep_progress(self.log.local, name, seen)
         return Asked(
             question=self._question(since=progress.looked) if is_asked else "",
             # what was just spoken of may be taken back
-            promoted=self._wrap_up() if self._may_ask and not (subagent or is_contested) else None,
+            promoted=None if subagent or is_contested or not may_ask else self._wrap_up(),
         )
-
-    def _heard(self, start: int, *, subagent: bool) -> "tuple[Sequence[Passage], int]":
-        """Return what the session's transcript says from byte `start` on, and where that ends.
-
-        A transcript may lag: the last message, which the payload tells, counts in any case.
-        """
-        from roamkb.core.transcript import Passage
-        from roamkb.storage.transcripts import read_transcript
-
-        path = self.text("agent_transcript_path" if subagent else "transcript_path")
-        passages, end = [], start
-        if Path(path).is_absolute():
-            read = read_transcript(Path(path), start=start)
-            passages, end = list(read.passages), read.end
-        said = self.text("last_assistant_message").strip()
-        if said and not any(one.speaker is Speaker.AGENT and said in one.text for one in passages):
-            passages.append(Passage(speaker=Speaker.AGENT, text=said))
-        return passages, end
 
     def _announced(self, passages: "Sequence[Passage]") -> None:
         """Record what the agent announced in its messages, those between the calls of tools as well.
@@ -124,18 +113,6 @@ class StoppedSession(ToldSession):
         contest(self.log, found, hand)
         return bool(found)
 
-    @property
-    def _may_ask(self) -> bool:
-        """Whether there is somebody to answer, who isn't answering already."""
-        from roamkb.storage.codex_sessions import is_unattended
-
-        return (
-            self._payload.get("stop_hook_active") is not True
-            and self.may_inject
-            and not self._around.environment.get("CLAUDE_CODE_ENTRYPOINT", "").startswith(_UNATTENDED)
-            and not is_unattended(self.text("transcript_path"))
-        )
-
     def _question(self, *, since: float) -> str:
         """Return the ask, with the keys of what this session said and was shown."""
         from roamkb.actions.remedy import last_mended
@@ -145,10 +122,9 @@ class StoppedSession(ToldSession):
         from roamkb.storage.injections import shown_to
 
         log = self._door._log_to_read()
-        standings = log.read().state().standings
-        own = [one for one in standings.values() if one.learning.session == self.session]
-        counted = [one for one in own if one.status != SUPERSEDED]
-        shown = (standings.get(id) for id in shown_to(log.local, self.session))
+        state = log.read().state()
+        counted = [one for one in state.having("session", self.session) if one.status != SUPERSEDED]
+        shown = (state.standings.get(id) for id in shown_to(log.local, self.session))
         latest = last_mended(log, self.session, since=since)
         return ask_text(
             mended=(latest.digest[:_SHORT_DIGEST], latest.line) if latest else None,
@@ -157,21 +133,34 @@ class StoppedSession(ToldSession):
             shown=[one.learning.key for one in shown if one is not None and one.status != SUPERSEDED],
         )
 
-    def _wrap_up(self) -> "Promoted | None":
-        """Return what could be promoted, once a session and only if there is something; else None."""
+    def _is_wrapped_up(self) -> bool:
         from roamkb.storage.injections import shown_to
 
-        if self.log is None or _WRAP_UP in shown_to(self.log.local, self.session):
+        return self.log is not None and _WRAP_UP in shown_to(self.log.local, self.session)
+
+    def _wrap_up(self) -> "Promoted | None":
+        """Return what could be promoted, once a session and only if there is something; else None."""
+        from roamkb.storage.glance import is_known_unpromotable
+        from roamkb.storage.glance import keep_unpromotable
+        from roamkb.storage.glance import log_stamp
+
+        if self.log is None or self._is_wrapped_up() or is_known_unpromotable(str(self.log.local)):
             return None
+        stamp = log_stamp(str(self.log.local))
+        found = self._promotable()
+        if found is None:
+            keep_unpromotable(self.log.local, stamp)
+            return None
+        self._door.keep_shown(self.log, self._door._hand(session=self.session), [_WRAP_UP], by=_WRAP_UP)
+        return found
+
+    def _promotable(self) -> "Promoted | None":
         if self._kb.classify().kind is not Kind.PERSONAL or not self._door.has_verified:
             return None
         from roamkb.actions.promote import Promoted
 
         found = self._door.promote_nodes(ask=True, session=self.session)
-        if not isinstance(found, Promoted) or not found.candidates:
-            return None
-        self._door.keep_shown(self.log, self._door._hand(session=self.session), [_WRAP_UP], by=_WRAP_UP)
-        return found
+        return found if isinstance(found, Promoted) and found.candidates else None
 
     def stop_subagent(self) -> None:
         """Have what its agent learned made into fewer learnings, once its session is consolidated."""

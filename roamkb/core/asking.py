@@ -3,8 +3,11 @@
 A stretch is what a transcript holds since the last ask. What decides is what was done, not how it was said.
 """
 
+import zlib
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from dataclasses import replace
 from typing import Final
 
 from roamkb.core.text import clipped
@@ -17,6 +20,8 @@ LONGEST_ASK: Final = 400
 _SHORT_KEY: Final = 32
 #: Calls of tools that make a stretch long.
 _MANY_CALLS: Final = 5
+#: Changed lines of one file that are slight work, as a typo, a number or a name is.
+_FEW_LINES: Final = 3
 #: What speaks for an ask: files were changed, an error went away, the human spoke again or stopped the work.
 EDITED: Final = "edited"
 MENDED: Final = "mended"
@@ -38,33 +43,85 @@ class Stretch:
     #: Calls of tools.
     calls: int = 0
     has_worked: bool = False
-    #: What speaks for an ask.
+    #: Whether the human spoke after some work.
+    was_told: bool = False
+    has_failed: bool = False
+    #: Files that were changed, two at most.
+    files: tuple[str, ...] = ()
+    #: Lines of them that were changed.
+    lines: int = 0
+    #: What stands for the lines that slight work put in.
+    put_in: tuple[int, ...] = ()
+    #: What else speaks for an ask.
     found: tuple[str, ...] = ()
 
     @property
     def reasons(self) -> tuple[str, ...]:
         """Return why the agent should be asked; nothing where there is no reason."""
-        return (*self.found, "long") if self.calls >= _MANY_CALLS else self.found
+        edited = (EDITED,) if self.files and not self.is_slight else ()
+        long = ("long",) if self.calls >= _MANY_CALLS else ()
+        return (*self.found, *edited, *long)
+
+    @property
+    def is_slight(self) -> bool:
+        """Whether no more was changed than a few lines of one file, and nothing failed."""
+        return len(self.files) < 2 and self.lines <= _FEW_LINES and not self.has_failed
 
 
 def continued(stretch: Stretch, passages: Iterable[Passage], *, mended: bool = False) -> Stretch:
     """Return a stretch with what came after it, in which a command that had failed was `mended` or none was.
 
-    A reason to ask is that files were changed, that a command was mended, that the human spoke again or
-    stopped the agent while it worked, or that it was long.
+    A reason to ask is that more was changed than is slight, that a command was mended, that the human stopped
+    the agent or spoke again, or that it was long. Who speaks after slight work corrects it where the agent
+    then takes out what it had put in.
     """
-    found = dict.fromkeys(stretch.found)
-    has_worked, calls = stretch.has_worked, stretch.calls
     for passage in passages:
-        if passage.is_interruption or (passage.speaker is Speaker.HUMAN and has_worked):
-            found[CORRECTED] = None
-        has_worked = has_worked or passage.speaker is not Speaker.HUMAN
-        calls += not passage.is_message
-        if passage.edits:
-            found[EDITED] = None
-    if mended:
-        found[MENDED] = None
-    return Stretch(calls=calls, has_worked=has_worked, found=tuple(found))
+        stretch = _with(stretch, passage)
+    return replace(stretch, found=_also(stretch, MENDED)) if mended else stretch
+
+
+def _with(stretch: Stretch, passage: Passage) -> Stretch:
+    found = stretch.found
+    is_told = passage.speaker is Speaker.HUMAN and stretch.has_worked
+    if passage.is_interruption or (is_told and not (stretch.files and stretch.is_slight)):
+        found = _also(stretch, CORRECTED)
+    now = replace(
+        stretch,
+        calls=stretch.calls + (not passage.is_message),
+        has_worked=stretch.has_worked or passage.speaker is not Speaker.HUMAN,
+        has_failed=stretch.has_failed or passage.has_failed,
+        was_told=stretch.was_told or is_told,
+        found=found,
+    )
+    return _with_edit(now, passage) if passage.edits and not passage.has_failed else now
+
+
+def _with_edit(stretch: Stretch, passage: Passage) -> Stretch:
+    put_in, taken_out = _changed(passage.removed, passage.added), _changed(passage.added, passage.removed)
+    is_undone = stretch.was_told and not set(stretch.put_in).isdisjoint(taken_out)
+    # a change of which nobody tells the lines may be any
+    lines = max(len(put_in), len(taken_out)) or _FEW_LINES + 1
+    now = replace(
+        stretch,
+        files=tuple(dict.fromkeys((*stretch.files, *passage.edits)))[:2],
+        lines=stretch.lines + lines,
+        found=_also(stretch, CORRECTED) if is_undone else stretch.found,
+    )
+    return replace(now, put_in=(*now.put_in, *put_in) if now.is_slight else ())
+
+
+def _also(stretch: Stretch, reason: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*stretch.found, reason)))
+
+
+def _changed(before: str, after: str) -> list[int]:
+    """Return what stands for the lines that `after` has and `before` lacks; blank ones say nothing."""
+    rest = Counter(_lines(after)) - Counter(_lines(before))
+    return [zlib.crc32(line.encode("utf-8", "surrogatepass")) for line in rest.elements()]
+
+
+def _lines(text: str) -> list[str]:
+    return [line for line in map(str.strip, text.split("\n")) if line]
 
 
 def ask_text(

@@ -24,6 +24,7 @@ from roamkb.core.readers import reads_only
 from roamkb.core.secrets import withheld
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
+from roamkb.core.transcript import Failure
 from roamkb.core.transcript import Passage
 from roamkb.core.transcript import Speaker
 
@@ -47,19 +48,6 @@ _VARIANT: Final = re.compile(r"(?<=\w)(?:[@=<>~!^:]|-(?=[a-z0-9])).*$")
 _IS_PATH: Final = re.compile(r"[/\\]|\w\.\w")
 
 ReadCommands = Callable[[str], Sequence[Command]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
-    """A command that failed and hasn't worked since; no credential in any of it."""
-
-    command: str
-    #: What it printed, its beginning and its end.
-    error: str
-    #: What was done since, the latest last.
-    deeds: tuple[str, ...] = ()
-    #: Whether the command fails in another way by now: what was done until then fixed this error.
-    is_past: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,12 +6,15 @@ exit status and the code that `--json` shows (design section 10).
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 from typing import ClassVar
 
-from roamkb.core.model import Candidate
-from roamkb.core.model import Project
 from roamkb.core.text import headline
 from roamkb.core.text import shown
+
+if TYPE_CHECKING:
+    from roamkb.core.model import Candidate
+    from roamkb.core.model import Project
 
 
 class RoamkbError(Exception):
@@ -107,7 +110,7 @@ class NearDuplicate(RoamkbError):
 
     code = "near_duplicate"
 
-    def __init__(self, candidates: Sequence[Candidate]) -> None:
+    def __init__(self, candidates: "Sequence[Candidate]") -> None:
         names = "; ".join(f"{headline(c.title)} ({shown(c.id)})" for c in candidates)
         super().__init__(
             f"nothing was written: looks like {names}",
@@ -132,7 +135,7 @@ class NotFound(RoamkbError):
 class NoNode(NotFound):
     """No node goes by that name; the candidates may have been meant."""
 
-    def __init__(self, name: str, candidates: Sequence[Candidate] = ()) -> None:
+    def __init__(self, name: str, candidates: "Sequence[Candidate]" = ()) -> None:
         meant = " or ".join(dict.fromkeys(headline(one.title) for one in candidates))
         super().__init__(name, hint=f"did you mean {meant}?" if meant else "")
         self.name = name
@@ -144,7 +147,7 @@ class Ambiguous(RoamkbError):
 
     code = "ambiguous"
 
-    def __init__(self, name: str, candidates: Sequence[Candidate]) -> None:
+    def __init__(self, name: str, candidates: "Sequence[Candidate]") -> None:
         listed = "".join(
             f"\n  {shown(c.id)}  {headline(c.title)}  ({shown(str(c.path))})" for c in candidates
         )
@@ -180,7 +183,7 @@ class Refused(RoamkbError):
 
     def __init__(
         self,
-        project: Project,
+        project: "Project",
         fact: str,
         *,
         written_to: Path | None = None,

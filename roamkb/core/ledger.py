@@ -142,6 +142,7 @@ TRAITS: Final[Mapping[str, Callable[[Standing], str]]] = {
     "said": lambda one: one.learning.content.strip(),
     "task": lambda one: one.learning.task,
     "bead": lambda one: one.learning.bead,
+    "session": lambda one: one.learning.session,
     "names": lambda one: YES if one.learning.files else "",
     "shared": lambda one: YES if one.tasks else "",
     "sure": lambda one: YES if is_sure(one) else "",

@@ -6,6 +6,8 @@ from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
 
+from roamkb.core.unreadable import Unreadable as Unreadable
+
 
 class Kind(StrEnum):
     """What a project is, the strictest first."""
@@ -117,16 +119,6 @@ class Note:
     setupfiles: tuple[str, ...] = ()
     #: Why org-roam would drop the whole file; its nodes are then none.
     fault: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unreadable:
-    """A file that could not be read as a note, and why; a value, never a stop."""
-
-    path: Path
-    reason: str
-    #: Whether it is never read, as long as it lies there: `doctor` says so, and no search repeats it.
-    is_elsewhere: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,6 +49,19 @@ class Passage:
         return not self.tool
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """A command that failed and hasn't worked since; no credential in any of it."""
+
+    command: str
+    #: What it printed, its beginning and its end.
+    error: str
+    #: What was done since, the latest last.
+    deeds: tuple[str, ...] = ()
+    #: Whether the command fails in another way by now: what was done until then fixed this error.
+    is_past: bool = False
+
+
 def turns(passages: Sequence[Passage]) -> list[Sequence[Passage]]:
     """Return the passages in turns, each of which begins with what a human says."""
     starts = [

@@ -29,7 +29,7 @@ from roamkb.formats.events import Said
 from roamkb.formats.events import iso
 from roamkb.formats.events import learning_line
 from roamkb.formats.events import read_learnings
-from roamkb.formats.events import seconds
+from roamkb.formats.times import seconds
 
 SCHEMA: Final = 1
 #: A log that is rotated a hundred times has fewer lines; a larger file is no bundle of ours.

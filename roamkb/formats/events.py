@@ -6,7 +6,6 @@ number and reason, and is never fatal.
 """
 
 import json
-import math
 import re
 from collections.abc import Iterable
 from collections.abc import Iterator
@@ -23,6 +22,7 @@ from roamkb.core.learning import identity
 from roamkb.core.learning import key_of
 from roamkb.core.ledger import Event
 from roamkb.core.model import Kind
+from roamkb.formats.times import seconds
 
 #: Ours is the first form of the lines.
 VERSION: Final = 1
@@ -37,12 +37,9 @@ _MOST_TORN = 64
 _DEEPEST = 100
 #: Python converts 4,300 by default; no count or time comes near.
 _MOST_DIGITS = 400
-#: Later than the year 5138 in seconds: it is milliseconds, as JavaScript counts.
-_MILLISECONDS = 1e11
 _START = re.compile(r'\{\s*"')
 _CONFLICT = re.compile(r"(?:<{7}|={7}|>{7}|\|{7})(?: |$)")
 _UNNAMABLE = re.compile("[\0\ud800-\udfff]")
-_TS = re.compile(r"\s*[+-]?\d+(?:\.\d+)?\s*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -300,32 +297,6 @@ def _texts(told: Mapping[str, Any], key: str) -> tuple[str, ...]:
     if not isinstance(value, list):
         return ()
     return tuple(dict.fromkeys(one.strip() for one in value if isinstance(one, str) and one.strip()))
-
-
-def seconds(value: object) -> float:
-    """Return a time of any form as seconds since 1970, UTC; 0 where it says nothing."""
-    if isinstance(value, str) and _TS.fullmatch(value):
-        value = float(value)
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return _plain_seconds(value)
-    if not isinstance(value, str):
-        return 0
-    try:
-        at = datetime.fromisoformat(value.strip())
-        return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, OverflowError):
-        return 0
-
-
-def _plain_seconds(value: float) -> float:
-    try:
-        value = value / 1000 if abs(value) >= _MILLISECONDS else value
-        whole = int(value)
-    except (ValueError, OverflowError):
-        return 0
-    if not 0 <= whole < _MILLISECONDS or not math.isfinite(value):
-        return 0
-    return whole if whole == value else value
 
 
 def _kind(value: object) -> Kind | None:

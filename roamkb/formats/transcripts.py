@@ -19,6 +19,7 @@ from roamkb.core.transcript import Speaker
 from roamkb.formats.payloads import command_of
 from roamkb.formats.payloads import has_failed
 from roamkb.formats.payloads import printed_by
+from roamkb.formats.times import seconds
 
 #: Of one passage; a quote stands in what people read.
 _LONGEST: Final = 100_000
@@ -74,7 +75,7 @@ class _Reader:
 
     def read(self, told: Mapping[str, Any]) -> Iterator[Passage]:
         """Yield what one line tells."""
-        ts = _seconds(told.get("timestamp"))
+        ts = seconds(told.get("timestamp"))
         message, payload = told.get("message"), told.get("payload")
         if isinstance(message, Mapping):
             if not (told.get("isMeta") or told.get("isCompactSummary")):
@@ -149,7 +150,8 @@ def _said(speaker: Speaker, text: str, ts: float) -> Iterator[Passage]:
         if text.lstrip().startswith(_INJECTED) or _NOTICED.match(text):
             return
         text = _NOTICE.sub("\n\n", text)
-    text = _FRAMED.sub("\n\n", text).strip()
+    # to compile an expression takes longer than to see that it has nothing to find
+    text = _FRAMED.sub("\n\n", text).strip() if "<" in text else text.strip()
     if text:
         yield Passage(speaker=speaker, text=text[:_LONGEST], ts=ts)
 
@@ -180,7 +182,11 @@ def passage_of_call(name: str, given: object, *, result: object, failed: bool, t
     text = _joined(result) if isinstance(result, list) else printed_by(result)
     edits, removed, added = _edited(name, asked, command)
     speaker = Speaker.TOOL
-    if _FRAMED.search(text) or name.startswith("mcp__roamkb__") or _RECALLS.search(command[:_LONGEST]):
+    if (
+        ("<" in text and _FRAMED.search(text))
+        or name.startswith("mcp__roamkb__")
+        or _RECALLS.search(command[:_LONGEST])
+    ):
         speaker = Speaker.RECALLED
     elif name in _FETCHERS or name.startswith("mcp__") or _ADDRESS.search(command[:_LONGEST]):
         speaker = Speaker.PAGE
@@ -236,9 +242,3 @@ def _decoded(given: object) -> object:
         return json.loads(given)
     except (ValueError, RecursionError):
         return given
-
-
-def _seconds(told: object) -> float:
-    from roamkb.formats.events import seconds
-
-    return seconds(told)

@@ -205,6 +205,8 @@ def _stopped(event: str, payload: "Payload") -> "Answer":
     if event == "subagent-stop" and payload.get("agent_type") == "":
         # an errand of Claude Code's own, such as a compaction: what it says was said before
         return {}
+    if event == "stop" and not _is_look_due(payload):
+        return {}
     from roamkb.app.stop import StoppedSession
 
     session = StoppedSession(payload)
@@ -221,6 +223,17 @@ def _stopped(event: str, payload: "Payload") -> "Answer":
         # it shows a block to the human as an error
         return _context(name, asked_text(asked))
     return {"decision": "block", "reason": asked_text(asked)}
+
+
+def _is_look_due(payload: "Payload") -> bool:
+    """Say whether a stop is worth a look: most of them record nothing and ask nothing."""
+    local = find_local(_folder(payload))
+    known = _pass(payload) if local is not None else None
+    if local is None or (known is not None and known.get("keeps") is not True):
+        return False
+    from roamkb.storage.glance import is_look_due
+
+    return is_look_due(payload, local, os.environ)
 
 
 # At every step

@@ -7,9 +7,7 @@ the folder is, too (design section 13). Readers and syncers never see a part of 
 import contextlib
 import errno
 import fcntl
-import hashlib
 import os
-import secrets
 import stat
 import sys
 import time
@@ -23,7 +21,7 @@ from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NameTaken
 from roamkb.core.errors import NotDurable
-from roamkb.core.model import Unreadable
+from roamkb.core.unreadable import Unreadable
 
 #: Far above any note that a person wrote; a larger one would stop the search for all others.
 READ_LIMIT = 8 * 1024 * 1024
@@ -87,12 +85,14 @@ def disk_error(path: Path, error: OSError) -> DiskError:
 
 def digest(data: bytes) -> str:
     """Return the SHA-256 by which `swap` and `move` know a file again."""
+    import hashlib  # a hook that only reads has no time for it
+
     return hashlib.sha256(data).hexdigest()
 
 
 def random_token() -> str:
     """Return a part of a temporary name that nobody else comes up with."""
-    return secrets.token_hex(8)
+    return os.urandom(8).hex()
 
 
 def read_file(path: Path, *, limit: int = READ_LIMIT, patience: float = 0.0) -> bytes | Unreadable:

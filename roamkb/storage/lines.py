@@ -20,6 +20,10 @@ from roamkb.storage.disk import is_missing
 from roamkb.storage.disk import sync_folder
 from roamkb.storage.disk import why
 
+#: The files of a project's log: what was said, its oldest lines, what happened to it.
+KNOWLEDGE = "knowledge.jsonl"
+ARCHIVE = "knowledge.archive.jsonl"
+LEDGER = "ledger.jsonl"
 #: No log of agents comes near; a larger one would fill the memory.
 _MOST_BYTES = 1024**3
 #: A save takes milliseconds; a file that is cut off for longer is being written to by something else.

@@ -44,6 +44,9 @@ from roamkb.storage.belonging import own_name
 from roamkb.storage.disk import digest
 from roamkb.storage.disk import make_folder
 from roamkb.storage.disk import swap
+from roamkb.storage.lines import ARCHIVE
+from roamkb.storage.lines import KNOWLEDGE
+from roamkb.storage.lines import LEDGER
 from roamkb.storage.lines import append_lines
 from roamkb.storage.lines import changed
 from roamkb.storage.lines import opened
@@ -56,9 +59,6 @@ from roamkb.storage.standings import learnings_digest
 from roamkb.storage.state import lock
 
 FOLDER = ".roamkb"
-KNOWLEDGE = "knowledge.jsonl"
-ARCHIVE = "knowledge.archive.jsonl"
-LEDGER = "ledger.jsonl"
 #: Never committed: locks, observations, and for each machine a folder with its receipts and index.
 LOCAL = "local"
 OBSERVATIONS = "observations"

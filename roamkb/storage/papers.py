@@ -8,7 +8,7 @@ import contextlib
 from pathlib import Path
 
 from roamkb.core.errors import DiskError
-from roamkb.core.model import Unreadable
+from roamkb.core.unreadable import Unreadable
 from roamkb.storage.disk import Missing
 from roamkb.storage.disk import create
 from roamkb.storage.disk import digest

@@ -49,7 +49,7 @@ from roamkb.storage.pages import Page
 from roamkb.storage.pages import uncollected
 
 #: Raise on any change of tables; a file of another number is made anew.
-SCHEMA = 2
+SCHEMA = 3
 #: A shorter log is read as fast.
 _WORTH_KEEPING = 64 * 1024
 #: So many steps back the file knows which learnings came since: an index may have slept for some.

@@ -6,7 +6,6 @@ goes by its real path, so that a link to it shares its locks.
 
 import contextlib
 import fcntl
-import hashlib
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -151,4 +150,6 @@ def _queue_for(fd: int, path: Path, wait: float) -> None:
 
 def _key(kb: Path) -> str:
     """Return a name for `kb` that a link to it shares."""
+    import hashlib
+
     return hashlib.sha256(os.fsencode(os.path.realpath(kb))).hexdigest()[:16]

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Final
 
 from roamkb.core.asking import Stretch
-from roamkb.core.episodes import Failure
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NameTaken
 from roamkb.core.errors import RoamkbError
+from roamkb.core.transcript import Failure
 from roamkb.core.transcript import Passage
 from roamkb.formats.transcripts import passages_of
 from roamkb.storage.codex_sessions import file_of_session
@@ -92,6 +92,8 @@ class Progress:
     looked: float = 0
     #: Commands that failed and haven't worked since, the latest.
     failures: tuple[Failure, ...] = ()
+    #: Whether the session was told what could be promoted.
+    is_wrapped_up: bool = False
 
 
 def find_progress(local: Path, session: str) -> Progress:
@@ -101,6 +103,11 @@ def find_progress(local: Path, session: str) -> Progress:
         stretch = Stretch(
             calls=int(told["calls"]),
             has_worked=told["has_worked"] is True,
+            was_told=told.get("was_told") is True,
+            has_failed=told.get("has_failed") is True,
+            files=tuple(map(str, told.get("files", ()))),
+            lines=int(told.get("lines", 0)),
+            put_in=tuple(map(int, told.get("put_in", ()))),
             found=tuple(map(str, told["found"])),
         )
         failures = tuple(
@@ -113,7 +120,11 @@ def find_progress(local: Path, session: str) -> Progress:
             for one in told["failures"]
         )
         return Progress(
-            end=int(told["end"]), stretch=stretch, looked=float(told["looked"]), failures=failures
+            end=int(told["end"]),
+            stretch=stretch,
+            looked=float(told["looked"]),
+            failures=failures,
+            is_wrapped_up=told.get("is_wrapped_up") is True,
         )
     return Progress()
 
@@ -126,7 +137,7 @@ def keep_progress(local: Path, session: str, progress: Progress) -> None:
     """
     path = local / _FOLDER / f"{session}.json"
     private_folder(path.parent)
-    told: dict[str, object] = {"end": progress.end, "looked": progress.looked}
+    told: dict[str, object] = {name: getattr(progress, name) for name in ("end", "looked", "is_wrapped_up")}
     told["failures"] = [
         {name: getattr(failure, name) for name in Failure.__slots__} for failure in progress.failures
     ]

@@ -11,6 +11,7 @@ import pytest
 from roamkb.actions.learn_proposals import Proposals
 from roamkb.actions.remedy import Suggested
 from roamkb.actions.snapshot import SnapshotList
+from roamkb.app import KnowledgeBase
 from roamkb.app.hooks import HookedSession
 from roamkb.app.stop import StoppedSession
 from tests.conftest import NOON
@@ -71,6 +72,18 @@ class Talk:
             for role, block in (("assistant", use), ("user", result)):
                 line = {"type": role, "message": {"role": role, "content": [block]}}
                 file.write(json.dumps(line) + "\n")
+
+    def say(self, role: str, text: str, **more: str) -> None:
+        """Add a message."""
+        with self.transcript.open("a") as file:
+            content = [{"type": "text", "text": text}]
+            line = {"type": role, "message": {"role": role, "content": content}, **more}
+            file.write(json.dumps(line) + "\n")
+
+    def learn(self, text: str) -> None:
+        """Have the agent learn something in passing."""
+        base = KnowledgeBase(self.around, project=self.payload["cwd"])
+        base.log.learn(text, session=self.payload["session_id"])
 
     def stop(self) -> str:
         """Have the agent stop, and return what it is asked."""
@@ -140,6 +153,20 @@ def test_an_agents_sentence_takes_the_place_of_the_deeds(world: World) -> None:
         payload = {**failed, "tool_input": {"command": "make all"}, "error": error}
         offered = HookedSession(payload, later.around).failed()
         assert is_offered == (offered is not None and offered.technique == claim)
+
+
+def test_only_what_a_human_says_afterwards_contests(world: World) -> None:
+    """The words that a learning was made from speak of the same subject, and were said before it."""
+    world.open().log.init()
+    talk = Talk(world, world.personal)
+    talk.stop()
+    about = "the staging deploy takes the blue cluster"
+    for minutes, count in ((-1, 0), (1, 1)):
+        talk.learn(about)
+        at = (NOON + timedelta(minutes=minutes)).isoformat()
+        talk.say("user", f"No, {about}, I said", timestamp=at)
+        talk.stop()
+        assert count == (world.personal / ".roamkb/ledger.jsonl").read_text().count("contested")
 
 
 def test_without_a_transcript_the_tools_hooks_tell(world: World) -> None:

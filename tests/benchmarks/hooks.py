@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -29,6 +30,8 @@ from tests.conftest import World  # noqa: E402
 from tests.conftest import make_world  # noqa: E402
 
 _SESSION = "11111111-2222-4333-8444-555555555555"
+#: One with a long transcript.
+_LONG_SESSION = "11111111-2222-4333-8444-666666666666"
 _FAILED = "make: *** No rule to make target 'x'."
 
 
@@ -80,6 +83,7 @@ _CASES: tuple[tuple[str, str, str, dict[str, object]], ...] = (
     ("post: no log", "post-tool-use", "work", _bash("make")),
     ("failure", "post-tool-use-failure", "personal", _bash("make", error=_FAILED)),
     ("stop", "stop", "personal", {"stop_hook_active": False, "last_assistant_message": "Done."}),
+    ("stop: 20 MB, 20 kB new", "stop", "personal", {"stop_hook_active": False, "session_id": _LONG_SESSION}),
     ("pre-compact", "pre-compact", "personal", {"trigger": "auto"}),
     ("session-end", "session-end", "personal", {"reason": "exit"}),
 )
@@ -118,6 +122,23 @@ def prepare(world: World, notes: int, lines: int) -> None:
     world.run("index")
     world.run("search", "redis")
     world.run("recall", "redis")
+    transcript = world.home / "transcript.jsonl"
+    told = {"session_id": _LONG_SESSION, "cwd": str(world.personal), "transcript_path": str(transcript)}
+    for calls in (2_000, 2):
+        with transcript.open("a") as file:
+            file.writelines(_read_lines(calls))
+        if calls > 2:
+            world.run("hook", "stop", input=json.dumps(told))
+
+
+def _read_lines(calls: int) -> Iterator[str]:
+    """Yield a transcript's lines of so many calls, each with ten kilobytes read."""
+    for number in range(calls):
+        id = f"toolu_{number}"
+        use = {"type": "tool_use", "id": id, "name": "Read", "input": {"file_path": "/x"}}
+        result = {"type": "tool_result", "tool_use_id": id, "content": "x" * 10_000}
+        for role, block in (("assistant", use), ("user", result)):
+            yield json.dumps({"type": role, "message": {"role": role, "content": [block]}}) + "\n"
 
 
 def _installed(world: World) -> Path:
@@ -140,6 +161,8 @@ def measure(world: World, runs: int) -> None:
             cwd: Path = getattr(world, place)
             told = "".join(part.capitalize() for part in event.split("-"))
             payload = {"session_id": _SESSION, "cwd": str(cwd), "hook_event_name": told, **more}
+            if payload["session_id"] == _LONG_SESSION:
+                payload["transcript_path"] = str(world.home / "transcript.jsonl")
             took.setdefault(name, []).append(timed([*command, event], environment, cwd, payload))
     bare = [statistics.median(times) for times in zip(*took["python"], strict=True)]
     print(f"{'':24} {'processor':>10} {'ratio':>6} {'passed':>10} {'ratio':>6}")

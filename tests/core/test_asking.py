@@ -1,5 +1,7 @@
 """When an agent is asked what its work taught it."""
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,6 +43,30 @@ def test_what_was_done_is_a_reason() -> None:
     assert ("long",) == reasons(_PROMPT, *[ran(f"ls {n}") for n in range(9)])
 
 
+def edit(removed: str, added: str, file: str = "a.py") -> Passage:
+    """Return an edit of which the lines are known."""
+    return replace(ran("", edits=(file,)), tool="Edit", removed=removed, added=added)
+
+
+def test_slight_work_waits_for_more() -> None:
+    """A typo is not asked about; the next stretch, another file or a failure has it counted with the rest."""
+    typo = edit("x\ncolour = 1\ny", "x\ncolour = 2\ny")
+    assert () == reasons(_PROMPT, typo, _SAID)
+    assert () == reasons(_PROMPT, typo, _SAID, _PROMPT, _SAID)
+    assert () == reasons(_PROMPT, ran("cat a.py"), typo, ran("make"), _SAID)
+    for more in (edit("a", "b", "b.py"), edit("", "a\nb\nc\nd"), ran("make", failed=True)):
+        assert ("edited",) == reasons(_PROMPT, typo, _SAID, _PROMPT, more)
+    assert "long" in reasons(_PROMPT, *[typo, _SAID, _PROMPT, ran("cat a.py")] * 3)
+
+
+def test_who_has_slight_work_undone_corrects_it() -> None:
+    """In whatever words: the agent takes out what it had put in."""
+    wrong, right = edit("port = 1", "port = 2"), edit("port = 2", "port = 3")
+    assert ("corrected",) == reasons(_PROMPT, wrong, _SAID, _PROMPT, right)
+    assert () == reasons(_PROMPT, wrong, right)
+    assert () == reasons(_PROMPT, wrong, _SAID, _PROMPT, edit("host = a", "host = b"))
+
+
 _PASSAGES = st.lists(
     st.builds(
         Passage,
@@ -48,7 +74,9 @@ _PASSAGES = st.lists(
         text=st.just("x"),
         tool=st.sampled_from(["", "Bash"]),
         command=st.sampled_from(["make", "ls", ""]),
-        edits=st.sampled_from([(), ("a",)]),
+        edits=st.sampled_from([(), ("a",), ("b",)]),
+        removed=st.sampled_from(["", "p", "q"]),
+        added=st.sampled_from(["", "p", "q", "p\nq"]),
         has_failed=st.booleans(),
     )
 )

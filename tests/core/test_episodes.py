@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamkb.core.episodes import Episode
-from roamkb.core.episodes import Failure
 from roamkb.core.episodes import found_episodes
 from roamkb.core.episodes import is_same_command
+from roamkb.core.transcript import Failure
 from roamkb.core.transcript import Passage
 from roamkb.core.transcript import Speaker
 from roamkb.formats.shell import read_commands

@@ -1,0 +1,14 @@
+"""A file that could not be read: apart from `model`, since hooks that read a file need nothing else of it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unreadable:
+    """A file that could not be read as a note, and why; a value, never a stop."""
+
+    path: Path
+    reason: str
+    #: Whether it is never read, as long as it lies there: `doctor` says so, and no search repeats it.
+    is_elsewhere: bool = False

@@ -1,0 +1,37 @@
+"""Times as JSON has them, in seconds since 1970: numbers, numbers as text, milliseconds, ISO 8601."""
+
+import math
+import re
+from datetime import UTC
+from datetime import datetime
+from typing import Final
+
+#: Later than the year 5138 in seconds: it is milliseconds, as JavaScript counts.
+_MILLISECONDS: Final = 1e11
+_TS: Final = re.compile(r"\s*[+-]?\d+(?:\.\d+)?\s*")
+
+
+def seconds(value: object) -> float:
+    """Return a time of any form as seconds since 1970, UTC; 0 where it says nothing."""
+    if isinstance(value, str) and _TS.fullmatch(value):
+        value = float(value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return _plain_seconds(value)
+    if not isinstance(value, str):
+        return 0
+    try:
+        at = datetime.fromisoformat(value.strip())
+        return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return 0
+
+
+def _plain_seconds(value: float) -> float:
+    try:
+        value = value / 1000 if abs(value) >= _MILLISECONDS else value
+        whole = int(value)
+    except (ValueError, OverflowError):
+        return 0
+    if not 0 <= whole < _MILLISECONDS or not math.isfinite(value):
+        return 0
+    return whole if whole == value else value
