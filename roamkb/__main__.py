@@ -1,6 +1,10 @@
 """`roamkb` and `python -m roamkb`."""
 
+import os
 import sys
+
+from roamkb.broker import BROKER
+from roamkb.broker import VERBS
 
 #: Not in the table of operations, which a hook has no time to read.
 _HOOK_HELP = """\
@@ -25,9 +29,24 @@ def main() -> int:
         from roamkb.interfaces.hooks import run as run_hook
 
         return run_hook(sys.argv[2:])
+    if BROKER in os.environ and "".join(sys.argv[1:2]) in VERBS and (status := _forwarded()) is not None:
+        return status
     from roamkb.interfaces.cli import run
 
     return run(sys.argv[1:])
+
+
+def _forwarded() -> int | None:
+    """Return the status of what was done outside of the wall around this; None where nobody is there."""
+    from roamkb.broker import Unanswered
+    from roamkb.broker import forward
+
+    try:
+        return forward(sys.argv[1:])
+    except Unanswered as error:
+        from roamkb.interfaces.cli import fail
+
+        return fail(sys.argv[1:], error.message, hint=error.hint)
 
 
 if __name__ == "__main__":

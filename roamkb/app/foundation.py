@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from roamkb.app.surroundings import Surroundings
+from roamkb.broker import ASKED_BY
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Kind
@@ -69,10 +70,18 @@ class Foundation(ABC):
         return self._judged(find_rule(self._around.home, account_home=self._around.account_home))
 
     def _judged(self, rule: Rule | BadRule) -> Project:
-        """Return what `rule` makes of this session."""
+        """Return what `rule` makes of this session, and of who had it begun from inside of a wall."""
         from roamkb.storage.places import session_project
 
-        return session_project(self._session, rule)
+        project = session_project(self._session, rule)
+        if not self._around.environment.get(ASKED_BY):
+            return project
+        from roamkb.app.askers import judged_asker
+        from roamkb.app.askers import sessions_of_askers
+        from roamkb.core.boundary import strictest
+
+        askers = sessions_of_askers(self._around.environment)
+        return strictest((project, *(judged_asker(one, rule) for one in askers)))
 
     @property
     def _session(self) -> "Session":

@@ -8,7 +8,6 @@ from roamkb.app import Surroundings
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
-from roamkb.core.model import Kind
 from roamkb.core.model import Project
 from roamkb.storage.processes import Process
 from roamkb.storage.processes import parents_of
@@ -21,13 +20,6 @@ if TYPE_CHECKING:
     from roamkb.storage.feed import Feed
     from roamkb.storage.peers import Address
     from roamkb.storage.places import Session
-
-_NOBODY = Project(
-    kind=Kind.UNKNOWN,
-    root=None,
-    reason="it can't be seen which process asks",
-    hint="ask from a process of your own on this machine, and stay connected until you have the answer",
-)
 
 
 class ServedKnowledgeBase(KnowledgeBase):
@@ -43,7 +35,7 @@ class ServedKnowledgeBase(KnowledgeBase):
         self._parents: Mapping[str, str] = dict(_parents(around.pid))
         self._hidden = super()._session.hidden
         #: Who asks; nobody else where that is who began this.
-        self._callers: tuple[Session | Project, ...] = ()
+        self._callers: tuple[Session | None, ...] = ()
 
     @classmethod
     def begin(cls, *, project: str | None = None) -> "ServedKnowledgeBase":
@@ -62,35 +54,26 @@ class ServedKnowledgeBase(KnowledgeBase):
 
         Where it can't be seen who that is, they are unknown.
         """
+        from contextlib import suppress
         from copy import copy
 
-        from roamkb.storage.peers import environment_of
         from roamkb.storage.peers import find_peers
-        from roamkb.storage.peers import folder_of
+        from roamkb.storage.peers import session_of_peer
         from roamkb.storage.places import PROC
-        from roamkb.storage.places import session_of
 
-        found: list[Session | Project] = []
-        try:
-            for pid in find_peers(client, server, PROC) if client and server else ():
-                environment = environment_of(pid, PROC)
-                found.append(session_of(environment, cwd=folder_of(pid, PROC), pid=pid))
-        except OSError:
-            found = []
+        found: tuple[int, ...] = ()
+        with suppress(OSError):
+            found = find_peers(client, server, PROC) if client and server else ()
         served = copy(self)
-        served._callers = tuple(found) or (_NOBODY,)
+        served._callers = tuple(map(session_of_peer, found)) or (None,)
         return served
 
     def _judged(self, rule: "Rule | BadRule") -> Project:
         """Return the strictest of what began the server and of who asks."""
-        from roamkb.core.boundary import seen_by
+        from roamkb.app.askers import judged_asker
         from roamkb.core.boundary import strictest
-        from roamkb.storage.places import session_project
 
-        callers = (
-            one if isinstance(one, Project) else seen_by(session_project(one, rule), "who asks")
-            for one in self._callers
-        )
+        callers = (judged_asker(one, rule) for one in self._callers)
         return strictest((super()._judged(rule), *callers))
 
     def bearer(self) -> "Bearer":

@@ -60,6 +60,14 @@ def run(words: list[str]) -> int:
     return status
 
 
+def fail(words: list[str], message: str, *, hint: str) -> int:
+    """Say why `words` weren't done, as an error of any other call; return the exit status."""
+    try:
+        return _report(RoamkbError(message, hint=hint), as_json=JSON_FLAG in words)
+    except _Unheard as unheard:
+        return unheard.status
+
+
 class _Unheard(Exception):
     """What was done couldn't be printed; its status stands."""
 

@@ -8,6 +8,10 @@ from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
 
+from roamkb.storage.places import PROC
+from roamkb.storage.places import Session
+from roamkb.storage.places import session_of
+
 #: A host and a port.
 Address = tuple[str, int]
 
@@ -37,6 +41,14 @@ def folder_of(pid: int, proc: Path) -> Path | None:
     """
     folder = (proc / str(pid) / "cwd").readlink()
     return folder if folder.is_dir() else None
+
+
+def session_of_peer(pid: int) -> Session | None:
+    """Return the session that a process asks from; None where it is another user's, or gone."""
+    try:
+        return session_of(environment_of(pid, PROC), cwd=folder_of(pid, PROC), pid=pid)
+    except OSError:
+        return None
 
 
 def _inodes(ends: set[tuple[str, str]], proc: Path) -> Iterator[str]:
