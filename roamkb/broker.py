@@ -78,6 +78,21 @@ class Listener:
         """What the command's environment has to say beside its own."""
         return {BROKER: self.path}
 
+    def accept(self) -> int:
+        """Wait for a connection and return its descriptor.
+
+        Raises:
+            OSError: there is none, or no more.
+        """
+        descriptor: int = self.socket._accept()[0]  # type: ignore[attr-defined]
+        return descriptor
+
+    def shut(self) -> None:
+        """Have nobody wait for a connection any more."""
+        import _socket
+
+        self.socket.shutdown(_socket.SHUT_RDWR)
+
     def close(self) -> None:
         """Take the socket away."""
         self.socket.close()
@@ -103,7 +118,6 @@ def listen() -> Listener | None:
         with _Address(path) as address:
             socket.bind(address)
         socket.listen(_MOST_AT_ONCE)
-        socket.setblocking(False)
     except OSError:
         return None
     return Listener(socket, path)
@@ -111,62 +125,67 @@ def listen() -> Listener | None:
 
 def serve(listener: Listener | None, child: int) -> int:
     """Answer requests until `child` has ended, and return its wait status; signals go on to it."""
-    import select
+    # each is written on one side of the signal alone
+    begun, reaped, ended = 0, 0, None
 
     def pass_on(number: int, _frame: object) -> None:
-        os.kill(child, number)
+        if ended is None:
+            os.kill(child, number)
 
-    woken = _wake_at_signals()
+    def reap(*_: object) -> None:
+        nonlocal reaped, ended
+        while ended is None:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if pid == 0:
+                return
+            if pid == child:
+                ended = status
+                if listener is not None:
+                    listener.shut()
+            else:
+                reaped += 1
+
     for number in (_signal.SIGTERM, _signal.SIGHUP, _signal.SIGINT):
         _signal.signal(number, pass_on)
-    busy = 0
+    if listener is None:
+        return os.waitpid(child, 0)[1]
+    # by the signal, and not by `select`, which takes as long to import as all of this
+    _signal.signal(_signal.SIGCHLD, reap)
     try:
-        while True:
-            pid, status = os.waitpid(-1, os.WNOHANG)
-            if pid == child:
-                return status
-            if pid:
-                busy -= 1
-                continue
-            waits = select.poll()
-            waits.register(woken, select.POLLIN)
-            if listener is not None and busy < _MOST_AT_ONCE:
-                waits.register(listener.socket.fileno(), select.POLLIN)
-            for descriptor, _ in waits.poll():
-                if descriptor == woken:
-                    os.read(woken, 4096)
-                elif listener is not None:
-                    busy += _taken(listener, child)
+        # it may have ended before
+        reap()
+        while ended is None:
+            if begun - reaped >= _MOST_AT_ONCE:
+                _pause()
+            elif _taken(listener, child):
+                begun += 1
+        return ended
     finally:
-        if listener is not None:
-            listener.close()
+        listener.close()
 
 
-def _wake_at_signals() -> int:
-    """Return a descriptor that can be read once a signal came, a child's end among them."""
-    woken, wake = os.pipe()
-    os.set_blocking(wake, False)
-    _signal.signal(_signal.SIGCHLD, lambda *_: None)
-    _signal.set_wakeup_fd(wake)
-    return woken
+def _pause() -> None:
+    import time
+
+    time.sleep(0.01)
 
 
-def _taken(listener: Listener, child: int) -> int:
-    """Take a connection into a process of its own; return how many there are more."""
+def _taken(listener: Listener, child: int) -> bool:
+    """Wait for a connection and give it a process of its own; say whether there is one."""
     try:
-        descriptor, _ = listener.socket._accept()  # type: ignore[attr-defined]
+        descriptor = listener.accept()
     except OSError:
-        # whoever asked is gone
-        return 0
+        # whoever asked is gone, or the command has ended
+        return False
     try:
         if os.fork() == 0:
             _attend(listener, descriptor, child)
     except OSError:
         # no more processes: who asks hears nothing, and says so
-        return 0
+        return False
     finally:
         os.close(descriptor)
-    return 1
+    return True
 
 
 def _attend(listener: Listener, descriptor: int, child: int) -> "Never":
@@ -192,7 +211,6 @@ def _attend(listener: Listener, descriptor: int, child: int) -> "Never":
 
 def _stand_apart() -> None:
     """Give up what was the launcher's: its signals, its terminal, its streams."""
-    _signal.set_wakeup_fd(-1)
     for number in (_signal.SIGTERM, _signal.SIGHUP, _signal.SIGINT, _signal.SIGCHLD, _signal.SIGALRM):
         _signal.signal(number, _signal.SIG_DFL)
     # without a terminal of its own, what runs here can't be answered by a human
@@ -303,7 +321,11 @@ def _ended(worker: int, connection: "_socket.socket") -> int:
     """Return the exit status of `worker`, which ends with whoever asked."""
     import select
 
-    woken = _wake_at_signals()
+    # readable once the worker has ended
+    woken, wake = os.pipe()
+    os.set_blocking(wake, False)
+    _signal.set_wakeup_fd(wake)
+    _signal.signal(_signal.SIGCHLD, lambda *_: None)
     waits = select.poll()
     waits.register(woken, select.POLLIN)
     waits.register(connection.fileno(), select.POLLIN)

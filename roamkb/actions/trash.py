@@ -14,6 +14,7 @@ from roamkb.actions.agent_nodes import get_agent_node
 from roamkb.actions.agent_nodes import read_again
 from roamkb.core.boundary import WritePermit
 from roamkb.core.errors import NotFound
+from roamkb.core.errors import NotWritable
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Candidate
@@ -175,6 +176,9 @@ def restore_last(notes: Notes, _permit: WritePermit, bin: Trash) -> Restored:
         try:
             back.append(_put_back(bin, entry, places))
         except RoamkbError as error:
+            if isinstance(error, NotWritable) and not back:
+                # so it would be with all of them
+                raise
             stays = Candidate(id=entry.id, title=entry.title, path=notes.kb / entry.file)
             left.append((stays, error.message))
     return Restored(nodes=tuple(back), done=True, left=tuple(left))

@@ -166,6 +166,10 @@ class DiskError(RoamkbError):
         self.why = why
 
 
+class NotWritable(DiskError):
+    """The system lets this process not write there: by its mode, or from inside of a sandbox."""
+
+
 class NameTaken(DiskError):
     """A file of that name is there; nothing is ever overwritten."""
 

@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from roamkb.broker import VERBS
+from roamkb.core.errors import NotWritable
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.text import cleaned
@@ -125,19 +127,33 @@ def execute(call: Call) -> int:
             progress=_Progress() if sys.stderr is not None and sys.stderr.isatty() else None,
             human=_human() if call.operation.is_of_log else None,
         )
-        door = kb.log if call.operation.is_of_log else kb
-        result: object = getattr(door, call.operation.method)(**_with_standard_input(kb, call))
+        name, result = _done_or_queued(kb, call)
     except RoamkbError as error:
         return _report(error, as_json=call.as_json)
     except OSError as error:
         # what storage did not expect: still one line, never a traceback for a bad disk
         return _report(RoamkbError(f"{error.filename or 'disk'}: {error.strerror}"), as_json=call.as_json)
-    printed = render.render(call.operation.name, result)
+    printed = render.render(name, result)
     text = render.dumps(printed.json) if call.as_json else _laid_out(printed)
     for warning in () if call.as_json else printed.warnings:
         _complain(warning)
     _say(text, printed.status)
     return printed.status
+
+
+def _done_or_queued(kb: "KnowledgeBase", call: Call) -> tuple[str, object]:
+    """Carry out a call, or have it wait for a hook where a sandbox is in its way; return what to render."""
+    door = kb.log if call.operation.is_of_log else kb
+    arguments = _with_standard_input(kb, call)
+    try:
+        return call.operation.name, getattr(door, call.operation.method)(**arguments)
+    except NotWritable:
+        from roamkb.app.spooling import queue
+
+        waits = queue(kb, call.operation.name, arguments) if call.operation.name in VERBS else None
+        if waits is None:
+            raise
+        return "queued", waits
 
 
 def _serve(call: Call) -> int:

@@ -20,6 +20,7 @@ from roamkb.storage.kb_names import names_of_kb
 from roamkb.storage.kb_names import rule_files
 from roamkb.storage.passes import find_local
 from roamkb.storage.passes import find_pass
+from roamkb.storage.passes import has_calls
 from roamkb.storage.passes import has_offers
 from roamkb.storage.passes import keep_pass
 from roamkb.storage.passes import may_warn
@@ -52,6 +53,14 @@ _READERS = frozenset(
 _EDITORS = frozenset("Write Edit MultiEdit NotebookEdit".split())
 #: Files of one patch that are asked about.
 _MOST_FILES = 20
+#: Events whose hook carries out what waits, as their answers call them.
+_CARRIERS = {
+    "session-start": "SessionStart",
+    "user-prompt-submit": "UserPromptSubmit",
+    "post-tool-use": "PostToolUse",
+    "post-tool-use-failure": "PostToolUseFailure",
+    "stop": "Stop",
+}
 _ELSEWHERE = "this session keeps no record; call `roamkb` from the folder that the session was started in"
 #: Of a command: it goes elsewhere, or says that it is another session's; one that says of none is unknown.
 _LEAVES = r"\b(?:cd|pushd|popd|chroot|eval)\b|\s-[CD]\b|--(?:chdir|project)\b"
@@ -74,7 +83,7 @@ def run(words: list[str]) -> int:
         _check_end()
         payload = _read(data)
         event = event or _dashed(str(payload.get("hook_event_name", "")))
-        answer = _answer(event, payload)
+        answer = _with_outcomes(event, payload, _answer(event, payload))
     except Exception as error:  # noqa: BLE001 - a bug of ours is no reason to stop somebody's work
         answer = _failed(event, data, error)
     text = json.dumps(answer)
@@ -150,6 +159,33 @@ def _answer(event: str, payload: "Payload") -> "Answer":
         case "stop" | "subagent-stop":
             return _stopped(event, payload)
     return {}
+
+
+def _with_outcomes(event: str, payload: "Payload", answer: "Answer") -> "Answer":
+    """Carry out what couldn't be done in the session's sandbox, and return `answer` with what came of it."""
+    name = _CARRIERS.get(event)
+    if name is None or not payload:
+        return answer
+    try:
+        local = find_local(_folder(payload))
+        if local is None or not has_calls(local):
+            return answer
+        from roamkb.interfaces.spool_reports import carried_out
+
+        told = carried_out(_session(payload))
+    except Exception as error:  # noqa: BLE001 - see `run`
+        _leave_trouble(event, payload, error)
+        return answer
+    if not told:
+        return answer
+    if event == "stop" and "reason" in answer:
+        return {**answer, "reason": f"{told}\n\n{answer['reason']}"}
+    if event == "stop":
+        # for the human: who has stopped isn't called back for this
+        return {**answer, "systemMessage": told}
+    known = answer.get("hookSpecificOutput")
+    said = known.get("additionalContext", "") if isinstance(known, dict) else ""
+    return _context(name, f"{told}\n\n{said}".strip())
 
 
 def _context(event: str, text: str) -> "Answer":

@@ -230,6 +230,7 @@ _ROOMS = {
         "classify",
     ),
     "reports": ("hygiene", "conflicts", "doctor", "install", "uninstall"),
+    "spool_reports": ("queued",),
     "stage_reports": ("template", "bundle", "snapshot"),
     "log_reports": ("init", "learn", "extract", "observe", "consolidate", "recall", "ingest"),
     "gate_reports": ("verify", "promote"),

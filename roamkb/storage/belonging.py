@@ -12,12 +12,6 @@ step, so this imports nothing that takes time.
 import os
 import stat
 
-try:
-    # what hashlib gives, without the time that OpenSSL takes
-    from _blake2 import blake2b
-except ImportError:
-    from hashlib import blake2b
-
 #: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
 TYPE_CHECKING = False
 
@@ -38,6 +32,11 @@ def own_name(root: str, state: str) -> str:
     key = _key(os.path.join(state, KEY))
     if len(key) < _BYTES:
         return ""
+    try:
+        # what hashlib gives, without the time that OpenSSL takes
+        from _blake2 import blake2b
+    except ImportError:
+        from hashlib import blake2b
     return blake2b(os.fsencode(os.path.realpath(root)), key=key, digest_size=_NAME_BYTES).hexdigest()
 
 

@@ -21,6 +21,7 @@ from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NameTaken
 from roamkb.core.errors import NotDurable
+from roamkb.core.errors import NotWritable
 from roamkb.core.unreadable import Unreadable
 
 #: Far above any note that a person wrote; a larger one would stop the search for all others.
@@ -46,16 +47,21 @@ _NO_UNNAMED = {
 _NO_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV}
 _NO_EXCLUSIVE_RENAME = {errno.EINVAL, errno.EOPNOTSUPP, errno.ENOSYS, errno.EPERM}
 
+_NOT_WRITABLE = {errno.EROFS, errno.EACCES, errno.EPERM}
+_SANDBOX = (
+    "by an agent's sandbox, perhaps: roamkb's MCP tools run outside of it, and so do commands such as "
+    "`roamkb write` that keep the environment they were given"
+)
 _WHY = {
     errno.ENOSPC: ("the disk is full", "free some space and try again"),
     errno.EDQUOT: ("the disk quota is used up", "free some space and try again"),
     errno.EFBIG: ("the file would be larger than is allowed here", "look at `ulimit -f`"),
-    errno.EROFS: (
-        "the file system is read-only",
-        "by an agent's sandbox, perhaps: roamkb's MCP tools run outside of it; else mount it for writing",
+    errno.EROFS: ("the file system is read-only", f"{_SANDBOX}; else mount it for writing"),
+    errno.EACCES: ("permission denied", f"see who owns it and what its mode is; or it is {_SANDBOX}"),
+    errno.EPERM: (
+        "the system doesn't permit it",
+        f"see who owns it and what its mode is; or it is {_SANDBOX}",
     ),
-    errno.EACCES: ("permission denied", "see who owns it and what its mode is"),
-    errno.EPERM: ("the system doesn't permit it", "see who owns it and what its mode is"),
     errno.EIO: ("the disk reports an input/output error", "check the disk before writing again"),
     errno.EMFILE: ("too many files are open", "try again in a moment"),
     errno.ENFILE: ("too many files are open", "try again in a moment"),
@@ -80,7 +86,8 @@ def why(error: OSError) -> str:
 def disk_error(path: Path, error: OSError) -> DiskError:
     """Return `error` as what the user reads."""
     known = _WHY.get(error.errno or 0)
-    return DiskError(path, why(error), hint=known[1] if known else "")
+    kind = NotWritable if error.errno in _NOT_WRITABLE else DiskError
+    return kind(path, why(error), hint=known[1] if known else "")
 
 
 def digest(data: bytes) -> str:

@@ -33,6 +33,8 @@ _DEEPEST = 64
 
 #: Of the local folder: remedies that wait for their outcome; the file that says "put nothing into prompts".
 OFFERS = "offers"
+#: Calls that wait for a hook outside of their sandbox.
+SPOOL = "spool"
 INJECTION_OFF = "injection-off"
 
 Evidence = Sequence[str | None]
@@ -103,6 +105,19 @@ def has_offers(local: str) -> bool:
     """Say whether some session was offered a remedy whose outcome isn't known."""
     try:
         return bool(os.listdir(os.path.join(local, OFFERS)))
+    except OSError:
+        return False
+
+
+def has_calls(local: str) -> bool:
+    """Say whether a call waits for a hook outside of its sandbox."""
+    return _is_folder(os.path.join(local, SPOOL))
+
+
+def has_passes(local: str) -> bool:
+    """Say whether a hook looked after some session of the project in the last day."""
+    try:
+        return bool(os.listdir(os.path.join(local, _FOLDER)))
     except OSError:
         return False
 

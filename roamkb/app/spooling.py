@@ -1,0 +1,183 @@
+"""Calls that can't reach the notes from a sandbox: kept in the project, and carried out by its next hook.
+
+What waits is judged as if it were called at the moment that it is carried out, by the hook's session and from
+the folder that it was called in: a file in the spool may do what an agent's `roamkb write` there could.
+"""
+
+import time
+from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+from typing import Any
+from typing import Final
+
+from roamkb.app import KnowledgeBase
+from roamkb.app.surroundings import Surroundings
+from roamkb.core.boundary import strictest
+from roamkb.core.errors import Busy
+from roamkb.core.errors import DiskError
+from roamkb.core.errors import NoLog
+from roamkb.core.errors import NotFound
+from roamkb.core.errors import NotWritable
+from roamkb.core.errors import Refused
+from roamkb.core.errors import RoamkbError
+from roamkb.core.model import Project
+from roamkb.core.model import Rule
+from roamkb.core.spooled import Queued
+from roamkb.core.spooled import SpooledCall
+from roamkb.core.spooled import Values
+from roamkb.storage.passes import has_passes
+from roamkb.storage.spool import BEGUN
+from roamkb.storage.spool import Spool
+from roamkb.storage.spool import opened
+from roamkb.storage.spool import put
+
+if TYPE_CHECKING:
+    from roamkb.app.hooks import HookedSession
+    from roamkb.core.errors import BadRule
+
+#: Seconds of a hook after which what else waits is left to the next one.
+_BUDGET: Final = 0.5
+_SUPERSEDED_BY: Final = "SUPERSEDED_BY"
+
+
+def queue(kb: KnowledgeBase, verb: str, values: Values) -> Queued | None:
+    """Keep a call that `kb` can't carry out here for the next hook; None where none would.
+
+    Raises:
+        DiskError: it is too large to wait, or too many do.
+    """
+    around = kb._around
+    if not around.session or around.cwd is None or values.get("dry_run"):
+        return None
+    try:
+        local = kb.log._log("").local
+    except (NoLog, Refused, DiskError):
+        return None
+    if not has_passes(str(local)):
+        # no hook of a session's was ever here
+        return None
+    folder, now = around.cwd, around.now()
+    project = kb._project_folder
+    call = SpooledCall(
+        id=around.new_id(now),
+        verb=verb,
+        values=values,
+        folder=str(folder),
+        project=None if project is None else str(folder / project),
+        session=around.session,
+        ts=now.timestamp(),
+    )
+    try:
+        path, call = put(local, call)
+    except NotWritable:
+        return None
+    return Queued(call=call, path=str(path))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What became of a call that waited."""
+
+    #: None where the file held none.
+    call: SpooledCall | None
+    #: What the operation gave.
+    result: object = None
+    #: Why it wasn't done, or that it was done before.
+    error: RoamkbError | None = None
+    was_done: bool = False
+
+
+class _SpooledBase(KnowledgeBase):
+    """The knowledge base as a call that waited sees it: by the hook's session, and by its own folder."""
+
+    def __init__(self, session: "HookedSession", call: SpooledCall, *, id: str) -> None:
+        around: Surroundings = session._around
+        folder = Path(call.folder)
+        super().__init__(
+            replace(around, cwd=folder if folder.is_dir() else None, new_id=lambda _: id),
+            project=call.project,
+        )
+        self._hooked = session._kb
+
+    def _judged(self, rule: "Rule | BadRule") -> Project:
+        return strictest((self._hooked._judged(rule), super()._judged(rule)))
+
+
+def carry_out(
+    session: "HookedSession", *, read: Callable[[SpooledCall], "Values | None"]
+) -> Sequence[Outcome]:
+    """Carry out what waits in the session's project; return what became of it.
+
+    `read` returns the values of a call that the command line would take, None of any other.
+    """
+    if session.log is None:
+        return ()
+    began = time.monotonic()
+    outcomes: list[Outcome] = []
+    with opened(session.log.local) as spool:
+        for name in spool.names() if spool else ():
+            if outcomes and time.monotonic() - began > _BUDGET:
+                break
+            if spool and (outcome := _outcome(session, spool, name, read)):
+                outcomes.append(outcome)
+    return outcomes
+
+
+def _outcome(
+    session: "HookedSession", spool: Spool, name: str, read: Callable[[SpooledCall], "Values | None"]
+) -> Outcome | None:
+    """Carry out one call, once; return None where it goes on waiting."""
+    call = spool.read(name)
+    values = read(call) if call else None
+    if call is None or values is None:
+        spool.drop(name)
+        return Outcome(call=None, error=RoamkbError("a file in the spool held no call of roamkb's"))
+    if call.is_stale(session._around.now().timestamp()):
+        spool.drop(name)
+        return Outcome(call=call, error=RoamkbError("it waited for more than a day", hint="call it again"))
+    is_again = name.endswith(BEGUN)
+    name = spool.rename(name, BEGUN)
+    try:
+        outcome = _again(session, call, values) if is_again else None
+        outcome = outcome or _once(session, call, values, id=call.id)
+    except RoamkbError as error:
+        is_of_another = isinstance(error, Refused) and call.session != session.session
+        if isinstance(error, Busy) or is_of_another:
+            spool.rename(name, BEGUN if is_again else ".json")
+            return None
+        outcome = Outcome(call=call, error=error)
+    spool.drop(name)
+    return outcome
+
+
+def _once(session: "HookedSession", call: SpooledCall, values: Values, *, id: str) -> Outcome:
+    kb = _SpooledBase(session, call, id=id)
+    door: Any = kb.log if call.verb == "promote" else kb
+    return Outcome(call=call, result=getattr(door, call.verb)(**values))
+
+
+def _again(session: "HookedSession", call: SpooledCall, values: Values) -> Outcome | None:
+    """Return what became of a call whose hook was killed; None where it is to be made once more."""
+    kb = _SpooledBase(session, call, id=call.id)
+    name = str(values.get("name"))
+    if call.verb in ("write", "supersede") and kb.has(call.id):
+        if call.verb == "write" or kb.show(name).node.properties.get(_SUPERSEDED_BY) == call.id:
+            return Outcome(call=call, was_done=True)
+        # it got no further than the new node
+        kb.trash(call.id)
+        return _once(session, call, values, id=session._around.new_id(session._around.now()))
+    if call.verb == "trash" and values.get("name"):
+        try:
+            kb.show(name)
+        except NotFound:
+            return Outcome(call=call, was_done=True)
+    if call.verb == "restore" and values.get("last"):
+        raise RoamkbError(
+            "its hook was killed, and it isn't known whether it was done",
+            hint="`roamkb restore` lists what is in the trash",
+        )
+    return None

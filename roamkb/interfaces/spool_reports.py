@@ -1,0 +1,80 @@
+"""Calls that wait for a hook: what is said of them when they begin to, and what when they are done."""
+
+from roamkb.app.hooks import HookedSession
+from roamkb.app.spooling import Outcome
+from roamkb.app.spooling import carry_out
+from roamkb.broker import VERBS
+from roamkb.core.spooled import Queued
+from roamkb.core.spooled import SpooledCall
+from roamkb.core.spooled import Values
+from roamkb.core.text import cleaned
+from roamkb.core.text import headline
+from roamkb.interfaces import render
+from roamkb.interfaces.operations import Shape
+from roamkb.interfaces.operations import find_operation
+
+_WAITS_FOR = "the next hook of this session, which runs outside of its sandbox, does it and says so"
+
+
+def queued(result: Queued) -> render.Printed:
+    """Return what is said of a call that waits."""
+    call = result.call
+    subject = headline(call.subject)
+    return render.Printed(
+        json={
+            "schema": render.SCHEMA,
+            "queued": True,
+            "verb": call.verb,
+            "id": call.id if call.verb in ("write", "supersede") else None,
+            "title": call.subject,
+            "path": None,
+            "waits_in": result.path,
+            "waits_for": _WAITS_FOR,
+        },
+        text=lambda _: (
+            f"waits: {call.verb} {subject}: this sandbox keeps roamkb from writing; {_WAITS_FOR}. "
+            "Don't call it again"
+        ),
+    )
+
+
+def carried_out(session: HookedSession) -> str:
+    """Carry out what waits in the session's project, and return what is to be said of it."""
+    return "\n".join(map(_line, carry_out(session, read=_values)))
+
+
+def _line(outcome: Outcome) -> str:
+    call = outcome.call
+    what = f"{call.verb} {headline(call.subject)}".strip() if call else "a call"
+    if outcome.error is not None:
+        return f"roamkb: {what}, which waited, is not done: {cleaned(render.error_text(outcome.error))}"
+    if outcome.was_done or call is None:
+        return f"roamkb: {what}, which waited, was done before"
+    printed = render.render(call.verb, outcome.result)
+    said = "\n".join((printed.text(False), *printed.warnings)).strip()
+    return f"roamkb: {what}, which waited, is done: {cleaned(said)}"
+
+
+def _values(call: SpooledCall) -> Values | None:
+    """Return a call's values as the command line would give them; None where it would take no such call."""
+    operation = find_operation(call.verb) if call.verb in VERBS else None
+    if operation is None or not call.values.keys() <= {one.name for one in operation.parameters}:
+        return None
+    values: dict[str, str | int | bool | tuple[str, ...] | None] = {}
+    for parameter in operation.parameters:
+        value = call.values.get(parameter.name)
+        match parameter.shape:
+            case Shape.FLAG:
+                fits = isinstance(value, bool | None)
+                value = bool(value)
+            case Shape.TEXTS:
+                fits = isinstance(value, tuple | None)
+                value = value or ()
+            case Shape.COUNT:
+                fits = value is None or (type(value) is int and value >= 0)
+            case Shape.TEXT | Shape.OBJECTS:
+                fits = isinstance(value, str | None)
+        if not fits or (parameter.required and value is None):
+            return None
+        values[parameter.name] = value
+    return values

@@ -1,0 +1,146 @@
+"""Calls that wait in the local state of a project's log, one file each, for a hook outside of their sandbox.
+
+The folder lies in the project, so whatever runs there may have put anything into it: no link is followed on
+the way, nothing but plain files of our names is read, and nothing else is ever removed.
+"""
+
+import contextlib
+import fcntl
+import os
+import re
+import stat
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from roamkb.core.errors import DiskError
+from roamkb.core.errors import NameTaken
+from roamkb.core.spooled import SpooledCall
+from roamkb.formats.spooled import parse_spooled
+from roamkb.formats.spooled import render_spooled
+from roamkb.storage.disk import TEMPORARY
+from roamkb.storage.disk import create
+from roamkb.storage.disk import digest
+from roamkb.storage.disk import disk_error
+from roamkb.storage.passes import SPOOL
+from roamkb.storage.state import private_folder
+
+#: Of one call, and of all that may wait: more is no work of an agent's between two hooks.
+MOST_BYTES: Final = 256 * 1024
+MOST_CALLS: Final = 32
+#: Files that a hook looks at.
+_MOST_SEEN: Final = 1000
+#: How a file's name ends once somebody has begun to carry it out.
+BEGUN: Final = ".begun"
+_NAME: Final = re.compile(rf"[0-9a-f]{{32}}(?:\.json|{re.escape(BEGUN)})")
+#: Seconds after which a file without its name was left behind.
+_LEFT_BEHIND: Final = 60
+_FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_HINT: Final = "roamkb's MCP tools do it at once; or let a hook carry out what waits first"
+
+
+def put(local: Path, call: SpooledCall) -> tuple[Path, SpooledCall]:
+    """Keep a call until a hook carries it out; return where, and the same call where it waits already.
+
+    Raises:
+        DiskError: it is too large, too many wait, or the disk doesn't keep it.
+    """
+    folder = private_folder(local / SPOOL)
+    # the same call again is the same call
+    key = repr((call.verb, sorted(call.values.items()), call.folder, call.project, call.session))
+    name = f"{digest(key.encode('utf-8', 'surrogatepass'))[:32]}.json"
+    data = render_spooled(call)
+    if len(data) > MOST_BYTES:
+        raise DiskError(folder, f"a call of more than {MOST_BYTES:,} bytes can't wait", hint=_HINT)
+    try:
+        if sum(1 for _ in folder.iterdir()) >= MOST_CALLS:
+            raise DiskError(folder, f"{MOST_CALLS} calls wait already", hint=_HINT)
+        return create(folder, name, data, mode=0o600), call
+    except NameTaken:
+        known = parse_spooled((folder / name).read_bytes())
+        return folder / name, known or call
+    except OSError as error:
+        raise disk_error(folder, error) from error
+
+
+class Spool:
+    """The calls that wait, held by one process."""
+
+    def __init__(self, at: int) -> None:
+        """Take the descriptor of the folder."""
+        self._at = at
+
+    def names(self) -> list[str]:
+        """Return the names of the files, the oldest first."""
+        found = []
+        # a path would be looked up again
+        for name in os.listdir(self._at)[:_MOST_SEEN]:  # noqa: PTH208
+            try:
+                status = os.stat(name, dir_fd=self._at, follow_symlinks=False)
+            except FileNotFoundError:
+                continue
+            if _NAME.fullmatch(name):
+                found.append((status.st_mtime_ns, name))
+            elif name.startswith(TEMPORARY) and time.time() - status.st_mtime > _LEFT_BEHIND:
+                os.unlink(name, dir_fd=self._at)
+        return [name for _, name in sorted(found)]
+
+    def read(self, name: str) -> SpooledCall | None:
+        """Return a call; None where the file holds none."""
+        try:
+            fd = os.open(name, _FILE_FLAGS, dir_fd=self._at)
+        except OSError:
+            return None
+        with os.fdopen(fd, "rb") as file:
+            status = os.fstat(fd)
+            if not stat.S_ISREG(status.st_mode) or status.st_size > MOST_BYTES:
+                return None
+            return parse_spooled(file.read(MOST_BYTES + 1))
+
+    def rename(self, name: str, suffix: str) -> str:
+        """Return the file's new name, by which the next one knows how far this one got."""
+        new = name[:32] + suffix
+        if new != name:
+            os.rename(name, new, src_dir_fd=self._at, dst_dir_fd=self._at)
+            os.fsync(self._at)
+        return new
+
+    def drop(self, name: str) -> None:
+        """Remove a file, durably: what it asked for is done, or never will be."""
+        os.unlink(name, dir_fd=self._at)
+        os.fsync(self._at)
+
+
+@contextlib.contextmanager
+def opened(local: Path) -> Iterator[Spool | None]:
+    """Give the spool of a log's local folder; None where nothing waits, or another process has it."""
+    with contextlib.ExitStack() as stack:
+        at = _walked(local, stack)
+        if at is None:
+            yield None
+            return
+        try:
+            fcntl.flock(at, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            yield None
+            return
+        yield Spool(at)
+        # hooks look for the folder alone; where something is left it stays
+        with contextlib.suppress(OSError):
+            (local / SPOOL).rmdir()
+
+
+def _walked(local: Path, stack: contextlib.ExitStack) -> int | None:
+    """Return the descriptor of the folder; None where there is none, or a link leads to it."""
+    at: int | None = None
+    # how one came to the project is its owner's affair
+    for part in (str(local.parents[2]), *local.parts[-3:], SPOOL):
+        flags = _FOLDER_FLAGS if at is not None else _FOLDER_FLAGS & ~os.O_NOFOLLOW
+        try:
+            at = os.open(part, flags, dir_fd=at)
+        except OSError:
+            return None
+        stack.callback(os.close, at)
+    return at
