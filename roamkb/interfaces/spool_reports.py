@@ -19,7 +19,6 @@ _WAITS_FOR = "the next hook of this session, which runs outside of its sandbox, 
 def queued(result: Queued) -> render.Printed:
     """Return what is said of a call that waits."""
     call = result.call
-    subject = headline(call.subject)
     return render.Printed(
         json={
             "schema": render.SCHEMA,
@@ -32,8 +31,7 @@ def queued(result: Queued) -> render.Printed:
             "waits_for": _WAITS_FOR,
         },
         text=lambda _: (
-            f"waits: {call.verb} {subject}: this sandbox keeps roamkb from writing; {_WAITS_FOR}. "
-            "Don't call it again"
+            f"waits: {_what(call)}: this sandbox keeps roamkb from writing; {_WAITS_FOR}. Don't call it again"
         ),
     )
 
@@ -45,7 +43,7 @@ def carried_out(session: HookedSession) -> str:
 
 def _line(outcome: Outcome) -> str:
     call = outcome.call
-    what = f"{call.verb} {headline(call.subject)}".strip() if call else "a call"
+    what = _what(call) if call else "a call"
     if outcome.error is not None:
         return f"roamkb: {what}, which waited, is not done: {cleaned(render.error_text(outcome.error))}"
     if outcome.was_done or call is None:
@@ -53,6 +51,10 @@ def _line(outcome: Outcome) -> str:
     printed = render.render(call.verb, outcome.result)
     said = "\n".join((printed.text(False), *printed.warnings)).strip()
     return f"roamkb: {what}, which waited, is done: {cleaned(said)}"
+
+
+def _what(call: SpooledCall) -> str:
+    return f"{call.verb} {headline(call.subject)}".strip()
 
 
 def _values(call: SpooledCall) -> Values | None:

@@ -255,7 +255,10 @@ def test_what_is_said_at_work_stays_there(codex: Codex) -> None:
 
 
 def test_the_sandbox_lets_all_look_up_and_says_how_to_write(codex: Codex) -> None:
-    """Without a cache, below the project's root, in a sandbox for reading: always by the server's tool."""
+    """Without a cache, below the project's root, in a sandbox for reading: always by the server's tool.
+
+    Where the sandbox has the project's log in it, the command does as well, by the next hook.
+    """
     made = codex.machine
     (made.personal / "src").mkdir(exist_ok=True)
     (made.personal / "no-cache.sh").write_text("export XDG_CACHE_HOME=/nowhere\nroamkb search sqlite wal\n")
@@ -265,18 +268,55 @@ def test_the_sandbox_lets_all_look_up_and_says_how_to_write(codex: Codex) -> Non
             "as you like",
             shell(f"sh {made.personal}/no-cache.sh"),
             shell("roamkb learn 'The crane is oiled on Thursdays'"),
-            shell("roamkb write 'Cranes are oiled weekly'"),
+            shell(f"roamkb write 'Cranes are oiled weekly, says {place or words[1]}'"),
             ("mcp__roamkb__write", {"title": f"Cranes are oiled in {place or words[1]}"}),
             cwd=made.personal / place,
             words=words,
         )
         searched, learned, refused, written = session.results
         assert "sqlite_in_wal_mode" in searched
-        assert "roamkb's MCP tools run outside of it" in refused
+        waits = words == WORKSPACE and not place
+        assert ("waits: write Cranes" if waits else "roamkb's MCP tools run outside of it") in refused
+        assert waits == ("which waited, is done" in session.told)
         assert f"{made.kb}/" in written
         told.append(learned)
     assert "learned-the-crane-is-oiled" in told[0]
     assert all(f"{made.personal}/.roamkb/" in one and "read-only" in one for one in told[1:])
+
+
+def test_what_the_sandbox_keeps_from_the_notes_is_done_by_the_next_hook(codex: Codex) -> None:
+    """Each verb, in its order, once; a work project is refused at once, and nothing waits there."""
+    made = codex.machine
+    said = "Cranes without a permit stand still, so the permit office is asked on Mondays"
+    key = json.loads(made.roamkb("learn", said, "--category", "bug_fix", "--confidence", "0.9", "--json"))[
+        "key"
+    ]
+    made.roamkb("verify", key, "--accuracy", "0.9", "--relevance", "0.9", "--specificity", "0.9")
+    (made.personal / "later.sh").write_text(
+        "echo 'By the book.' | roamkb write 'Sirens are tried' --body -\n"
+    )
+    session = codex.say(
+        "as you like",
+        shell("sh later.sh; roamkb write 'Ladders are counted' --json"),
+        shell("roamkb supersede 'Ladders are counted' 'Ladders are counted twice a year'"),
+        shell("roamkb trash 'Sirens are tried'"),
+        shell("roamkb restore --last"),
+        shell(f"roamkb promote {key}"),
+        "Done.",
+        cwd=made.personal,
+        words=WORKSPACE,
+    )
+    assert '"queued": true' in session.results[0].replace("\\", "")
+    assert [] == [one for one in session.results[1:5] if "waits: " not in one]
+    assert 6 == session.told.count("which waited, is done")
+    titles = made.roamkb("inventory")
+    assert all(
+        title in titles for title in ("Sirens are tried", "Ladders are counted twice", "Cranes without")
+    )
+    assert "By the book." in made.roamkb("show", "Sirens are tried")
+    at_work = codex.say("", shell("roamkb write 'Invoices are late'"), cwd=made.work, words=WORKSPACE)
+    assert "not written to the knowledge base" in at_work.results[0]
+    assert [] == [path for path in made.folder.rglob("spool") if ".roamkb" in path.parts]
 
 
 # Plugin, server, block
