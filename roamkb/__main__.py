@@ -31,6 +31,11 @@ def main() -> int:
         return run_hook(sys.argv[2:])
     if BROKER in os.environ and "".join(sys.argv[1:2]) in VERBS and (status := _forwarded()) is not None:
         return status
+    if sys.argv[1:2] == ["exec"] and not {"-h", "--help"} & set(sys.argv[2:3]):
+        # each shell command of an agent's waits for it
+        from roamkb.wall.launch import main as run_walled
+
+        return run_walled(sys.argv[2:])
     from roamkb.interfaces.cli import run
 
     return run(sys.argv[1:])

@@ -1,0 +1,1 @@
+"""The wall: what the kernel keeps one command and its children from writing (design D23)."""

@@ -1,0 +1,174 @@
+"""Two walls that a process raises around itself, without a program of others and without root.
+
+*Namespace*: a mount namespace of its own, in which what is closed is mounted read-only over itself.
+*Landlock*: a list of what may be written, which is everything but what is closed. Both go to all children
+and can't be taken down by them. Linux only; ctypes is imported for this alone.
+"""
+
+import ctypes
+import os
+import sys
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+_NEWNS, _NEWUSER = 0x00020000, 0x10000000
+_BIND, _REC, _SLAVE = 4096, 16384, 1 << 19
+_AT_FDCWD, _AT_RECURSIVE, _ATTR_RDONLY = -100, 0x8000, 1
+_PR_SET_PDEATHSIG, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 1, 24, 38
+_MOUNT_SETATTR, _LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 442, 444, 445, 446
+#: What root could undo a mount with, or reach around it: DAC_READ_SEARCH (opens by handle), SYS_MODULE,
+#: SYS_RAWIO, SYS_PTRACE, SYS_ADMIN, MKNOD (the disk itself).
+_DROPPED = (2, 16, 17, 19, 21, 27)
+
+_WRITE_FILE, _MAKE_AND_REMOVE, _REFER, _TRUNCATE = 1 << 1, 0x1FF << 4, 1 << 13, 1 << 14
+_VERSION_FLAG, _PATH_BENEATH = 1, 1
+#: Before it, a file couldn't be renamed from one folder to another in any sandbox.
+_OLDEST_ABI = 2
+
+
+class _MountAttributes(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_uint64) for name in ("set", "clear", "propagation", "userns")]
+
+
+class _Ruleset(ctypes.Structure):
+    _fields_ = [("handled", ctypes.c_uint64)]
+
+
+class _PathBeneath(ctypes.Structure):
+    _pack_ = 1
+    _fields_ = [("allowed", ctypes.c_uint64), ("parent", ctypes.c_int32)]
+
+
+def _call(name: str, *arguments: object) -> int:
+    """Call a function of the C library.
+
+    Raises:
+        OSError: it failed.
+    """
+    result: int = getattr(_libc, name)(*arguments)
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{name}: {os.strerror(number)}")
+    return result
+
+
+def _prctl(option: int, argument: int) -> None:
+    _call("prctl", option, ctypes.c_ulong(argument), *[ctypes.c_ulong(0)] * 3)
+
+
+def die_with_parent(parent: int) -> None:
+    """Have this process killed when its parent is, as the two are one to who started them."""
+    _prctl(_PR_SET_PDEATHSIG, 9)
+    if os.getppid() != parent:
+        os.kill(os.getpid(), 9)
+
+
+# Mounts
+
+
+def enter_namespace(closed: list[str], pinned: list[str]) -> None:
+    """Show this process and its children `closed` read-only, and keep `pinned` from being moved.
+
+    Raises:
+        OSError: the system doesn't let this user.
+    """
+    user, group = os.getuid(), os.getgid()
+    try:
+        cwd = os.getcwd()
+    except OSError:
+        # a folder that is gone still has a way up, which would be outside of the wall
+        cwd = "/"
+    try:
+        _call("unshare", _NEWNS)
+    except PermissionError:
+        _call("unshare", _NEWNS | _NEWUSER)
+        _write("/proc/self/setgroups", "deny")
+        _write("/proc/self/uid_map", f"{user} {user} 1")
+        _write("/proc/self/gid_map", f"{group} {group} 1")
+    # what is mounted outside later is seen here, and not the other way round
+    _mount(None, b"/", _REC | _SLAVE)
+    is_closed = dict.fromkeys(pinned, False) | dict.fromkeys(closed, True)
+    for path in sorted(is_closed):
+        try:
+            _mount(os.fsencode(path), os.fsencode(path), _BIND | _REC)
+        except FileNotFoundError:
+            continue
+        if is_closed[path]:
+            attributes = _MountAttributes(_ATTR_RDONLY, 0, 0, 0)
+            _call("syscall", _MOUNT_SETATTR, _AT_FDCWD, os.fsencode(path), _AT_RECURSIVE,
+                  ctypes.byref(attributes), ctypes.c_size_t(ctypes.sizeof(attributes)))  # fmt: skip
+    # the folder that the process is in would stay the one below the mount
+    os.chdir(cwd)
+    if user == 0:
+        for capability in _DROPPED:
+            _prctl(_PR_CAPBSET_DROP, capability)
+    _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+
+
+def _write(path: str, text: str) -> None:
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text)
+
+
+def _mount(source: bytes | None, target: bytes, flags: int) -> None:
+    _call("mount", source, target, None, ctypes.c_ulong(flags), None)
+
+
+# Landlock
+
+
+def landlock_version() -> int:
+    """Return which version of Landlock the kernel has; 0 for none, or one that is too old."""
+    if not sys.platform.startswith("linux"):
+        return 0
+    try:
+        version = _call("syscall", _LANDLOCK_CREATE, None, ctypes.c_size_t(0), ctypes.c_uint32(_VERSION_FLAG))
+    except OSError:
+        return 0
+    return version if version >= _OLDEST_ABI else 0
+
+
+def enter_landlock(closed: list[str]) -> None:
+    """Allow this process and its children to write everything but `closed`.
+
+    A folder above what is closed can't be allowed, since that would allow all below it: each other entry
+    of it is. So nothing can be made or removed in such a folder itself.
+
+    Raises:
+        OSError: the kernel has no Landlock.
+    """
+    version = landlock_version()
+    handled = _WRITE_FILE | _MAKE_AND_REMOVE | _REFER | (_TRUNCATE if version > 2 else 0)
+    ruleset = _Ruleset(handled)
+    size = ctypes.c_size_t(ctypes.sizeof(ruleset))
+    rules = _call("syscall", _LANDLOCK_CREATE, ctypes.byref(ruleset), size, ctypes.c_uint32(0))
+    try:
+        above = {path[:at] or "/" for path in closed for at, letter in enumerate(path) if letter == "/"}
+        for folder in sorted(above):
+            _allow_entries(rules, folder, above.union(closed), handled)
+        _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+        _call("syscall", _LANDLOCK_RESTRICT, rules, ctypes.c_uint32(0))
+    finally:
+        os.close(rules)
+
+
+def _allow_entries(rules: int, folder: str, but: set[str], handled: int) -> None:
+    try:
+        entries = list(os.scandir(folder))
+    except OSError:
+        # what can't be listed can still be closed
+        return
+    for entry in entries:
+        # a link is what it leads to, and that stands elsewhere
+        if entry.path in but or entry.is_symlink():
+            continue
+        try:
+            place = os.open(entry.path, os.O_PATH | os.O_CLOEXEC | os.O_NOFOLLOW)
+        except OSError:
+            continue
+        try:
+            allowed = handled if entry.is_dir(follow_symlinks=False) else handled & (_WRITE_FILE | _TRUNCATE)
+            rule = _PathBeneath(allowed, place)
+            _call("syscall", _LANDLOCK_ADD, rules, _PATH_BENEATH, ctypes.byref(rule), ctypes.c_uint32(0))
+        finally:
+            os.close(place)

@@ -1,0 +1,230 @@
+"""`roamkb exec -- COMMAND`: run a command behind the wall; its status, signals and descriptors stay its own.
+
+Each shell command of an agent's waits for this, so that it imports next to nothing.
+"""
+
+# what `signal` wraps; the enumerations around it take long to import
+import _signal  # type: ignore[import-not-found]
+import os
+import sys
+
+from roamkb.wall.plan import BUBBLEWRAP
+from roamkb.wall.plan import LANDLOCK
+from roamkb.wall.plan import NAMESPACE
+from roamkb.wall.plan import SEATBELT
+from roamkb.wall.plan import Plan
+from roamkb.wall.plan import keep_plan
+from roamkb.wall.plan import read_plan
+
+_USAGE = "usage: roamkb exec -- COMMAND"
+#: By which a command of Claude Code's Bash tool is known; hooks and servers are run by `sh`.
+_OF_BASH_TOOL = " && pwd -P >| "
+#: As shells have them.
+_NOT_EXECUTABLE, _NOT_FOUND, _BY_SIGNAL = 126, 127, 128
+#: Sent to one process only: its child is meant. A terminal sends the rest to all of them.
+_PASSED_ON = (_signal.SIGTERM, _signal.SIGHUP, _signal.SIGUSR1, _signal.SIGUSR2)
+_OF_A_TERMINAL = (_signal.SIGINT, _signal.SIGQUIT)
+
+
+def main(words: list[str], plan_path: str = "") -> int:
+    """Run the words after `--`: one is a line for the shell, more are a program and its arguments."""
+    if words[:1] == ["--"]:
+        words = words[1:]
+    if not words:
+        print(_USAGE, file=sys.stderr)
+        return 2
+    # Python's own ways, which a program that it becomes would keep
+    for number in (_signal.SIGPIPE, _signal.SIGXFSZ):
+        _signal.signal(number, _signal.SIG_DFL)
+    plan = _plan(plan_path)
+    if len(words) == 1:
+        line = words[0]
+        shell = _shell(line, is_for_harness=bool(plan_path))
+        if plan and line in plan.free:
+            return _become([shell, "-c", plan.free[line]])
+        words = [shell, "-c", line]
+    if plan is None:
+        return _become(words)
+    closed = [path for path in plan.closed_for(_cwd()) if os.path.lexists(path)]
+    if all(os.statvfs(path).f_flag & os.ST_RDONLY for path in closed):
+        # a wall stands already, or there is nothing to be kept
+        return _become(words)
+    return _walled(plan, closed, words)
+
+
+def _plan(path: str) -> Plan | None:
+    """Return the plan that counts, made anew where it is missing, spoiled or old; None if it can't be."""
+    from roamkb.wall.places import usual_plan
+
+    place = path or usual_plan()
+    known = read_plan(place)
+    if known and known.is_fresh():
+        return known
+    try:
+        from roamkb.wall.protected import make_plan
+
+        plan = make_plan()
+    except (OSError, ValueError) as error:
+        return _warned(known, f"can't be planned: {error}")
+    keep_plan(place, plan)
+    return plan
+
+
+def _warned(plan: Plan | None, why: str) -> Plan | None:
+    """Say once a session that something is wrong with the wall, and go on with what is known."""
+    from roamkb.wall.places import is_first_warning
+
+    if is_first_warning():
+        print(f"roamkb: the wall around the notes {why}; `roamkb doctor` says more", file=sys.stderr)
+    return plan
+
+
+def _cwd() -> str:
+    try:
+        return os.getcwd()
+    except OSError:
+        return "/"
+
+
+def _shell(line: str, *, is_for_harness: bool) -> str:
+    """Return the shell that would run the line without us."""
+    if is_for_harness and _OF_BASH_TOOL not in line:
+        return "/bin/sh"
+    own = os.environ.get("SHELL", "")
+    named = (os.environ.get("CLAUDE_CODE_SHELL", ""), own) if is_for_harness else (own,)
+    for shell in named:
+        if os.path.basename(shell) in ("bash", "zsh", "sh", "dash", "ksh") and os.access(shell, os.X_OK):
+            return shell
+    names = ("bash", "zsh", "sh") if "bash" in own or not is_for_harness else ("zsh", "bash", "sh")
+    places = (f"{folder}/{name}" for name in names for folder in ("/bin", "/usr/bin", "/usr/local/bin"))
+    return next((place for place in places if os.access(place, os.X_OK)), "/bin/sh")
+
+
+def _become(words: list[str]) -> int:
+    """Become the command; only a failure returns."""
+    try:
+        os.execvp(words[0], words)
+    except FileNotFoundError:
+        return _unrun(words, "no such command", _NOT_FOUND)
+    except OSError as error:
+        return _unrun(words, error.strerror, _NOT_EXECUTABLE)
+
+
+def _unrun(words: list[str], why: str | None, status: int) -> int:
+    name = words[0].encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    print(f"roamkb exec: {name}: {why}", file=sys.stderr)
+    return status
+
+
+def _walled(plan: Plan, closed: list[str], words: list[str]) -> int:
+    """Run the command behind the first wall that can be raised."""
+    for way, program in plan.ways:
+        child, ready = _start(way, program, closed, plan.pinned, words)
+        # closed by the command's start, or by the end of who couldn't raise the wall
+        with open(ready, "rb") as pipe:
+            fault = pipe.read()
+        if not fault:
+            return _end_like(_served(child))
+        os.waitpid(child, 0)
+        _warned(plan, f"can't be raised by {way}: {fault.decode('utf-8', 'replace')}")
+    _warned(plan, "doesn't stand: nothing that could raise it works here")
+    return _become(words)
+
+
+def _start(way: str, program: str, closed: list[str], pinned: list[str], words: list[str]) -> tuple[int, int]:
+    """Return the process that becomes the command, and a pipe that tells if the wall couldn't be raised."""
+    ready, fault = os.pipe()
+    parent = os.getpid()
+    child = os.fork()
+    if child:
+        os.close(fault)
+        return child, ready
+    status = _NOT_EXECUTABLE
+    try:
+        words = _raised(way, program, closed, pinned, words, parent)
+    except OSError as error:
+        os.write(fault, str(error).encode("utf-8", "replace"))
+    else:
+        status = _become(words)
+    os._exit(status)
+
+
+def _raised(
+    way: str, program: str, closed: list[str], pinned: list[str], words: list[str], parent: int
+) -> list[str]:
+    """Raise the wall around this process, and return what to run then.
+
+    Raises:
+        OSError: it can't be.
+    """
+    if way in (NAMESPACE, LANDLOCK):
+        from roamkb.wall import kernel
+
+        if way == NAMESPACE:
+            kernel.enter_namespace(closed, pinned)
+        else:
+            kernel.enter_landlock(closed)
+        kernel.die_with_parent(parent)
+        return words
+    from roamkb.wall import programs
+
+    if way == BUBBLEWRAP:
+        return programs.bubblewrap_words(program, closed, pinned, cwd=_cwd()) + words
+    if way == SEATBELT:
+        return [program, "-p", programs.seatbelt_profile(closed, pinned), *words]
+    raise OSError(0, f"no such wall: {way}")
+
+
+def _served(child: int) -> int:
+    """Wait for the command, pass on what only we were told, and return its wait status."""
+
+    def pass_on(number: int, _frame: object) -> None:
+        try:
+            os.kill(child, number)
+        except ProcessLookupError:
+            return
+
+    for number in _PASSED_ON + (() if _is_at_terminal() else _OF_A_TERMINAL):
+        if _signal.getsignal(number) != _signal.SIG_IGN:
+            _signal.signal(number, pass_on)
+    if _is_at_terminal():
+        for number in _OF_A_TERMINAL:
+            _signal.signal(number, _signal.SIG_IGN)
+    # a pipe ends when the command closes it, not when we do
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for fd in range(3):
+        os.dup2(nothing, fd)
+    os.closerange(3, 1 << 20)
+    return os.waitpid(child, 0)[1]
+
+
+def _is_at_terminal() -> bool:
+    """Say whether a terminal sends its signals to us and the command alike."""
+    try:
+        fd = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
+    except OSError:
+        return False
+    try:
+        return os.tcgetpgrp(fd) == os.getpgrp()
+    except OSError:
+        return False
+    finally:
+        os.close(fd)
+
+
+def _end_like(status: int) -> int:
+    """Return the command's status, or end by the signal that ended it."""
+    if not os.WIFSIGNALED(status):
+        return os.waitstatus_to_exitcode(status)
+    number = os.WTERMSIG(status)
+    if number != _signal.SIGKILL:
+        _signal.signal(number, _signal.SIG_DFL)
+    # the core is the command's
+    try:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    except (ImportError, OSError, ValueError):
+        return _BY_SIGNAL + number
+    os.kill(os.getpid(), number)
+    return _BY_SIGNAL + number

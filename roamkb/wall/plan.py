@@ -1,0 +1,113 @@
+"""The plan of a wall: what may not be written, and how this machine keeps it so, in one plain file.
+
+A shell command waits for this, so that it imports nothing; `protected` makes the plan.
+"""
+
+import os
+
+#: In the data folder: what a harness runs, and the plan beside it.
+FOLDER, LAUNCHER, PLAN = "wall", "shell", "plan"
+#: Raise the number on any change of the form: a plan of another form is made anew.
+_HEAD = b"roamkb wall 1"
+#: A plan that was cut short is none.
+_END = b"end"
+
+#: How a wall can be had, the best first. The first two show the notes read-only.
+NAMESPACE, BUBBLEWRAP, LANDLOCK, SEATBELT = "namespace", "bubblewrap", "landlock", "sandbox-exec"
+
+
+class Plan:
+    """What a wall needs to know."""
+
+    def __init__(self) -> None:
+        """Begin with nothing."""
+        #: Which of the ways above work here, the best first; with the program's path where there is one.
+        self.ways: list[tuple[str, str]] = []
+        #: Files that it was made from, as they were then.
+        self.sources: list[tuple[str, str]] = []
+        #: Real paths that may not be written, or anything below them.
+        self.closed: list[str] = []
+        #: The same, but for commands that are run at or below a folder: roamkb's own checkout.
+        self.closed_but: list[tuple[str, str]] = []
+        #: Folders above those that may not be moved; what is in them may.
+        self.pinned: list[str] = []
+        #: Command lines that go through as they are, and what is run in their place.
+        self.free: dict[str, str] = {}
+
+    def closed_for(self, cwd: str) -> list[str]:
+        """Return what a command that is run in `cwd` may not write."""
+        return self.closed + [path for path, root in self.closed_but if not is_within(cwd, root)]
+
+    def is_fresh(self) -> bool:
+        """Say whether the files that it was made from are as they were."""
+        return all(stamp(path) == was for path, was in self.sources)
+
+
+def is_within(path: str, top: str) -> bool:
+    """Say whether a real path is `top` or below it."""
+    return path == top or path.startswith(top.rstrip("/") + "/")
+
+
+def stamp(path: str) -> str:
+    """Return what tells a file from what it was before; a link counts with what it leads to."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return "-"
+    return f"{found.st_dev}.{found.st_ino}.{found.st_size}.{found.st_mtime_ns}.{found.st_mode}"
+
+
+def read_plan(path: str) -> Plan | None:
+    """Return the plan at `path`; None where there is none, or none of this form."""
+    try:
+        with open(path, "rb") as file:
+            fields = file.read().split(b"\0")
+    except OSError:
+        return None
+    if len(fields) < 2 or fields[0] != _HEAD or fields[-1] != _END or len(fields) % 3 != 2:
+        return None
+    plan = Plan()
+    for at in range(1, len(fields) - 1, 3):
+        kind, one, other = map(os.fsdecode, fields[at : at + 3])
+        if kind == "way":
+            plan.ways.append((one, other))
+        elif kind == "source":
+            plan.sources.append((one, other))
+        elif kind == "closed":
+            plan.closed.append(one)
+        elif kind == "closed-but":
+            plan.closed_but.append((one, other))
+        elif kind == "pinned":
+            plan.pinned.append(one)
+        elif kind == "free":
+            plan.free[one] = other
+        else:
+            return None
+    return plan
+
+
+def render_plan(plan: Plan) -> bytes:
+    """Return the file's content."""
+    rows = [
+        *(("way", *way) for way in plan.ways),
+        *(("source", *source) for source in plan.sources),
+        *(("closed", path, "") for path in plan.closed),
+        *(("closed-but", *one) for one in plan.closed_but),
+        *(("pinned", path, "") for path in plan.pinned),
+        *(("free", *one) for one in plan.free.items()),
+    ]
+    fields = [_HEAD, *(os.fsencode(field) for row in rows for field in row), _END]
+    return b"\0".join(fields)
+
+
+def keep_plan(path: str, plan: Plan) -> bool:
+    """Put the plan in its place, whole; say whether it is there."""
+    beside = f"{path}.{os.getpid()}"
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        with open(beside, "wb") as file:
+            file.write(render_plan(plan))
+        os.replace(beside, path)
+    except OSError:
+        return False
+    return True

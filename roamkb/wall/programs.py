@@ -1,0 +1,27 @@
+"""Two walls that others' programs raise: bubblewrap's arguments, a profile for macOS's `sandbox-exec`."""
+
+
+def bubblewrap_words(program: str, closed: list[str], pinned: list[str], *, cwd: str) -> list[str]:
+    """Return what runs the words that follow in a place where `closed` is read-only and `pinned` stays put.
+
+    Processes, network and terminal stay those of outside. No `--die-with-parent`: bubblewrap's own process
+    would die of a signal to the group at once, and take the command with it that handles it.
+    """
+    how = dict.fromkeys(pinned, "--bind-try") | dict.fromkeys(closed, "--ro-bind-try")
+    binds = [word for path in sorted(how) for word in (how[path], path, path)]
+    return [program, "--dev-bind", "/", "/", *binds, "--chdir", cwd, "--"]
+
+
+def seatbelt_profile(closed: list[str], pinned: list[str]) -> str:
+    """Return the profile that denies each way to write what is closed, and to move what lies above."""
+    below = "".join(f"\n  (subpath {_quoted(path)})" for path in sorted(closed))
+    above = "".join(f"\n  (literal {_quoted(path)})" for path in sorted(pinned))
+    rules = ["(version 1)", "(allow default)"]
+    rules += [f"(deny file-write* file-link{below})"] if closed else []
+    rules += [f"(deny file-write-unlink{above})"] if pinned else []
+    return "\n".join(rules) + "\n"
+
+
+def _quoted(path: str) -> str:
+    escaped = path.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

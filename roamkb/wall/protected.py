@@ -1,0 +1,200 @@
+"""What the wall keeps from being written on this machine, and which wall works here.
+
+The notes by every name that a rule gave them, the rules, the harnesses' settings that hold roamkb's hooks,
+roamkb's own program, its key and its journal. A broken rule takes nothing away: the names that it had count.
+"""
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from collections.abc import Iterator
+
+from roamkb.storage.belonging import KEY
+from roamkb.storage.belonging import usual_data
+from roamkb.storage.belonging import usual_state
+from roamkb.storage.kb_names import KEPT
+from roamkb.storage.kb_names import names_of_kb
+from roamkb.storage.kb_names import rule_files
+from roamkb.wall.plan import BUBBLEWRAP
+from roamkb.wall.plan import FOLDER
+from roamkb.wall.plan import LANDLOCK
+from roamkb.wall.plan import NAMESPACE
+from roamkb.wall.plan import SEATBELT
+from roamkb.wall.plan import Plan
+from roamkb.wall.plan import is_within
+from roamkb.wall.plan import stamp
+
+#: Of a home: what harnesses read that holds roamkb's hooks, server or block.
+_CLAUDE_SETTINGS = ".claude/settings.json"
+_SETTINGS = (_CLAUDE_SETTINGS, ".codex/hooks.json", ".codex/config.toml")
+_TEXTS = (".claude/CLAUDE.md", ".codex/AGENTS.md")
+_BLOCK = b"roamkb:begin"
+_JOURNAL = "journal"
+#: What a harness without our absolute path runs: those of the plugin.
+_EVENTS = (
+    "session-start subagent-start user-prompt-submit pre-tool-use post-tool-use post-tool-use-failure "
+    "stop subagent-stop pre-compact post-compact session-end"
+).split()
+_TRUE = ("/bin/true", "/usr/bin/true")
+
+
+def make_plan() -> Plan:
+    """Return the plan for this user on this machine.
+
+    Raises:
+        OSError: the machine can't be looked at.
+    """
+    plan = Plan()
+    homes = _homes()
+    state, data = usual_state(), usual_data()
+    notes = [
+        name
+        for name in map(os.path.realpath, names_of_kb())
+        if not any(is_within(home, name) for home in homes)
+    ]
+    rules = [place for rule in rule_files() for place in (os.path.dirname(rule), rule)]
+    settings = [os.path.join(home, name) for home in homes for name in _SETTINGS]
+    texts = [path for home in homes for name in _TEXTS if _has_block(path := os.path.join(home, name))]
+    own = [os.path.join(state, name) for name in (KEY, KEPT, _JOURNAL)]
+    own += [os.path.join(data, name) for name in ("rules", FOLDER)]
+    plan.closed = _outermost([*notes, *map(os.path.realpath, (*rules, *settings, *texts, *own))])
+    program, root = _program()
+    for path in _outermost(program):
+        if root and is_within(path, root):
+            plan.closed_but.append((path, root))
+        else:
+            plan.closed.append(path)
+    above = [folder for path in (*notes, *map(os.path.realpath, settings)) for folder in _above(path, homes)]
+    plan.pinned = [
+        path for path in dict.fromkeys(above) if not any(is_within(path, one) for one in plan.closed)
+    ]
+    plan.free = dict(_free(homes, os.path.dirname(sys.executable)))
+    sources = [*rule_files(), *settings, *texts, os.path.join(state, KEPT), __file__]
+    plan.sources = [(path, stamp(path)) for path in dict.fromkeys(sources)]
+    plan.ways = list(_ways())
+    return plan
+
+
+def _homes() -> list[str]:
+    """Return the home that is named and the one of the password database."""
+    import pwd
+
+    told = (os.environ.get("HOME") or "/", pwd.getpwuid(os.getuid()).pw_dir)
+    return [home for home in dict.fromkeys(map(os.path.realpath, told)) if home != "/"]
+
+
+def _outermost(paths: list[str]) -> list[str]:
+    """Return the paths that lie in no other of them."""
+    found: list[str] = []
+    for path in sorted(dict.fromkeys(paths), key=len):
+        if path != "/" and not any(is_within(path, one) for one in found):
+            found.append(path)
+    return found
+
+
+def _above(path: str, homes: list[str]) -> Iterator[str]:
+    """Yield the folders above `path` that could be moved, with what is in them; a home isn't, nor a mount."""
+    folder = os.path.dirname(path)
+    while os.path.dirname(folder) != "/" and not any(is_within(home, folder) for home in homes):
+        if os.access(os.path.dirname(folder), os.W_OK) and not os.path.ismount(folder):
+            yield folder
+        folder = os.path.dirname(folder)
+
+
+def _has_block(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return _BLOCK in file.read()
+    except OSError:
+        return False
+
+
+def _program() -> tuple[list[str], str]:
+    """Return the folders of roamkb's program, and the checkout that it is worked on in, if it is."""
+    package = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+    found = [package]
+    # where `site` isn't imported, sys.prefix is that of the Python that an environment was made of
+    environment = os.path.dirname(os.path.dirname(sys.executable))
+    if os.path.exists(os.path.join(environment, "pyvenv.cfg")):
+        found.append(os.path.realpath(environment))
+    root = os.path.dirname(package)
+    return found, root if os.path.lexists(os.path.join(root, ".git")) else ""
+
+
+# Who goes through
+
+
+def _free(homes: list[str], programs: str) -> Iterator[tuple[str, str]]:
+    """Yield the user's own hooks as files that are closed have them, and roamkb's by its absolute path."""
+    import shlex
+
+    program = shlex.quote(os.path.join(programs, "roamkb"))
+    for words in (*(f"hook {event}" for event in _EVENTS), "mcp"):
+        yield f"roamkb {words}", f"{program} {words}"
+    for home in homes:
+        for command in _commands(os.path.join(home, _CLAUDE_SETTINGS)):
+            yield command, command
+
+
+def _commands(settings: str) -> Iterator[str]:
+    try:
+        with open(settings, encoding="utf-8-sig") as file:
+            told = json.load(file)
+    except (OSError, ValueError, RecursionError):
+        return
+    events = told.get("hooks") if isinstance(told, dict) else None
+    for groups in events.values() if isinstance(events, dict) else ():
+        for group in groups if isinstance(groups, list) else ():
+            handlers = group.get("hooks") if isinstance(group, dict) else None
+            for handler in handlers if isinstance(handlers, list) else ():
+                command = handler.get("command") if isinstance(handler, dict) else None
+                if isinstance(command, str):
+                    yield command
+
+
+# What works
+
+
+def _ways() -> Iterator[tuple[str, str]]:
+    """Yield the walls that can be raised here, the best first."""
+    if sys.platform == "darwin":
+        if os.access(program := "/usr/bin/sandbox-exec", os.X_OK):
+            yield SEATBELT, program
+        return
+    if not sys.platform.startswith("linux"):
+        return
+    from roamkb.wall import kernel
+
+    if _succeeds_in_child(lambda: kernel.enter_namespace([os.path.dirname(__file__)], [])):
+        yield NAMESPACE, ""
+    for program in ("/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"):
+        if os.access(program, os.X_OK) and _runs(program):
+            yield BUBBLEWRAP, program
+            break
+    if kernel.landlock_version():
+        yield LANDLOCK, ""
+
+
+def _runs(bubblewrap: str) -> bool:
+    """Say whether bubblewrap may do here what it has to."""
+    from roamkb.wall.programs import bubblewrap_words
+
+    true = next((path for path in _TRUE if os.access(path, os.X_OK)), "true")
+    words = [*bubblewrap_words(bubblewrap, [os.path.dirname(__file__)], [], cwd="/"), true]
+    nothing = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in range(3)]
+    child = os.posix_spawn(bubblewrap, words, os.environ, file_actions=nothing)
+    return os.waitpid(child, 0)[1] == 0
+
+
+def _succeeds_in_child(work: Callable[[], None]) -> bool:
+    """Say whether something works that can't be taken back."""
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            work()
+            status = 0
+        finally:
+            os._exit(status)
+    return os.waitpid(child, 0)[1] == 0
