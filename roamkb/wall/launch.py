@@ -141,12 +141,14 @@ def _start(way: str, program: str, closed: list[str], pinned: list[str], words: 
         return child, ready
     status = _NOT_EXECUTABLE
     try:
-        words = _raised(way, program, closed, pinned, words, parent)
-    except OSError as error:
-        os.write(fault, str(error).encode("utf-8", "replace"))
-    else:
-        status = _become(words)
-    os._exit(status)
+        try:
+            words = _raised(way, program, closed, pinned, words, parent)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the next wall is tried
+            os.write(fault, (str(error) or repr(error)).encode("utf-8", "replace"))
+        else:
+            status = _become(words)
+    finally:
+        os._exit(status)
 
 
 def _raised(
