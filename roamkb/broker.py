@@ -50,6 +50,8 @@ _MOST_PARENTS = 512
 #: Seconds after which a socket without a listener was left behind: in this boot, and in another.
 _STALE, _STALE_ELSEWHERE = 60, 86_400
 _INTERRUPTED = 130
+#: What only the launcher may have been told.
+_PASSED_ON = (_signal.SIGTERM, _signal.SIGHUP, _signal.SIGINT)
 _DONE, _REFUSED = b"=", b"!"
 
 
@@ -123,7 +125,7 @@ def listen() -> Listener | None:
     return Listener(socket, path)
 
 
-def serve(listener: Listener | None, child: int) -> int:
+def serve(listener: Listener | None, child: int, passed_on: "Sequence[int]" = _PASSED_ON) -> int:
     """Answer requests until `child` has ended, and return its wait status; signals go on to it."""
     # each is written on one side of the signal alone
     begun, reaped, ended = 0, 0, None
@@ -145,7 +147,7 @@ def serve(listener: Listener | None, child: int) -> int:
             else:
                 reaped += 1
 
-    for number in (_signal.SIGTERM, _signal.SIGHUP, _signal.SIGINT):
+    for number in passed_on:
         _signal.signal(number, pass_on)
     if listener is None:
         return os.waitpid(child, 0)[1]
@@ -211,7 +213,7 @@ def _attend(listener: Listener, descriptor: int, child: int) -> "Never":
 
 def _stand_apart() -> None:
     """Give up what was the launcher's: its signals, its terminal, its streams."""
-    for number in (_signal.SIGTERM, _signal.SIGHUP, _signal.SIGINT, _signal.SIGCHLD, _signal.SIGALRM):
+    for number in (*_PASSED_ON, _signal.SIGCHLD, _signal.SIGALRM):
         _signal.signal(number, _signal.SIG_DFL)
     # without a terminal of its own, what runs here can't be answered by a human
     os.setsid()

@@ -8,6 +8,7 @@ import _signal  # type: ignore[import-not-found]
 import os
 import sys
 
+from roamkb import broker
 from roamkb.wall.plan import BUBBLEWRAP
 from roamkb.wall.plan import LANDLOCK
 from roamkb.wall.plan import NAMESPACE
@@ -54,10 +55,11 @@ def main(words: list[str], plan_path: str = "") -> int:
 
 def _plan(path: str) -> Plan | None:
     """Return the plan that counts, made anew where it is missing, spoiled or old; None if it can't be."""
-    from roamkb.wall.places import usual_plan
+    if not path:
+        from roamkb.wall.places import usual_plan
 
-    place = path or usual_plan()
-    known = read_plan(place)
+        path = usual_plan()
+    known = read_plan(path)
     if known and known.is_fresh():
         return known
     try:
@@ -66,7 +68,7 @@ def _plan(path: str) -> Plan | None:
         plan = make_plan()
     except (OSError, ValueError) as error:
         return _warned(known, f"can't be planned: {error}")
-    keep_plan(place, plan)
+    keep_plan(path, plan)
     return plan
 
 
@@ -118,20 +120,30 @@ def _unrun(words: list[str], why: str | None, status: int) -> int:
 
 def _walled(plan: Plan, closed: list[str], words: list[str]) -> int:
     """Run the command behind the first wall that can be raised."""
+    listener = broker.listen()
     for way, program in plan.ways:
-        child, ready = _start(way, program, closed, plan.pinned, words)
+        child, ready = _start(way, program, closed, plan.pinned, words, listener)
         # closed by the command's start, or by the end of who couldn't raise the wall
         with open(ready, "rb") as pipe:
             fault = pipe.read()
         if not fault:
-            return _end_like(_served(child))
+            return _end_like(_served(child, listener))
         os.waitpid(child, 0)
         _warned(plan, f"can't be raised by {way}: {fault.decode('utf-8', 'replace')}")
     _warned(plan, "doesn't stand: nothing that could raise it works here")
+    if listener:
+        listener.close()
     return _become(words)
 
 
-def _start(way: str, program: str, closed: list[str], pinned: list[str], words: list[str]) -> tuple[int, int]:
+def _start(
+    way: str,
+    program: str,
+    closed: list[str],
+    pinned: list[str],
+    words: list[str],
+    listener: broker.Listener | None,
+) -> tuple[int, int]:
     """Return the process that becomes the command, and a pipe that tells if the wall couldn't be raised."""
     ready, fault = os.pipe()
     parent = os.getpid()
@@ -141,6 +153,8 @@ def _start(way: str, program: str, closed: list[str], pinned: list[str], words: 
         return child, ready
     status = _NOT_EXECUTABLE
     try:
+        if listener:
+            os.environ.update(listener.environment)
         try:
             words = _raised(way, program, closed, pinned, words, parent)
         except Exception as error:  # noqa: BLE001 - whatever it is, the next wall is tried
@@ -177,27 +191,23 @@ def _raised(
     raise OSError(0, f"no such wall: {way}")
 
 
-def _served(child: int) -> int:
+def _served(child: int, listener: broker.Listener | None) -> int:
     """Wait for the command, pass on what only we were told, and return its wait status."""
-
-    def pass_on(number: int, _frame: object) -> None:
-        try:
-            os.kill(child, number)
-        except ProcessLookupError:
-            return
-
-    for number in _PASSED_ON + (() if _is_at_terminal() else _OF_A_TERMINAL):
-        if _signal.getsignal(number) != _signal.SIG_IGN:
-            _signal.signal(number, pass_on)
+    passed_on = _PASSED_ON
     if _is_at_terminal():
         for number in _OF_A_TERMINAL:
             _signal.signal(number, _signal.SIG_IGN)
+    else:
+        passed_on += _OF_A_TERMINAL
     # a pipe ends when the command closes it, not when we do
     nothing = os.open(os.devnull, os.O_RDWR)
     for fd in range(3):
         os.dup2(nothing, fd)
-    os.closerange(3, 1 << 20)
-    return os.waitpid(child, 0)[1]
+    ours = listener.socket.fileno() if listener else 3
+    os.closerange(3, ours)
+    os.closerange(ours + 1, 1 << 20)
+    heard = [number for number in passed_on if _signal.getsignal(number) != _signal.SIG_IGN]
+    return broker.serve(listener, child, heard)
 
 
 def _is_at_terminal() -> bool:
