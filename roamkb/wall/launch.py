@@ -193,7 +193,7 @@ def _raised(
 
 def _served(child: int, listener: broker.Listener | None) -> int:
     """Wait for the command, pass on what only we were told, and return its wait status."""
-    passed_on = _PASSED_ON
+    passed_on: tuple[int, ...] = _PASSED_ON
     if _is_at_terminal():
         for number in _OF_A_TERMINAL:
             _signal.signal(number, _signal.SIG_IGN)
