@@ -81,6 +81,9 @@ HARNESS_VARIABLES = (
     "CODEBUDDY_PROJECT_DIR",
 )
 
+#: Where the parents of a wall run, which can't be looked into from inside of it; `wall/outside` says it.
+_OUTSIDE = "ROAMKB_OUTSIDE"
+
 #: What Codex sets for what it runs in its sandbox.
 _SANDBOXED = ("CODEX_SANDBOX", "CODEX_SANDBOX_NETWORK_DISABLED")
 
@@ -120,13 +123,17 @@ def session_of(
     """Return the evidence that an environment holds."""
     harness = {name: environment[name] for name in HARNESS_VARIABLES if environment.get(name)}
     began = enumerate(folders_of_session(environment), 1)
+    outside = environment.get(_OUTSIDE, "").split("\n")
     return Session(
         cwd=cwd,
         pwd=environment.get("PWD"),
         project=project,
         harness=harness,
         pid=pid,
-        parents={f"the Codex session ({n})" if n > 1 else "the Codex session": folder for n, folder in began},
+        parents={
+            **{f"the Codex session ({n})" if n > 1 else "the Codex session": folder for n, folder in began},
+            **{f"outside of the wall ({n})": folder for n, folder in enumerate(outside, 1) if isabs(folder)},
+        },
         hidden="" if pid is None else hidden_from(pid, environment),
     )
 

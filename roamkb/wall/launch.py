@@ -9,6 +9,8 @@ import os
 import sys
 
 from roamkb import broker
+from roamkb.wall.outside import OUTSIDE
+from roamkb.wall.outside import folders_outside
 from roamkb.wall.plan import BUBBLEWRAP
 from roamkb.wall.plan import LANDLOCK
 from roamkb.wall.plan import NAMESPACE
@@ -121,6 +123,7 @@ def _unrun(words: list[str], why: str | None, status: int) -> int:
 def _walled(plan: Plan, closed: list[str], words: list[str]) -> int:
     """Run the command behind the first wall that can be raised."""
     listener = broker.listen()
+    os.environ[OUTSIDE] = folders_outside()
     for way, program in plan.ways:
         child, ready = _start(way, program, closed, plan.pinned, words, listener)
         # closed by the command's start, or by the end of who couldn't raise the wall

@@ -1,0 +1,34 @@
+"""Where a command's parents work: from inside of a wall nobody can look into them, so it is told what they are.
+
+The same parents count as in `storage/processes`, for which a launcher has no time.
+"""
+
+import os
+
+#: What tells a command's children in which folders the parents of the wall run, one a line. It can only deny.
+OUTSIDE = "ROAMKB_OUTSIDE"
+#: As far as it is looked up; more than anybody has.
+_MOST = 64
+
+
+def folders_outside() -> str:
+    """Return the folders of this process and its parents, without daemons, one a line."""
+    found = dict.fromkeys(os.environ.get(OUTSIDE, "").split("\n"))
+    pid = os.getpid()
+    for _ in range(_MOST):
+        try:
+            with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+                fields = file.read().rpartition(")")[2].split()
+            parent, session, terminal = int(fields[1]), int(fields[3]), int(fields[4])
+            if pid == os.getpid() or not _is_daemon(pid, parent, session, terminal):
+                found[os.readlink(f"/proc/{pid}/cwd")] = None
+        except (OSError, ValueError, IndexError):
+            break
+        pid = parent
+    return "\n".join(folder for folder in found if os.path.isabs(folder))
+
+
+def _is_daemon(pid: int, parent: int, session: int, terminal: int) -> bool:
+    if terminal or session != pid or parent == 0:
+        return False
+    return parent == 1 or os.readlink(f"/proc/{pid}/fd/0") == os.devnull
