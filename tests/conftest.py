@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings
 
+from roamkb.actions.wall import Wall
 from roamkb.app import KnowledgeBase
 from roamkb.app import Surroundings
 from roamkb.core.ids import new_id
@@ -169,6 +170,12 @@ class World:
             for path in sorted(self.kb.rglob("*"))
             if path.is_file()
         }
+
+
+def wall_of(home: Path) -> Wall:
+    """What keeps agents' commands out of the notes, for who lives in `home`."""
+    place = home / ".local"
+    return Wall(home=home, account_home=home, state=place / "state/roamkb", data=place / "share/roamkb")
 
 
 @pytest.fixture

@@ -8,6 +8,11 @@ from dataclasses import replace
 from difflib import unified_diff
 from pathlib import Path
 
+from roamkb.actions.wall import Wall
+from roamkb.actions.wall import launcher_removals
+from roamkb.actions.wall import launcher_step
+from roamkb.actions.wall import no_wall_step
+from roamkb.actions.wall import wall_fault
 from roamkb.core.errors import UsageError
 from roamkb.core.harness import CLAUDE_HOOKS
 from roamkb.core.harness import CODEX_HOOKS as WANTED_OF_CODEX
@@ -35,6 +40,8 @@ from roamkb.formats.settings_json import CODEX_MADE
 from roamkb.formats.settings_json import own_handlers
 from roamkb.formats.settings_json import with_hooks
 from roamkb.formats.settings_json import without_hooks
+from roamkb.formats.wall_settings import with_wall
+from roamkb.formats.wall_settings import without_wall
 from roamkb.storage.harnesses import CLAUDE_SETTINGS
 from roamkb.storage.harnesses import CODEX_CONFIG
 from roamkb.storage.harnesses import CODEX_HOOKS
@@ -50,7 +57,7 @@ _WIDTH = 20_000
 _Edit = Callable[[bytes | None], bytes | None]
 
 
-def harness_steps(wishes: Wishes, *, home: Path, kb: str) -> tuple[Step, ...]:
+def harness_steps(wishes: Wishes, *, home: Path, kb: str, wall: Wall) -> tuple[Step, ...]:
     """Return the steps that put in what `wishes` want; `kb` is the knowledge base's path from `~` or `/`.
 
     Raises:
@@ -65,11 +72,15 @@ def harness_steps(wishes: Wishes, *, home: Path, kb: str) -> tuple[Step, ...]:
     program = str(wishes.program)
     steps = []
     if wishes.claude:
+        settings = home / CLAUDE_SETTINGS
+        fault = wall_fault(wall, settings)
 
         def claude(data: bytes | None) -> bytes:
-            return with_hooks(data, CLAUDE_HOOKS, program, made=CLAUDE_MADE, deny=deny_rules(kb))
+            new = with_hooks(data, CLAUDE_HOOKS, program, made=CLAUDE_MADE, deny=deny_rules(kb))
+            return new if fault else with_wall(new, str(wall.launcher), wall.closed)
 
-        steps.append(_edited(_CLAUDE, home / CLAUDE_SETTINGS, claude))
+        steps += [no_wall_step(fault)] if fault else [launcher_step(wall)]
+        steps.append(_edited(_CLAUDE, settings, claude))
     if wishes.codex:
 
         def codex(data: bytes | None) -> bytes:
@@ -81,15 +92,19 @@ def harness_steps(wishes: Wishes, *, home: Path, kb: str) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def harness_removals(wishes: Wishes, *, home: Path, kb: str | None) -> tuple[Step, ...]:
+def harness_removals(wishes: Wishes, *, home: Path, kb: str | None, wall: Wall) -> tuple[Step, ...]:
     """Return the steps that take out what is ours, and nothing else."""
     steps = []
     if wishes.claude:
 
         def claude(data: bytes | None) -> bytes | None:
-            return without_hooks(data or b"", made=CLAUDE_MADE, deny=deny_rules(kb) if kb else ())
+            left = without_wall(data or b"", wall.closed)
+            return without_hooks(left, made=CLAUDE_MADE, deny=deny_rules(kb) if kb else ())
 
         steps.append(_edited(_CLAUDE, home / CLAUDE_SETTINGS, claude, removing=True))
+        if steps[-1].outcome is not Outcome.LEFT_ALONE:
+            # without the file that they name, no shell command would run
+            steps += launcher_removals(wall)
     if wishes.codex:
 
         def codex(data: bytes | None) -> bytes | None:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from roamkb.actions.harness import approved
 from roamkb.actions.harness import harness_steps
+from roamkb.actions.wall import Wall
 from roamkb.core.boundary import is_loosened
 from roamkb.core.boundary import permit
 from roamkb.core.boundary import strictest
@@ -89,6 +90,7 @@ def install(
     account_home: Path,
     session: Session,
     rules: Mapping[Path, bytes],
+    wall: Wall,
     now: datetime,
     new_id: Callable[[], str],
     ask: Ask | None = None,
@@ -128,7 +130,7 @@ def install(
     there = find_rule(home, account_home=home)
     stays = any(step.path == place and step.change is None for step in steps)
     kb = there.kb if stays and isinstance(there, Rule) else rule.kb
-    steps += harness_steps(wishes, home=home, kb=short_path(kb, home))
+    steps += harness_steps(wishes, home=home, kb=short_path(kb, home), wall=wall)
     check_leave("install", steps, rule=rule, home=home, account_home=account_home, session=session)
     if missing := [path for path in named if not isinstance(look(path.resolve()), Folder)]:
         raise UsageError(
@@ -144,6 +146,8 @@ def install(
     if not wishes.dry_run:
         steps = tuple(approved(step, yes=wishes.yes, ask=ask) for step in steps)
         carry_out(steps)
+        if wishes.claude:
+            wall.plan()
         counts = find_rule(home, account_home=home)
         warnings += (str(counts),) if isinstance(counts, BadRule) else ()
     return InstallReport(steps=steps, dry_run=wishes.dry_run, warnings=warnings, rule=rule)

@@ -16,6 +16,8 @@ from roamkb.actions.install import own_copy
 from roamkb.actions.install import rule_place
 from roamkb.actions.install import short_path
 from roamkb.actions.install import wished_files
+from roamkb.actions.wall import LAUNCHER
+from roamkb.actions.wall import Wall
 from roamkb.core.checkup import listed
 from roamkb.core.errors import BadRule
 from roamkb.core.installation import Absent
@@ -65,6 +67,7 @@ def uninstall(
     account_home: Path,
     session: Session,
     rules: Mapping[Path, bytes],
+    wall: Wall,
 ) -> InstallReport:
     """Take away the rules, and the block and the snippets in the places that `wishes` name.
 
@@ -84,9 +87,9 @@ def uninstall(
     # where nobody says where the knowledge base is, the rules about it can't be told from the user's
     counts = find_rule(home, account_home=account_home)
     kb = short_path(counts.kb, home) if isinstance(counts, Rule) else None
-    steps += harness_removals(wishes, home=home, kb=kb)
+    steps += harness_removals(wishes, home=home, kb=kb, wall=wall)
     steps += _own_steps(wishes, state, kb=counts.kb if isinstance(counts, Rule) else None)
-    steps += _staying(wishes, counts, home=home, data=data)
+    steps += _staying(wishes, counts, home=home, data=data, wall=wall)
     check_leave("uninstall", steps, rule=None, home=home, account_home=account_home, session=session)
     if not wishes.dry_run:
         carry_out(steps)
@@ -177,7 +180,9 @@ def _own_step(
             yield kept(what, folder, f"holds what isn't roamkb's: {listed(rest)}")
 
 
-def _staying(wishes: Wishes, counts: Rule | BadRule, *, home: Path, data: Path) -> tuple[Step, ...]:
+def _staying(
+    wishes: Wishes, counts: Rule | BadRule, *, home: Path, data: Path, wall: Wall
+) -> tuple[Step, ...]:
     """Return what nothing here takes: notes, logs, hooks that weren't named, the program."""
     steps: list[Step] = []
     if isinstance(counts, Rule):
@@ -190,8 +195,8 @@ def _staying(wishes: Wishes, counts: Rule | BadRule, *, home: Path, data: Path) 
                 kept("project's log", log, "the project's") for log in logs if isinstance(look(log), Folder)
             )
     rest = replace(wishes, claude=not wishes.claude, codex=not wishes.codex)
-    for step in harness_removals(rest, home=home, kb=None):
-        if step.change:
+    for step in harness_removals(rest, home=home, kb=None, wall=wall):
+        if step.change and step.what != LAUNCHER:
             option = "--claude" if step.what.startswith("Claude") else "--codex"
             steps.append(kept(step.what, step.path, f"`roamkb uninstall {option}` takes them out"))
     if not real_path(Path(sys.prefix)).is_relative_to(real_path(data)):

@@ -13,6 +13,7 @@ from roamkb.core.text import texts_of
 if TYPE_CHECKING:
     from roamkb.actions.conflicts import Conflicts
     from roamkb.actions.hygiene import Hygiene
+    from roamkb.actions.wall import Wall
     from roamkb.core.checkup import Checkup
     from roamkb.core.installation import InstallReport
 
@@ -124,6 +125,7 @@ class Upkeep(Foundation):
             account_home=self._around.account_home,
             session=self._session,
             rules=shipped_rules(),
+            wall=self._wall,
             now=now,
             new_id=lambda: self._around.new_id(now),
             ask=self._ask,
@@ -160,6 +162,7 @@ class Upkeep(Foundation):
             account_home=self._around.account_home,
             session=self._session,
             rules=shipped_rules(),
+            wall=self._wall,
         )
 
     @property
@@ -168,6 +171,16 @@ class Upkeep(Foundation):
         from roamkb.storage.belonging import usual_data
 
         return self._around.data or Path(usual_data())
+
+    @property
+    def _wall(self) -> "Wall":
+        """What keeps agents' commands out of the notes, for this user."""
+        from roamkb.actions.wall import Wall
+
+        around = self._around
+        return Wall(
+            home=around.home, account_home=around.account_home, state=self._state.state, data=self._data
+        )
 
     def _program(self) -> Path | None:
         """Return the command that hooks run."""

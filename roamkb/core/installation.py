@@ -75,6 +75,8 @@ class PutFile:
 
     data: bytes
     was: Found
+    #: Of a new file.
+    mode: int = 0o644
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -127,7 +127,7 @@ def make_link(path: Path, target: Path, *, was: Found) -> None:
         raise disk_error(path, error) from error
 
 
-def put_file(path: Path, data: bytes, *, was: Found) -> None:
+def put_file(path: Path, data: bytes, *, was: Found, mode: int = 0o644) -> None:
     """Make `data` the content of `path`, in place of the link or file `was`, never of anything else."""
     make_folder(path.parent)
     match was:
@@ -135,9 +135,9 @@ def put_file(path: Path, data: bytes, *, was: Found) -> None:
             swap(path, data, was=digest(old), lock=contextlib.nullcontext())
         case LinkTo():
             remove(path, was=was)
-            create(path.parent, path.name, data)
+            create(path.parent, path.name, data, mode=mode)
         case _:
-            create(path.parent, path.name, data)
+            create(path.parent, path.name, data, mode=mode)
 
 
 def remove(path: Path, *, was: Found) -> None:
@@ -189,7 +189,7 @@ def _carry_out(path: Path, change: Change) -> None:
         case MakeLink():
             make_link(path, change.target, was=change.was)
         case PutFile():
-            put_file(path, change.data, was=change.was)
+            put_file(path, change.data, was=change.was, mode=change.mode)
         case MakeFolder():
             make_folder(path)
         case Remove():

@@ -19,18 +19,22 @@ _RULE_LIMIT = 1024 * 1024
 KEPT = "kb-names.json"
 
 
-def rule_files() -> list[str]:
-    """Return where rules may be: in HOME, and in the home that the password database names."""
+def usual_homes() -> list[str]:
+    """Return HOME, and the home that the password database names."""
     import pwd
 
-    homes = dict.fromkeys((os.environ.get("HOME") or "/", pwd.getpwuid(os.getuid()).pw_dir))
-    return [os.path.join(home, _RULE) for home in homes]
+    return list(dict.fromkeys((os.environ.get("HOME") or "/", pwd.getpwuid(os.getuid()).pw_dir)))
 
 
-def names_of_kb() -> list[str]:
+def rule_files(homes: Sequence[str] = ()) -> list[str]:
+    """Return where rules may be: in the homes that are named, or in the usual ones."""
+    return [os.path.join(home, _RULE) for home in homes or usual_homes()]
+
+
+def names_of_kb(homes: Sequence[str] = (), state: str = "") -> list[str]:
     """Return every name that a rule gives the knowledge base or gave it, and their real paths."""
-    told = [name for rule in rule_files() for name in _told(rule)]
-    kept = kept_names(usual_state())
+    told = [name for rule in rule_files(homes) for name in _told(rule)]
+    kept = kept_names(state or usual_state())
     return list(dict.fromkeys(one for name in (*told, *kept) for one in (name, os.path.realpath(name))))
 
 

@@ -1,4 +1,4 @@
-"""Where a command's parents work: from inside of a wall nobody can look into them, so it is told what they are.
+"""Where a command's parents work, which it is told since nobody can look out of a wall.
 
 The same parents count as in `storage/processes`, for which a launcher has no time.
 """

@@ -22,6 +22,13 @@ def usual_launcher() -> str:
     return os.path.join(usual_data(), FOLDER, LAUNCHER)
 
 
+def usual_places() -> tuple[list[str], str, str]:
+    """Return the homes, the state folder and the data folder that the environment names."""
+    from roamkb.storage.kb_names import usual_homes
+
+    return usual_homes(), usual_state(), usual_data()
+
+
 def is_first_warning() -> bool:
     """Say whether this session hasn't been warned; where that can't be kept, it is said again."""
     session = (

@@ -31,12 +31,28 @@ class Plan:
         self.closed_but: list[tuple[str, str]] = []
         #: Folders above those that may not be moved; what is in them may.
         self.pinned: list[str] = []
+        #: The homes, the state folder and the data folder that it is for, whatever an environment says later.
+        self.homes: list[str] = []
+        self.state = self.data = ""
         #: Command lines that go through as they are, and what is run in their place.
         self.free: dict[str, str] = {}
 
     def closed_for(self, cwd: str) -> list[str]:
         """Return what a command that is run in `cwd` may not write."""
         return self.closed + [path for path, root in self.closed_but if not is_within(cwd, root)]
+
+    def rows(self) -> list[tuple[str, str, str]]:
+        """Return all of it, as it is kept."""
+        return [
+            *(("way", *way) for way in self.ways),
+            *(("home", home, "") for home in self.homes),
+            ("folders", self.state, self.data),
+            *(("source", *source) for source in self.sources),
+            *(("closed", path, "") for path in self.closed),
+            *(("closed-but", *one) for one in self.closed_but),
+            *(("pinned", path, "") for path in self.pinned),
+            *(("free", *one) for one in self.free.items()),
+        ]
 
     def is_fresh(self) -> bool:
         """Say whether the files that it was made from are as they were."""
@@ -81,6 +97,10 @@ def read_plan(path: str) -> Plan | None:
             plan.pinned.append(one)
         elif kind == "free":
             plan.free[one] = other
+        elif kind == "home":
+            plan.homes.append(one)
+        elif kind == "folders":
+            plan.state, plan.data = one, other
         else:
             return None
     return plan
@@ -88,15 +108,7 @@ def read_plan(path: str) -> Plan | None:
 
 def render_plan(plan: Plan) -> bytes:
     """Return the file's content."""
-    rows = [
-        *(("way", *way) for way in plan.ways),
-        *(("source", *source) for source in plan.sources),
-        *(("closed", path, "") for path in plan.closed),
-        *(("closed-but", *one) for one in plan.closed_but),
-        *(("pinned", path, "") for path in plan.pinned),
-        *(("free", *one) for one in plan.free.items()),
-    ]
-    fields = [_HEAD, *(os.fsencode(field) for row in rows for field in row), _END]
+    fields = [_HEAD, *(os.fsencode(field) for row in plan.rows() for field in row), _END]
     return b"\0".join(fields)
 
 

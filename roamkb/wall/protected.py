@@ -9,10 +9,9 @@ import os
 import sys
 from collections.abc import Callable
 from collections.abc import Iterator
+from collections.abc import Sequence
 
 from roamkb.storage.belonging import KEY
-from roamkb.storage.belonging import usual_data
-from roamkb.storage.belonging import usual_state
 from roamkb.storage.kb_names import KEPT
 from roamkb.storage.kb_names import names_of_kb
 from roamkb.storage.kb_names import rule_files
@@ -39,21 +38,28 @@ _EVENTS = (
 _TRUE = ("/bin/true", "/usr/bin/true")
 
 
-def make_plan() -> Plan:
-    """Return the plan for this user on this machine.
+def make_plan(homes: Sequence[str], state: str, data: str) -> Plan:
+    """Return the plan for who has these homes, this state folder and this data folder.
 
     Raises:
         OSError: the machine can't be looked at.
     """
+    plan = gathered(homes, state, data)
+    plan.ways = list(ways())
+    return plan
+
+
+def gathered(homes: Sequence[str], state: str, data: str) -> Plan:
+    """Return the plan without the walls that work here: to try them takes a moment."""
     plan = Plan()
-    homes = _homes()
-    state, data = usual_state(), usual_data()
+    plan.homes, plan.state, plan.data = list(dict.fromkeys(homes)), state, data
+    homes = [home for home in dict.fromkeys(map(os.path.realpath, homes)) if home != "/"]
     notes = [
         name
-        for name in map(os.path.realpath, names_of_kb())
+        for name in map(os.path.realpath, names_of_kb(homes, state))
         if not any(is_within(home, name) for home in homes)
     ]
-    rules = [place for rule in rule_files() for place in (os.path.dirname(rule), rule)]
+    rules = [place for rule in rule_files(homes) for place in (os.path.dirname(rule), rule)]
     settings = [os.path.join(home, name) for home in homes for name in _SETTINGS]
     texts = [path for home in homes for name in _TEXTS if _has_block(path := os.path.join(home, name))]
     own = [os.path.join(state, name) for name in (KEY, KEPT, _JOURNAL)]
@@ -70,18 +76,9 @@ def make_plan() -> Plan:
         path for path in dict.fromkeys(above) if not any(is_within(path, one) for one in plan.closed)
     ]
     plan.free = dict(_free(homes, os.path.dirname(sys.executable)))
-    sources = [*rule_files(), *settings, *texts, os.path.join(state, KEPT), __file__]
+    sources = [*rule_files(homes), *settings, *texts, os.path.join(state, KEPT), __file__]
     plan.sources = [(path, stamp(path)) for path in dict.fromkeys(sources)]
-    plan.ways = list(_ways())
     return plan
-
-
-def _homes() -> list[str]:
-    """Return the home that is named and the one of the password database."""
-    import pwd
-
-    told = (os.environ.get("HOME") or "/", pwd.getpwuid(os.getuid()).pw_dir)
-    return [home for home in dict.fromkeys(map(os.path.realpath, told)) if home != "/"]
 
 
 def _outermost(paths: list[str]) -> list[str]:
@@ -93,7 +90,7 @@ def _outermost(paths: list[str]) -> list[str]:
     return found
 
 
-def _above(path: str, homes: list[str]) -> Iterator[str]:
+def _above(path: str, homes: Sequence[str]) -> Iterator[str]:
     """Yield the folders above `path` that could be moved, with what is in them; a home isn't, nor a mount."""
     folder = os.path.dirname(path)
     while os.path.dirname(folder) != "/" and not any(is_within(home, folder) for home in homes):
@@ -125,7 +122,7 @@ def _program() -> tuple[list[str], str]:
 # Who goes through
 
 
-def _free(homes: list[str], programs: str) -> Iterator[tuple[str, str]]:
+def _free(homes: Sequence[str], programs: str) -> Iterator[tuple[str, str]]:
     """Yield the user's own hooks as files that are closed have them, and roamkb's by its absolute path."""
     import shlex
 
@@ -156,7 +153,7 @@ def _commands(settings: str) -> Iterator[str]:
 # What works
 
 
-def _ways() -> Iterator[tuple[str, str]]:
+def ways() -> Iterator[tuple[str, str]]:
     """Yield the walls that can be raised here, the best first."""
     if sys.platform == "darwin":
         if os.access(program := "/usr/bin/sandbox-exec", os.X_OK):

@@ -21,6 +21,7 @@ from roamkb.storage.places import Session
 from roamkb.storage.state import State
 from tests.conftest import NOON
 from tests.conftest import World
+from tests.conftest import wall_of
 
 SETTINGS = b"""{
     "model": "opus",
@@ -61,6 +62,7 @@ def put(
         account_home=world.home,
         session=Session(cwd=cwd or world.home),
         rules=shipped_rules(),
+        wall=wall_of(world.home),
         now=NOON,
         new_id=lambda: "id",
         ask=ask,
@@ -77,6 +79,7 @@ def take(world: World, *, cwd: Path | None = None, **wishes: Any) -> InstallRepo
         account_home=world.home,
         session=Session(cwd=cwd or world.home),
         rules=shipped_rules(),
+        wall=wall_of(world.home),
     )
 
 

@@ -29,6 +29,7 @@ from roamkb.storage.places import find_rule
 from roamkb.storage.state import State
 from roamkb.storage.walk import kb_fault
 from tests.conftest import World
+from tests.conftest import wall_of
 
 NOW = datetime(2026, 6, 10, 14, 29, 1)
 ID = "01975b7a-0000-7d10-8f2a-5b6c7d8e9f01"
@@ -96,6 +97,7 @@ def installing(
         account_home=home,
         session=Session(cwd=cwd or home),
         rules=shipped_rules() if rules is None else rules,
+        wall=wall_of(home),
         now=NOW,
         new_id=lambda: ID,
         ask=ask,
@@ -112,6 +114,7 @@ def take(home: Path, *, cwd: Path | None = None, **wishes: Any) -> InstallReport
         account_home=home,
         session=Session(cwd=cwd or home),
         rules=shipped_rules(),
+        wall=wall_of(home),
     )
 
 
@@ -974,6 +977,7 @@ def test_another_home_doesn_t_hide_the_account_s_knowledge_base(home: Path, at_w
             account_home=home,
             session=Session(cwd=at_work),
             rules=shipped_rules(),
+            wall=wall_of(home),
             now=NOW,
             new_id=lambda: ID,
         )

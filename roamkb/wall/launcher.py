@@ -1,0 +1,48 @@
+"""The launcher: the one file that a harness runs each shell command by.
+
+It is one word, since Claude Code runs MCP servers by it without a shell, and starts Python without what a
+user's or an environment's settings would add: that takes half of the time.
+"""
+
+import os
+import sys
+
+from roamkb.wall.plan import Plan
+from roamkb.wall.plan import keep_plan
+from roamkb.wall.plan import read_plan
+
+#: Linux takes no longer first line, older ones half of it.
+_LONGEST_LINE = 127
+
+
+def launcher_text(plan: str) -> str:
+    """Return the program that runs its arguments behind the wall of the plan at `plan`."""
+    top = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    first = f"#!{sys.executable} -IS"
+    if len(first) > _LONGEST_LINE or len(first.split()) != 2:
+        # as pip does where a path is too long or has blanks: it is a program of both
+        quoted = sys.executable.replace("'", "'\"'\"'")
+        first = f"#!/bin/sh\n'''exec' '{quoted}' -IS \"$0\" \"$@\"\n' '''"
+    return (
+        f"{first}\n"
+        "# made by roamkb install: shell commands of agents run behind a wall around the notes\n"
+        "import sys\n"
+        f"sys.path.append({top!a})\n"
+        "from roamkb.wall.launch import launch\n"
+        f"launch(sys.argv[1:], {plan!a})\n"
+    )
+
+
+def renew_plan(path: str, home: str, account_home: str, state: str, data: str) -> Plan:
+    """Make the plan anew and keep it, unless it says the same already; return it.
+
+    Raises:
+        OSError: the machine can't be looked at.
+    """
+    from roamkb.wall.protected import make_plan
+
+    plan = make_plan((home, account_home), state, data)
+    known = read_plan(path)
+    if known is None or known.rows() != plan.rows():
+        keep_plan(path, plan)
+    return plan
