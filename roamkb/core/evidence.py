@@ -11,10 +11,12 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
 from roamkb.core.ledger import Standing
+from roamkb.core.text import clipped
 from roamkb.core.tokens import STOP_WORDS
 from roamkb.core.tokens import UNSPACED
 from roamkb.core.tokens import terms
@@ -32,6 +34,9 @@ _STROKES: Final = re.compile(r"[/,|]")
 _SHARED_WORDS: Final = 2
 _SAME_SUBJECT: Final = 0.3
 
+#: Letters of a command that are shown.
+_COMMAND: Final = 60
+
 _BLANKS: Final = re.compile(r"\s+")
 _TICKED: Final = re.compile(r"(?<!`)`([^`\n]{1,120})`(?!`)")
 #: A word as code has it: within a path, an option, a call, an address, a dotted or joined name, a version.
@@ -41,6 +46,9 @@ _CODE: Final = re.compile(
     re.ASCII,
 )
 _NUMBER: Final = re.compile(r"\d[\d.,:]*\Z", re.ASCII)
+_CALL: Final = re.compile(r"(?<=\w)\(.*\)?\Z", re.DOTALL)
+#: What stands for a name that differs each time: `<name>`, "2.x", "task#NNN".
+_PLACEHOLDER: Final = re.compile(r"<.*>\Z|\{.*\}\Z|v?\d+\.[xX*]\Z|\w*\W*(?:NN+|XX+)\Z", re.ASCII)
 #: What two words are joined by in prose, with no name in it: "read/write", "e.g.", "client-side".
 _PROSE: Final = re.compile(r"[a-z]+(?:[/-][a-z]+)+\Z|(?:[a-z]\.)+[a-z]?\Z", re.IGNORECASE)
 
@@ -135,7 +143,13 @@ def names_of(text: str) -> tuple[str, ...]:
     bare = _TICKED.sub(" ", text)
     tokens = (token.rstrip(".:-=") for token in _TOKEN.findall(bare))
     written = [token for token in tokens if _is_name(token)]
-    return tuple(dict.fromkeys(one for one in (*ticked, *written) if one))
+    return tuple(dict.fromkeys(one for name in (*ticked, *written) if (one := _bare_name(name))))
+
+
+def _bare_name(name: str) -> str:
+    """Return a name without what a call is called with, and none for a placeholder."""
+    called = _CALL.sub("", name.strip("'\"“”"))
+    return "" if _PLACEHOLDER.match(called) else called
 
 
 def _names_of_code(span: str) -> Iterable[str]:
@@ -236,27 +250,42 @@ def _is_answered(claim: str, quote: str, passages: Sequence[Passage], at: int) -
 def taken_back(claim: str, names: Sequence[str], passages: Sequence[Passage], at: int) -> str:
     """Return what in the session takes back a claim made at `at`; empty where nothing does.
 
-    Only where the work itself shows it: an edit that undoes what the claim is about, or the same command that
-    fails again as it did before the claim.
+    Only where the work itself shows it: an edit that undoes what the claim is about, or a command that fails
+    as it did before, after something was done about it that the claim names. A failure that only repeats
+    bears out who described it.
     """
     later = passages[at + 1 :]
-    before = passages[:at]
-    for passage in later:
+    for place, passage in enumerate(later, start=at + 1):
         if passage.speaker is not Speaker.TOOL:
             continue
-        if passage.has_failed and _is_about(names, claim, passage):
-            for old in reversed(before):
-                if old.command == passage.command and old.tool == passage.tool and old.command:
-                    if old.has_failed and _same_end(old.text, passage.text):
-                        return f"“{passage.command[:60]}” failed again after it was said"
-                    break
+        if passage.has_failed and passage.command and _is_in_vain(claim, names, passages, at, place):
+            return f"“{clipped(passage.command, _COMMAND)}” failed again after it was said"
         if passage.removed and passage.added:
             undone = next(
-                (one for one in before if one.edits == passage.edits and _undoes(passage, one)), None
+                (one for one in passages[:at] if one.edits == passage.edits and _undoes(passage, one)), None
             )
             if undone is not None and _is_about(names, claim, undone):
                 return f"what it is about was undone in {passage.edits[0] if passage.edits else 'a file'}"
     return ""
+
+
+def _is_in_vain(claim: str, names: Sequence[str], passages: Sequence[Passage], at: int, failing: int) -> bool:
+    """Say whether a command fails as it did before the claim, though what the claim names was changed since."""
+    again = passages[failing]
+    alike = (n for n in range(at - 1, -1, -1) if _is_same_call(passages[n], again))
+    before = next(alike, None)
+    if before is None or not passages[before].has_failed or not _same_end(passages[before].text, again.text):
+        return False
+    changes = (
+        one
+        for one in passages[before + 1 : failing]
+        if one.speaker is Speaker.TOOL and (one.edits or one.is_shell) and not _is_same_call(one, again)
+    )
+    return any(_is_about(names, claim, replace(one, text="")) for one in changes)
+
+
+def _is_same_call(one: Passage, other: Passage) -> bool:
+    return one.command == other.command and one.tool == other.tool
 
 
 def attestation_of(standing: Standing) -> Attestation | None:

@@ -110,11 +110,20 @@ def test_a_repeated_failure_takes_back_what_was_said_about_it() -> None:
     """The same command fails as before, after its cause was named."""
     failing = ran("make test", "E: no module yaml_x\nFAILED 3 tests", failed=True)
     said = agent("the cause is that yaml_x isn't on the path; fixed")
+    mended = edited("path = []", 'path = ["yaml_x"]')
     later = ran("make test", "E: no module yaml_x\nFAILED 5 tests", failed=True)
     claim = "Tests fail where yaml_x isn't on the path"
     quote = "the cause is that yaml_x isn't on the path"
     assert weigh(claim, quote, [failing, said]).is_good
-    assert "failed again" in weigh(claim, quote, [failing, said, later]).taken_back
+    assert "failed again" in weigh(claim, quote, [failing, said, mended, later]).taken_back
+    assert "failed again" in weigh(claim, quote, [failing, mended, said, later]).taken_back
+    # what only describes the failure, or is about something else, isn't refuted by it
+    assert weigh(claim, quote, [failing, said, later]).is_good
+    other = agent("the runner of this project prints a line per module")
+    beside = "The runner prints a line per module"
+    assert weigh(
+        beside, other.text, [ran("make x", "runner: a line per module"), failing, other, mended, later]
+    ).is_good
     fixed = ran("make test", "8 passed")
     assert weigh(claim, quote, [failing, said, fixed]).is_good
 
@@ -144,6 +153,8 @@ def test_a_call_of_learn_is_its_own_quote() -> None:
         ("`GITHUB_TOKEN` is enough for v2", ("GITHUB_TOKEN", "v2")),
         ("Go 1.25.6; the flag is --local-time-zone", ("1.25.6", "--local-time-zone")),
         ("ビルドは utf-8 の config.toml を読む", ("utf-8", "config.toml")),
+        ("`load(path, now)` and `store(), dry()` of release 2.x", ("load",)),
+        ("Session '<name>' fails for `task#NNN`, `{id}`", ()),
         ("read/write, client-side, e.g. and/or at 5", ()),
     ],
 )
