@@ -34,6 +34,8 @@ _TELLING = 1000
 #: A cosine that two of three paraphrases reach, and no two statements about different things.
 _NEAR_IN_MEANING = 0.7
 _MOST_OFFERED = 3
+#: Characters of a key that are no mere type.
+_BEGINNING = 12
 
 
 class Asked(Protocol):
@@ -129,9 +131,24 @@ def _sharing_words(state: State, finder: Finder, text: str, type: str | None = N
             yield state.standings[id]
 
 
-def called(log: Log, state: State, name: str) -> Standing:
-    """Return the learning with that id or key, or raise `NotFound` or `Ambiguous`."""
+def called_or_begun(state: State, name: str) -> list[Standing]:
+    """Return the learnings with that id or key; where there is none, those whose keys begin so.
+
+    An ask names keys by their beginnings.
+    """
     found = state.called(name)
+    if found or len(name) < _BEGINNING:
+        return found
+    return [one for one in state.standings.values() if one.learning.key.startswith(name)]
+
+
+def called(log: Log, state: State, name: str) -> Standing:
+    """Return the learning with that id or key, or of the one key that begins so.
+
+    Raises:
+        NotFound, Ambiguous: there is none, or more than one.
+    """
+    found = called_or_begun(state, name)
     if not found:
         raise NotFound(
             name, what="learning", hint="give its key or id, as `roamkb recall WORDS --json` shows them"

@@ -88,7 +88,7 @@ def learn(
         twin, rivals = near(state, finder, saying, limit=ALIKE, besides=old)
         stamps = Stamps(hand, after=contents.last_event)
         if twin is not None:
-            return _repeat(log, contents, twin, saying, stamps)
+            return _repeat(log, contents, twin, saying, stamps, old=old)
         learning = drafted(saying, hand, state)
         disputed = {rival.id for rival in rivals if state.is_disputed(rival)}
         pairs = contradictions(learning.id, [rival.id for rival in rivals], disputed)
@@ -123,17 +123,22 @@ def _check_type(state: State, word: str) -> None:
         )
 
 
-def _repeat(log: Log, contents: Contents, twin: Standing, saying: Saying, stamps: Stamps) -> Learned:
-    """Count `saying` as one more occurrence of `twin`; the lock is held."""
+def _repeat(
+    log: Log, contents: Contents, twin: Standing, saying: Saying, stamps: Stamps, *, old: Standing | None
+) -> Learned:
+    """Count `saying` as one more occurrence of `twin`, in place of `old` if any; the lock is held."""
     fields = repetition(twin.learning, saying)
-    event = stamps.event("repeated", twin.id, task=saying.task or saying.bead, **fields)
-    log.append(events=[event])
-    standing = contents.plus(events=[event]).state().standings[twin.id]
+    events = [stamps.event("repeated", twin.id, task=saying.task or saying.bead, **fields)]
+    if old:
+        events.append(stamps.event("superseded", old.id, by_which=twin.id, reason="rewritten"))
+    log.append(events=events)
+    standing = contents.plus(events=events).state().standings[twin.id]
     return Learned(
         learning=twin.learning,
         outcome="repeated",
         confidence=standing.confidence,
         occurrences=standing.occurrences,
+        superseded=old.learning if old else None,
         path=log.ledger,
     )
 

@@ -16,11 +16,14 @@ from roamkb.core.errors import Ambiguous
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import SecretFound
 from roamkb.core.errors import UsageError
+from roamkb.core.learning import canonical_type
 from roamkb.core.ledger import CONTESTED
 from roamkb.core.ledger import SUPERSEDED
 from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State
 from roamkb.core.proposed_learning import ProposedLearning
+from roamkb.core.proposed_learning import Quoted
+from roamkb.core.proposed_learning import evidence_of
 from roamkb.core.saying import Hand
 from roamkb.core.saying import Saying
 from roamkb.core.saying import Stamps
@@ -38,6 +41,8 @@ class Taken:
     standing: Standing | None = None
     #: What the gate found wrong with it, or why it was refused.
     why: tuple[str, ...] = ()
+    #: Keys of the learnings that it took the place of, which are no longer offered.
+    replaced: tuple[str, ...] = ()
     #: One redacted line, where it was refused.
     text: str = ""
 
@@ -82,21 +87,46 @@ def _take(
         if proposal.mended:
             mend(log, proposal.mended, proposal.claim, hand)
         old = proposal.supersedes or proposal.withdraws
-        learned = learn(_saying(proposal), _whole(log.read().state(), old) if old else None)
+        state = log.read().state()
+        if known := _said_before(state, proposal, hand):
+            replaced = (_replace(log, old, known, hand),) if old else ()
+            standing, why = verify(known.id)
+            return Taken(outcome="repeated", standing=standing, why=why, replaced=replaced)
+        learned = learn(_saying(proposal), old or None)
     except (SecretFound, UsageError, NotFound, Ambiguous) as error:
         return Taken(
             outcome="refused", why=(error.message,), text=redacted(proposal.claim or proposal.withdraws)
         )
     standing, why = verify(learned.learning.id)
-    return Taken(outcome=learned.outcome, standing=standing, why=why)
+    replaced = (learned.superseded.key,) if learned.superseded else ()
+    return Taken(outcome=learned.outcome, standing=standing, why=why, replaced=replaced)
 
 
-def _whole(state: State, name: str) -> str:
-    """Return the key that begins with `name`, as an ask lists it; else the name itself."""
-    if state.called(name):
-        return name
-    begun = {one.learning.key for one in state.standings.values() if one.learning.key.startswith(name)}
-    return begun.pop() if len(begun) == 1 else name
+def _said_before(state: State, proposal: ProposedLearning, hand: Hand) -> Standing | None:
+    """Return the learning that says so by the session's own word and quote; None where there is none.
+
+    Who proposes again what was taken has repeated nothing: it may not have heard that it was taken.
+    """
+    if not hand.session:
+        return None
+    given = Quoted(quote=proposal.quote, source=proposal.source, session=hand.session)
+    for one in state.having("said", proposal.claim):
+        is_same = one.status != SUPERSEDED and one.learning.canonical_type == canonical_type(proposal.type)
+        is_bare = given == Quoted(session=one.learning.session)
+        if is_same and (is_bare or given in evidence_of(one)):
+            return one
+    return None
+
+
+def _replace(log: Log, old: str, new: Standing, hand: Hand) -> str:
+    """Have `new` take the place of what is called `old`, if it hasn't yet; return that one's key."""
+    with log.locked():
+        contents = log.read()
+        standing = called(log, contents.state(), old)
+        if standing.status != SUPERSEDED and standing.id != new.id:
+            stamps = Stamps(hand, after=contents.last_event)
+            log.append(events=[stamps.event("superseded", standing.id, by_which=new.id, reason="rewritten")])
+    return standing.learning.key
 
 
 def _saying(proposal: ProposedLearning) -> Saying:
@@ -108,10 +138,7 @@ def _saying(proposal: ProposedLearning) -> Saying:
         task=proposal.task,
         files=proposal.files,
         confidence=PROPOSED,
-        extra={
-            **({"evidence": told} if told else {}),
-            **({"human_said": True} if proposal.human_said else {}),
-        },
+        extra={"evidence": told} if told else {},
     )
 
 
@@ -119,11 +146,13 @@ def _withdraw(log: Log, name: str, hand: Hand) -> Taken:
     """Take back a learning: at once where the same session said it, else as a doubt that others settle."""
     with log.locked():
         contents = log.read()
-        standing = called(log, contents.state(), _whole(contents.state(), name))
+        standing = called(log, contents.state(), name)
         stamps = Stamps(hand, after=contents.last_event)
         is_own = bool(hand.session) and standing.learning.session == hand.session
         if standing.status == SUPERSEDED:
             return Taken(outcome="withdrawn", standing=standing)
+        if CONTESTED in standing.flags and not is_own:
+            return Taken(outcome="contested", standing=standing)
         if is_own and not standing.is_pinned and not standing.is_overridden:
             event = stamps.event("superseded", standing.id, reason="its session took it back")
         else:

@@ -32,8 +32,11 @@ _ASK: Final = (
     "roamkb: which 0-3 facts from this would a later session want (a cause, a decision and why, how a tool, "
     "CI or API behaves, what the user wants)? None is fine. `roamkb learn --proposals -`: "
     '[{"claim","type":"fact|decision|gotcha|pattern","files","evidence":{"quote":"literal: user\'s or '
-    'yours"}}]; wrong: "supersedes"/"withdraws": KEY.'
+    'yours"}}]'
 )
+_TAKES_BACK: Final = '; wrong: "supersedes"/"withdraws": KEY.'
+#: Of what was taken back by later words or work, and stands until somebody says so.
+_DOUBTED: Final = 'Doubted since; if wrong, "withdraws"/"supersedes":'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,12 +138,13 @@ def ask_text(
 
     `mended` is the name of an error that went away, and the error in a few words.
     """
-    text = _ASK
+    contested = list(contested)
+    text = _ASK + ("." if contested else _TAKES_BACK)
     if mended:
         name, error = mended
         text += f' Fixed by what? "mended":"{name}": '
         text += clipped(error, min(_SHORT_ERROR, LONGEST_ASK - len(text)))
-    for label, keys in (("Still true?", contested), ("Kept:", captured), ("Shown:", shown)):
+    for label, keys in ((_DOUBTED, contested), ("Kept:", captured), ("Shown:", shown)):
         listed = [key[:_SHORT_KEY] for key in keys]
         for number, key in enumerate(listed):
             rest = len(listed) - number - 1

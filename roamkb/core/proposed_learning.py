@@ -24,6 +24,7 @@ _FIELDS: Final = (
     "supersedes",
     "withdraws",
     "mended",
+    # taken, and decides nothing: who spoke the transcript says
     "human_said",
 )
 _HINT: Final = '[{"claim": "…", "type": "fact", "files": ["…"], "evidence": {"quote": "…", "source": "…"}}]'
@@ -48,8 +49,6 @@ class ProposedLearning:
     withdraws: str = ""
     #: The error that the claim says how to fix, as an ask names it.
     mended: str = ""
-    #: Whether a human said so.
-    human_said: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +113,6 @@ def _proposal(number: int, given: object) -> ProposedLearning:
         supersedes=_text(number, given, "supersedes"),
         withdraws=_text(number, given, "withdraws"),
         mended=_text(number, given, "mended"),
-        human_said=given.get("human_said") is True,
     )
     if not found.claim and not found.withdraws:
         raise UsageError(f"proposal {number} claims nothing", hint=_HINT)

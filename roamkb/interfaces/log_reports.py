@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from roamkb.actions.init import Initialised
     from roamkb.actions.learn import Learned
     from roamkb.actions.learn_proposals import Proposals
+    from roamkb.actions.learn_proposals import Taken
     from roamkb.actions.observe import Observed
     from roamkb.actions.recall import LogFigures
     from roamkb.actions.recall import Recall
@@ -97,7 +98,7 @@ def learn(result: "Learned | Proposals") -> Printed:
             else f"known already: {shown(learning.key)}, now {times(result.occurrences)}"
         )
         if result.superseded:
-            what += f", in place of {shown(result.superseded.key)}"
+            what += f", in place of {shown(result.superseded.key)}, which is no longer offered"
         alike = (f"looks like {shown(one.key)}: {_title(one.statement)}" for one in result.looks_like)
         return "\n".join([f"{what} ({as_fraction(result.confidence):.2f})", *alike])
 
@@ -147,13 +148,10 @@ def _proposals(result: "Proposals") -> Printed:
                 "status": standing.status,
                 "confidence": as_fraction(standing.confidence),
                 "why": list(one.why),
+                "replaced": list(one.replaced),
             }
         )
-        lines.append(
-            f"{one.outcome} {shown(standing.learning.key)}: {standing.verdict} "
-            f"({as_fraction(standing.confidence):.2f})"
-            + (f"; {shown('; '.join(one.why))}" if one.why else "")
-        )
+        lines.append(_became(one, standing))
     refused = [one for one in result.taken if one.outcome == "refused"]
     return Printed(
         json={"schema": SCHEMA, "proposals": told, "path": str(result.log.knowledge)},
@@ -161,6 +159,18 @@ def _proposals(result: "Proposals") -> Printed:
         # as for a secret that is said alone: what can't be kept is an error, once nothing was
         status=2 if refused and len(refused) == len(result.taken) else 0,
     )
+
+
+def _became(taken: "Taken", standing: "Standing") -> str:
+    """Say what became of one proposal: of what isn't offered any more, no verdict."""
+    what = f"{taken.outcome} {shown(standing.learning.key)}"
+    if taken.outcome == "withdrawn":
+        return f"{what}: no longer offered"
+    if taken.outcome == "contested":
+        return f"{what}: not offered until that is settled"
+    replaced = "".join(f"; {shown(key)} is replaced and no longer offered" for key in taken.replaced)
+    why = f"; {shown('; '.join(taken.why))}" if taken.why else ""
+    return f"{what}: {standing.verdict} ({as_fraction(standing.confidence):.2f}){replaced}{why}"
 
 
 def observe(result: "Observed") -> Printed:

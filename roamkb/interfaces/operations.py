@@ -223,8 +223,7 @@ OPERATIONS: tuple[Operation, ...] = (
             Parameter(
                 name="proposals",
                 help="Claims with their evidence, instead of TEXT: a list of {claim, type, files, task, "
-                "evidence: {quote, source}, supersedes, withdraws, mended, human_said}; - reads standard "
-                "input.",
+                "evidence: {quote, source}, supersedes, withdraws, mended}; - reads standard input.",
                 shape=Shape.OBJECTS,
                 flags=("--proposals",),
                 metavar="JSON|-",

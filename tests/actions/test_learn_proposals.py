@@ -147,6 +147,50 @@ def test_a_session_takes_back_and_replaces_what_it_said(talked: World) -> None:
     assert [new["key"]] == [one["key"] for one in recalled if one["status"] != "superseded"]
 
 
+def test_the_answer_says_what_is_no_longer_offered(talked: World) -> None:
+    """In plain words, and of what was taken back no verdict."""
+    said = {"claim": "The proxy listens on port 8443", "evidence": {"quote": _QUOTE}}
+    [old] = propose(talked, said)
+    call = ("learn", "--proposals", "-", "--session", SESSION)
+    new = {"claim": "Port 8443 is the proxy's until 443 is free", "supersedes": str(old["key"])[:20]}
+    ran = talked.run(*call, input=json.dumps([new]))
+    assert f"{old['key']} is replaced and no longer offered" in ran.out
+    ran = talked.run(*call, input=json.dumps([new]))
+    assert f"{old['key']} is replaced and no longer offered" in ran.out
+    key = ran.out.split()[1].rstrip(":")
+    assert f"withdrawn {key}: no longer offered\n" == talked.run(*call, input=f'{{"withdraws": "{key}"}}').out
+
+
+def test_what_is_proposed_again_in_its_session_counts_once(talked: World) -> None:
+    """Its agent may not have heard that it was taken; another session that says it repeats it."""
+    said = {"claim": "The proxy listens on port 8443", "evidence": {"quote": _QUOTE}}
+    for outcome in ("new", "repeated", "repeated"):
+        [found] = propose(talked, said)
+        assert outcome == found["outcome"]
+    ran = talked.run("learn", "--proposals", json.dumps([said]), "--session", "other", "--json")
+    assert "repeated" == ran.json["proposals"][0]["outcome"]
+    ledger = (talked.personal / ".roamkb" / "ledger.jsonl").read_text()
+    assert 1 == ledger.count('"event":"repeated"')
+
+
+def test_what_replaces_may_be_known_already(talked: World) -> None:
+    """The other one goes all the same."""
+    first, second = propose(
+        talked, {"claim": "The proxy listens on port 8443"}, {"claim": "The proxy listens"}
+    )
+    [again] = propose(talked, {"claim": "The proxy listens on port 8443", "supersedes": second["key"]})
+    assert ("repeated", first["key"], [second["key"]]) == (again["outcome"], again["key"], again["replaced"])
+    assert "superseded" in talked.run("explain", str(second["key"])).out
+
+
+def test_the_beginning_of_a_key_that_several_have_names_none(talked: World) -> None:
+    """It says which there are."""
+    propose(talked, {"claim": "The proxy listens on port 8443"}, {"claim": "The proxy listens to nobody"})
+    [found] = propose(talked, {"withdraws": "learned-the-proxy"}, status=2)
+    assert "refused" == found["outcome"]
+    assert "2 nodes are called learned-the-proxy" in str(found["why"])
+
+
 def test_another_session_can_only_contest(talked: World) -> None:
     """What it contests is neither offered nor promoted."""
     [said] = propose(talked, {"claim": "The proxy listens on port 8443", "evidence": {"quote": _QUOTE}})

@@ -106,7 +106,10 @@ def test_an_ask_is_short_whatever_it_lists(
 def test_what_is_to_be_settled_comes_first() -> None:
     """Then what the session said, then what it was shown."""
     text = ask_text(captured=["kept-1"], shown=["seen-1"], contested=["doubt-1"])
-    assert text.endswith("KEY. Still true? doubt-1 Kept: kept-1 Shown: seen-1")
+    assert text.endswith(
+        ' Doubted since; if wrong, "withdraws"/"supersedes": doubt-1 Kept: kept-1 Shown: seen-1'
+    )
+    assert '"withdraws": KEY. Kept: kept-1' in ask_text(captured=["kept-1"])
 
 
 @given(st.text("0123456789abcdef", min_size=8, max_size=8), st.text(min_size=20, max_size=300), _KEYS)

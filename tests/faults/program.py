@@ -7,12 +7,14 @@ and not a thousand times. The fork waits until strace holds it; what it says goe
 
 import contextlib
 import ctypes
+import json
 import os
 import sys
 import tempfile
 import time
 import traceback
 from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -22,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from roamkb.actions import consolidate as consolidating
 from roamkb.actions import ingest as ingesting
 from roamkb.actions import learn as learning
+from roamkb.actions import learn_proposals as proposing
 from roamkb.actions import remedy as remedying
 from roamkb.actions import verify as verifying
 from roamkb.actions.init import init
@@ -29,11 +32,15 @@ from roamkb.actions.judges import by_caller
 from roamkb.core.attention import Observation
 from roamkb.core.episodes import Episode
 from roamkb.core.errors import RoamkbError
+from roamkb.core.extraction import parse_extracted
 from roamkb.core.ids import new_id
 from roamkb.core.judging import Judgement
 from roamkb.core.learning import Learning
+from roamkb.core.ledger import Standing
 from roamkb.core.ledger import State as Replayed
 from roamkb.core.model import Kind
+from roamkb.core.proposed_learning import ProposedLearning
+from roamkb.core.proposed_learning import parse_proposals
 from roamkb.core.replay import replay
 from roamkb.core.saying import Hand
 from roamkb.core.saying import Saying
@@ -66,6 +73,16 @@ KNOWN = "Zebras are striped"
 #: An error that went away, and what its agent says of it.
 MENDED = "src/a.c:3:10: fatal error: curl/curl.h: No such file or directory"
 SAID = "The headers of libcurl come with libcurl4-openssl-dev"
+#: What an agent or a model proposes.
+PROPOSED = json.dumps(
+    {
+        "proposals": [
+            {"claim": "Okapis are shy", "evidence": {"quote": "they hide", "source": "okapis.txt"}},
+            {"claim": "Zebras have stripes to confuse flies", "supersedes": "k0"},
+            {"withdraws": "k1"},
+        ]
+    }
+)
 NEW = "Lions sleep for most of the day"
 OTHER = "20260610142900-note-0001.org"
 
@@ -176,13 +193,15 @@ def _hand() -> Hand:
 
 
 def _learn(folder: Path, text: str, *, supersedes: str | None = None) -> str:
-    log, hand = log_of(folder), _hand()
+    return _say(folder, Saying(content=text), _hand(), supersedes=supersedes).learning.id
 
+
+def _say(folder: Path, saying: Saying, hand: Hand, *, supersedes: str | None = None) -> learning.Learned:
     def finder(state: Replayed) -> LogIndex:
         # no index can be kept there, so that it is made in memory
         return LogIndex(Path("/dev/null/index"), {id: one.learning for id, one in state.standings.items()})
 
-    return learning.learn(log, finder, Saying(content=text), hand, supersedes=supersedes).learning.id
+    return learning.learn(log_of(folder), finder, saying, hand, supersedes=supersedes)
 
 
 def learn(folder: Path) -> str:
@@ -211,6 +230,36 @@ def episode(folder: Path) -> str:
 def mend(folder: Path) -> str:
     """Say what fixed it in an agent's words, in place of the deeds."""
     return remedying.mend(log_of(folder), MENDED, SAID, replace(_hand(), session="s-1")).technique
+
+
+def _propose(folder: Path, proposals: Sequence[ProposedLearning], hand: Hand) -> str:
+    log = log_of(folder)
+
+    def verified(id: str) -> tuple[Standing, tuple[str, ...]]:
+        state = log.read().state()
+        tuple(verifying.verify(log, verifying.Gate(state, _bench()), [state.standings[id]], hand))
+        return log.read().state().standings[id], ()
+
+    done = proposing.take_proposals(
+        log,
+        proposals,
+        hand,
+        learn=lambda saying, old: _say(folder, saying, hand, supersedes=old),
+        verify=verified,
+    )
+    return " ".join(one.outcome for one in done.taken)
+
+
+def propose(folder: Path) -> str:
+    """Propose something new, something in place of what is known, and to take something back."""
+    proposals = parse_proposals(json.loads(PROPOSED))
+    return _propose(folder, proposals, replace(_hand(), session="s-1"))
+
+
+def extract(folder: Path) -> str:
+    """Take in what a model answered of a session."""
+    proposals, _ = parse_extracted(json.loads(PROPOSED))
+    return _propose(folder, proposals, replace(_hand(), session="s-1", agent="model"))
 
 
 def source_of(folder: Path) -> Path:
@@ -248,15 +297,18 @@ def verify(folder: Path) -> str:
     """Put all that wants judging through the gate."""
     log = log_of(folder)
     state = log.read().state()
-    bench = verifying.Bench(
+    wanted = [one for one in state.standings.values() if verifying.wants_judging(one)]
+    return f"{len(list(verifying.verify(log, verifying.Gate(state, _bench()), wanted, _hand())))} judged"
+
+
+def _bench() -> verifying.Bench:
+    return verifying.Bench(
         name="caller",
         judge=by_caller(Judgement(scores=scores_of(dict.fromkeys(Scores.__slots__, 0.9)))),
         missing_anchors=lambda _: (),
         boot={},
         shown={},
     )
-    wanted = [one for one in state.standings.values() if verifying.wants_judging(one)]
-    return f"{len(list(verifying.verify(log, verifying.Gate(state, bench), wanted, _hand())))} judged"
 
 
 def amount(folder: Path) -> str:
@@ -330,6 +382,8 @@ TASKS: dict[str, Callable[[Path], str]] = {
         learn_instead,
         episode,
         mend,
+        propose,
+        extract,
         ingest,
         consolidate,
         verify,
@@ -389,7 +443,7 @@ def _import_all() -> None:
         amount(folder)
         source_of(folder).write_bytes(learning_line(fact(1)) + b"\n")
         observe(folder)
-        for task in (ingest, consolidate, verify, episode, mend):
+        for task in (ingest, consolidate, verify, episode, mend, propose, extract):
             task(folder)
 
 

@@ -195,6 +195,8 @@ class Sweep:
     standing: tuple[Fault, ...] = ()
     #: What is only derived may be lost to a power cut.
     is_lasting: bool = True
+    #: Of a task of many steps that reads as others do, which are swept whole: only calls that write.
+    only_writing: bool = False
 
     def run(self, folder: Path, *, most: int | None = None) -> Result:
         """Run the task once for each call and fault; `most` stops at so many broken runs."""
@@ -249,6 +251,8 @@ class Sweep:
                 continue
             name = call["name"]
             seen[name] += 1
+            if self.only_writing and (name in (*READING, "close") or "O_RDONLY" in line):
+                continue
             # strace keeps one fault a name
             if names_folder(line, base.folder) and name not in standing:
                 points.append((name, seen[name]))

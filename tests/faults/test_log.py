@@ -1,5 +1,6 @@
 """Killed or failed at any system call, a log loses no line, and what is said about it is so."""
 
+import json
 import signal
 import tempfile
 from collections.abc import Callable
@@ -59,6 +60,14 @@ def sourced(folder: Path) -> None:
     known(folder)
     lines = [learning_line(program.fact(n)) for n in (0, 1, 2, 1)]
     program.source_of(folder).write_bytes(b"\n".join([*lines, TORN, learning_line(program.fact(3))]) + b"\n")
+
+
+def two_known(folder: Path) -> None:
+    """Lay out a log that says two things and has a torn tail."""
+    known(folder)
+    log = program.log_of(folder)
+    with log.locked():
+        log.append([program.fact(1)])
 
 
 def observed(folder: Path) -> None:
@@ -218,6 +227,41 @@ def as_undisturbed(run: Run, task: Callable[[Path], str], set_up: Callable[[Path
     return ""
 
 
+def proposed(run: Run, task: Callable[[Path], str]) -> str:
+    """Check proposals: acknowledged, all are there and judged; proposed again, each is there once."""
+    log = program.log_of(run.folder)
+    if not log.knowledge.read_bytes().startswith(FULL[0] + b"\n" + TORN):
+        return "what was there isn't"
+    if run.acknowledged and (wrong := _unlike_proposed(run.folder, task)):
+        return f"acknowledged, and {wrong}"
+    if wrong := wrong_manners(run):
+        return wrong
+    for again in ("again", "once more"):
+        task(run.folder)
+        if wrong := _unlike_proposed(run.folder, task):
+            return f"done {again}, {wrong}"
+    return "" if len(log.read().faults) <= 3 else "more than one torn line is left"
+
+
+def _unlike_proposed(folder: Path, task: Callable[[Path], str]) -> str:
+    """Name what isn't as the proposals would have it."""
+    state = program.log_of(folder).read().state()
+    claims = [one["claim"] for one in json.loads(program.PROPOSED)["proposals"] if "claim" in one]
+    for claim in claims:
+        found = [
+            (one.occurrences, one.verdict)
+            for one in state.standings.values()
+            if one.learning.content == claim
+        ]
+        if found != [(1, "verified")]:
+            return f"{claim} is there as {found}"
+    # an extractor replaces nothing
+    is_replaced = state.standings["L0"].status == "superseded"
+    if is_replaced != (task is program.propose) or "contested" not in state.standings["L1"].flags:
+        return "what was known isn't marked"
+    return ""
+
+
 def lines(run: Run) -> list[bytes]:
     """Return what stands in the log and its archive."""
     log = program.log_of(run.folder)
@@ -279,6 +323,10 @@ SWEEPS = [
             (program.ingest, sourced),
             (program.verify, unjudged),
         )
+    ),
+    *(
+        Sweep(task=task.__name__, set_up=two_known, check=partial(proposed, task=task), only_writing=True)
+        for task in (program.propose, program.extract)
     ),
 ]
 
