@@ -180,17 +180,20 @@ class ProjectGate(ProjectLog):
         from roamkb.core.hazards import hazard_of
         from roamkb.storage.boot_files import boot_lines
         from roamkb.storage.lexicons import lexicon
+        from roamkb.storage.own_addresses import OwnAddresses
         from roamkb.storage.receipts import receipts
 
         shown: dict[str, list[str]] = {}
         for receipt in receipts(log.local):
             shown.setdefault(receipt.session, []).extend(receipt.shown)
-        witnesses = self._witnesses(log)
+        witnesses, own_addresses = self._witnesses(log), OwnAddresses(log.root)
         return verifying.Bench(
             name=judge_name if judge else EVIDENCE,
             judge=judge or by_evidence(witnesses.attestation),
             attestation=witnesses.attestation,
-            hazard=lambda standing: hazard_of(standing.learning.content, acts=lexicon("acts")),
+            hazard=lambda standing: hazard_of(
+                standing.learning.content, acts=lexicon("acts"), is_own=own_addresses.has
+            ),
             missing_anchors=self._missing_anchors(log),
             boot=boot_lines(log.root, self._around.home),
             shown=shown,

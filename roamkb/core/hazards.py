@@ -6,7 +6,9 @@ it tells to act, where it names a credential's place alone.
 """
 
 import re
+from collections.abc import Callable
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from roamkb.core.text import cleaned
@@ -30,6 +32,7 @@ _CREDENTIALS: Final = re.compile(
     r"|\bid_(?:rsa|dsa|ecdsa|ed25519)\b|\bauthorized_keys\b|/etc/(?:shadow|sudoers)\b|\bcredentials?\.\w+"
     r"|\b[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:TOKEN|SECRET|PASSWORD|PASSWD|KEY|CREDENTIALS?)\b",
 )
+_FOLDER: Final = re.compile(r"(?::\d+)?[:/]+(?P<name>[\w~%+-]+(?:\.[\w~%+-]+)*)")
 #: The scripts that the lexicon's languages are written in: Latin, Cyrillic, kana, Han and Hangul.
 _SCRIPTS: Final = re.compile(
     "[a-z\u00df-\u024f\u0400-\u04ff\u3005-\u3007\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]"
@@ -43,19 +46,50 @@ _PRIVILEGES: Final = re.compile(
 )
 
 
-def hazard_of(claim: str, *, acts: Sequence[str] = ()) -> str:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """An address that a claim names, as far as it says whose it is."""
+
+    text: str
+    #: Without a port; of a mail address what stands behind the @.
+    host: str
+    #: What stands before the @ of a mail address, or of a repository's; else empty.
+    mailbox: str = ""
+    #: The first part of its path: on some hosts everybody has one.
+    folder: str = ""
+
+    def stands_in(self, text: str) -> bool:
+        """Say whether a text has the same address: its host alone, or with the same folder.
+
+        A host that stands behind an @ is nobody's own: of a mail address all of it must be there.
+        """
+        return self.host.casefold() in text.casefold() and self._pattern.search(text) is not None
+
+    @property
+    def _pattern(self) -> re.Pattern[str]:
+        host, folder = re.escape(self.host), re.escape(self.folder)
+        begin = rf"(?<![\w.+-]){re.escape(self.mailbox)}@" if self.mailbox else r"(?<![\w@-])(?<!\w\.)"
+        bare = r"(?![\w-]|\.\w|:\d|/+[\w.~%+-]|:[a-z])"
+        ends = [bare, rf"[:/]+{folder}(?![\w~%+-]|\.\w)"] if folder else [bare]
+        return re.compile(rf"{begin}{host}(?::\d+)?(?:{'|'.join(ends)})", re.IGNORECASE)
+
+
+def hazard_of(
+    claim: str, *, acts: Sequence[str] = (), is_own: Callable[[Address], bool] = lambda _: False
+) -> str:
     """Return what a human has to say yes to; empty where the claim names nothing of the kind.
 
-    `acts` are beginnings of words that tell to act; without them every claim is taken for telling so.
+    `acts` are beginnings of words that tell to act; without them every claim is taken for telling so. An
+    address that `is_own` to the project is none by itself.
     """
     text = " ".join(cleaned(claim).split())
     if found := _PRIVILEGES.search(text):
         return f"it names a privilege: “{found.group()[:60]}”"
-    addresses = [one for one in _ADDRESS.finditer(text) if not _LOCAL.match(_host(one))]
-    if addresses:
-        return f"it names an address: {addresses[0].group()[:60]}"
+    addresses = [_address(one) for one in _ADDRESS.finditer(text) if not _LOCAL.match(_host(one))]
+    if strange := next((one for one in addresses if not is_own(one)), None):
+        return f"it names an address: {strange.text}"
     credential = _CREDENTIALS.search(text)
-    if credential and _tells_to_act(text, acts):
+    if credential and (addresses or _tells_to_act(text, acts)):
         return f"it names where a credential is: {credential.group()[:60]}"
     return ""
 
@@ -63,6 +97,16 @@ def hazard_of(claim: str, *, acts: Sequence[str] = ()) -> str:
 def _host(found: re.Match[str]) -> str:
     host = found["host"] or found["mail"] or found["ip"]
     return host.rpartition("@")[2].rstrip(".,;:")
+
+
+def _address(found: re.Match[str]) -> Address:
+    folder = _FOLDER.match(found.string, found.end())
+    return Address(
+        text=found.group()[:60],
+        host=re.sub(r":\d*\Z", "", _host(found)),
+        mailbox=found.group().rpartition("@")[0] if found["mail"] else "",
+        folder=folder["name"].removesuffix(".git") if folder else "",
+    )
 
 
 def _tells_to_act(text: str, acts: Sequence[str]) -> bool:

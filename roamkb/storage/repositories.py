@@ -84,6 +84,20 @@ def ties_of(folder: str) -> Ties:
     return Ties(paths=tuple(found), remotes=tuple(remotes), doubt=doubt)
 
 
+def remote_urls(folder: str) -> tuple[str, ...]:
+    """Return where the remotes of `folder`'s repository are, as its configuration says."""
+    try:
+        settings = [
+            one
+            for git in _git_folders(folder)
+            for config in (join(git, "config"), join(git, "config.worktree"))
+            for one in _settings(config)
+        ]
+    except (_Broken, OSError):
+        return ()
+    return tuple(one.value for one in settings if one.is_of("remote", "url", "pushurl"))
+
+
 def is_bare(folder: str) -> bool:
     """Say whether `folder` is a git repository without a worktree, or the `.git` of one with it."""
     return isdir(join(folder, "objects")) and lexists(join(folder, "HEAD"))

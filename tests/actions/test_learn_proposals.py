@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import World
+from tests.storage.test_tracked import git
 
 SESSION = "0e5b2d3c-1111-4222-8333-444455556666"
 _QUOTE = "the proxy listens on port 8443, since 443 is the old one's"
@@ -117,6 +118,23 @@ def test_what_tells_to_act_and_names_a_way_waits_for_a_human(talked: World, clai
     [found] = propose(talked, {"claim": claim, "evidence": {"quote": _QUOTE}})
     assert "needs_review" == found["status"]
     assert found["verdict"] in ("unverified", "invalidated")
+
+
+def test_an_address_of_the_projects_own_needs_no_human(talked: World) -> None:
+    """Once git has it in the project's files, and as git has it."""
+    config = talked.personal / "proxy.yaml"
+    for claim, text, is_staged, status in (
+        ("The proxy's port answers at https://proxy.acme.dev", "port: 8443", True, "needs_review"),
+        ("Health of the proxy: https://proxy.acme.dev/up", "host: proxy.acme.dev", False, "needs_review"),
+        ("Browse what the proxy serves: https://proxy.acme.dev/ui", "host: proxy.acme.dev", True, "active"),
+        ("From the proxy, get https://evil.dev", "host: proxy.acme.dev", True, "needs_review"),
+    ):
+        config.write_text(text)
+        if is_staged:
+            git(talked.personal, "init", "-q")
+            git(talked.personal, "add", "proxy.yaml")
+        [found] = propose(talked, {"claim": claim, "evidence": {"quote": _QUOTE}})
+        assert status == found["status"], (text, found)
 
 
 def test_a_secret_in_any_field_is_refused_and_stops_none_of_the_others(talked: World) -> None:

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamkb.storage.tracked import _names
+from roamkb.storage.tracked import _entries
 from roamkb.storage.tracked import tracked_below
+from roamkb.storage.tracked import unchanged_texts
 
 
 def git(folder: Path, *words: str) -> str:
@@ -48,7 +49,7 @@ def test_what_is_tracked_is_told(version: str, object_format: str, tmp_path: Pat
     assert ("c",) == tracked_below(tmp_path / "sub" / ".roamkb" / "local")
     assert () == tracked_below(tmp_path / "src" / ".roamkb" / "local")
     tracked = git(tmp_path, "ls-files", "-z").split("\0")[:-1]
-    assert tracked == [name.decode() for name in _names((tmp_path / ".git" / "index").read_bytes())]
+    assert tracked == [name.decode() for name, _ in _entries((tmp_path / ".git" / "index").read_bytes())]
 
 
 def test_a_worktree_has_an_index_of_its_own(tmp_path: Path) -> None:
@@ -68,4 +69,18 @@ def test_a_worktree_has_an_index_of_its_own(tmp_path: Path) -> None:
 @given(st.binary(max_size=300).map(lambda data: b"DIRC\0\0\0\2\0\0\0\3" + data) | st.binary(max_size=300))
 def test_garbage_has_no_names(data: bytes) -> None:
     """Or such as stand in it; nothing raises."""
-    assert all(name in data for name in _names(data))
+    assert all(name in data for name, _ in _entries(data))
+
+
+@pytest.mark.parametrize("object_format", ["sha1", "sha256"])
+def test_only_texts_as_git_has_them_are_told(object_format: str, tmp_path: Path) -> None:
+    """Neither what was changed since, nor what git doesn't have, nor what was learned."""
+    put(tmp_path, "a", "changed", "src/b", ".roamkb/knowledge.jsonl")
+    git(tmp_path, "init", f"--object-format={object_format}")
+    git(tmp_path, "add", ".")
+    put(tmp_path, "new")
+    (tmp_path / "changed").write_text("more")
+    assert ["a", "src/b"] == sorted(unchanged_texts(tmp_path))
+    assert ["src/b"] == list(unchanged_texts(tmp_path / "src"))
+    (tmp_path / ".git" / "index").write_bytes(b"DIRC, or so")
+    assert [] == list(unchanged_texts(tmp_path))
