@@ -142,13 +142,14 @@ def ask_text(
     text = _ASK + ("." if contested else _TAKES_BACK)
     if mended:
         name, error = mended
-        text += f' Fixed by what? "mended":"{name}": '
-        text += clipped(error, min(_SHORT_ERROR, LONGEST_ASK - len(text)))
+        cause = f' Add "mended":"{name}" to what mended: '
+        text += cause + clipped(error, min(_SHORT_ERROR, LONGEST_ASK - len(text) - len(cause)))
     for label, keys in ((_DOUBTED, contested), ("Kept:", captured), ("Shown:", shown)):
         listed = [key[:_SHORT_KEY] for key in keys]
         for number, key in enumerate(listed):
             rest = len(listed) - number - 1
-            piece = f" {label} {key}" if number == 0 else f", {key}"
+            end = "" if text.endswith((".", "…")) else "."
+            piece = f"{end} {label} {key}" if number == 0 else f", {key}"
             more = f" (+{rest})" if rest else ""
             if len(text) + len(piece) + len(more) > LONGEST_ASK:
                 text += f" (+{rest + 1})" if len(text) + 6 <= LONGEST_ASK and number else ""

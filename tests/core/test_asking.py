@@ -107,7 +107,7 @@ def test_what_is_to_be_settled_comes_first() -> None:
     """Then what the session said, then what it was shown."""
     text = ask_text(captured=["kept-1"], shown=["seen-1"], contested=["doubt-1"])
     assert text.endswith(
-        ' Doubted since; if wrong, "withdraws"/"supersedes": doubt-1 Kept: kept-1 Shown: seen-1'
+        ' Doubted since; if wrong, "withdraws"/"supersedes": doubt-1. Kept: kept-1. Shown: seen-1'
     )
     assert '"withdraws": KEY. Kept: kept-1' in ask_text(captured=["kept-1"])
 
@@ -117,4 +117,4 @@ def test_an_error_that_went_away_is_named(name: str, error: str, keys: list[str]
     """By what a proposal calls it, and in a few words, before any key."""
     text = ask_text(mended=(name, error), contested=keys, shown=keys)
     assert len(text) <= LONGEST_ASK
-    assert f'"mended":"{name}": ' in text
+    assert f'"mended":"{name}" to what mended: ' in text
