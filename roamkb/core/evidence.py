@@ -270,7 +270,7 @@ def taken_back(claim: str, names: Sequence[str], passages: Sequence[Passage], at
 
 
 def _is_in_vain(claim: str, names: Sequence[str], passages: Sequence[Passage], at: int, failing: int) -> bool:
-    """Say whether a command fails as it did before the claim, though what the claim names was changed since."""
+    """Say whether a command fails as before the claim, though what the claim names was changed since."""
     again = passages[failing]
     alike = (n for n in range(at - 1, -1, -1) if _is_same_call(passages[n], again))
     before = next(alike, None)
