@@ -72,18 +72,13 @@ def die_with_parent(parent: int) -> None:
 # Mounts
 
 
-def enter_namespace(closed: list[str], pinned: list[str]) -> None:
+def enter_namespace(closed: list[str], pinned: list[str], cwd: str) -> None:
     """Show this process and its children `closed` read-only, and keep `pinned` from being moved.
 
     Raises:
         OSError: the system doesn't let this user.
     """
     user, group = os.getuid(), os.getgid()
-    try:
-        cwd = os.getcwd()
-    except OSError:
-        # a folder that is gone still has a way up, which would be outside of the wall
-        cwd = "/"
     try:
         _call("unshare", _NEWNS)
     except PermissionError:
@@ -103,9 +98,14 @@ def enter_namespace(closed: list[str], pinned: list[str]) -> None:
             attributes = _packed((_ATTR_RDONLY, 8), (0, 8), (0, 8), (0, 8))
             place = os.fsencode(path)
             _call("syscall", _MOUNT_SETATTR, _AT_FDCWD, place, _AT_RECURSIVE, attributes, len(attributes))
-    # the folder that the process is in would stay the one below the mount
+    # the folder that the process is in would stay the one below the mount; if it is gone, it has a way up
     os.chdir(cwd)
-    if user == 0:
+    _give_up_rights()
+
+
+def _give_up_rights() -> None:
+    """Keep what this process becomes from gaining rights, and root's from undoing the wall."""
+    if os.getuid() == 0:
         for capability in _DROPPED:
             _prctl(_PR_CAPBSET_DROP, capability)
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
@@ -151,7 +151,7 @@ def enter_landlock(closed: list[str]) -> None:
         above = {path[:at] or "/" for path in closed for at, letter in enumerate(path) if letter == "/"}
         for folder in sorted(above):
             _allow_entries(rules, folder, above.union(closed), handled)
-        _prctl(_PR_SET_NO_NEW_PRIVS, 1)
+        _give_up_rights()
         _call("syscall", _LANDLOCK_RESTRICT, rules, 0)
     finally:
         os.close(rules)

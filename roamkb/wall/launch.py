@@ -30,6 +30,10 @@ _USAGE = "usage: roamkb exec -- COMMAND"
 _OF_BASH_TOOL = " && pwd -P >| "
 #: As shells have them.
 _NOT_EXECUTABLE, _NOT_FOUND, _BY_SIGNAL = 126, 127, 128
+#: Seconds after which a command would be gone that got a signal itself, as one of the group.
+_DELAY = 0.5
+#: The wait status of a program that ended with 1.
+_FAILED = 1 << 8
 #: Sent to one process only: its child is meant. A terminal sends the rest to all of them.
 _PASSED_ON = (_signal.SIGTERM, _signal.SIGHUP, _signal.SIGUSR1, _signal.SIGUSR2)
 _OF_A_TERMINAL = (_signal.SIGINT, _signal.SIGQUIT)
@@ -45,10 +49,15 @@ def main(words: list[str], plan_path: str = "") -> int:
     # Python's own ways, which a program that it becomes would keep
     for number in (_signal.SIGPIPE, _signal.SIGXFSZ):
         _signal.signal(number, _signal.SIG_DFL)
+    is_for_harness = bool(plan_path)
+    if not plan_path:
+        from roamkb.wall.places import usual_plan
+
+        plan_path = usual_plan()
     plan = _plan(plan_path)
     if len(words) == 1:
         line = words[0]
-        shell = _shell(line, is_for_harness=bool(plan_path))
+        shell = _shell(line, is_for_harness=is_for_harness)
         if plan and line in plan.free:
             return _become([shell, "-c", plan.free[line]])
         words = [shell, "-c", line]
@@ -58,7 +67,7 @@ def main(words: list[str], plan_path: str = "") -> int:
     if all(os.statvfs(path).f_flag & os.ST_RDONLY for path in closed):
         # a wall stands already, or there is nothing to be kept
         return _become(words)
-    return _walled(plan, closed, words)
+    return _walled(plan, plan_path, closed, words)
 
 
 def launch(words: list[str], plan_path: str) -> "Never":
@@ -68,10 +77,6 @@ def launch(words: list[str], plan_path: str) -> "Never":
 
 def _plan(path: str) -> Plan | None:
     """Return the plan that counts, made anew where it is missing, spoiled or old; None if it can't be."""
-    if not path:
-        from roamkb.wall.places import usual_plan
-
-        path = usual_plan()
     known = read_plan(path)
     if known and known.is_fresh():
         return known
@@ -80,7 +85,7 @@ def _plan(path: str) -> Plan | None:
         from roamkb.wall.protected import make_plan
 
         homes, state, data = (known.homes, known.state, known.data) if known else usual_places()
-        plan = make_plan(homes, state, data)
+        plan = make_plan(homes, state, data, known)
     except (OSError, ValueError) as error:
         return _warned(known, f"can't be planned: {error}")
     keep_plan(path, plan)
@@ -97,10 +102,11 @@ def _warned(plan: Plan | None, why: str) -> Plan | None:
 
 
 def _cwd() -> str:
+    """Return the current folder; where it was deleted, one in which nothing can be made."""
     try:
         return os.getcwd()
     except OSError:
-        return "/"
+        return "/proc/self/task"
 
 
 def _shell(line: str, *, is_for_harness: bool) -> str:
@@ -133,97 +139,144 @@ def _unrun(words: list[str], why: str | None, status: int) -> int:
     return status
 
 
-def _walled(plan: Plan, closed: list[str], words: list[str]) -> int:
+def _walled(plan: Plan, plan_path: str, closed: list[str], words: list[str]) -> int:
     """Run the command behind the first wall that can be raised."""
     listener = broker.listen()
     os.environ[OUTSIDE] = folders_outside()
+    # until somebody passes them on
+    unblocked = _signal.pthread_sigmask(_signal.SIG_BLOCK, _PASSED_ON + _OF_A_TERMINAL)
     for way, program in plan.ways:
-        child, ready = _start(way, program, closed, plan.pinned, words, listener)
+        wall = _Wall(way, program, closed, plan.pinned)
+        child, ready, told = _start(wall, words, unblocked, listener)
         # closed by the command's start, or by the end of who couldn't raise the wall
         with open(ready, "rb") as pipe:
             fault = pipe.read()
         if not fault:
-            return _end_like(_served(child, listener))
+            status = _served(child, listener, told)
+            if way == BUBBLEWRAP and status == _FAILED and not _has_run(told):
+                return _forgotten(plan_path)
+            return _end_like(status)
+        os.close(told)
         os.waitpid(child, 0)
         _warned(plan, f"can't be raised by {way}: {fault.decode('utf-8', 'replace')}")
     _warned(plan, "doesn't stand: nothing that could raise it works here")
+    _signal.pthread_sigmask(_signal.SIG_SETMASK, unblocked)
     if listener:
         listener.close()
     return _become(words)
 
 
+class _Wall:
+    """One way to keep paths from being written."""
+
+    def __init__(self, way: str, program: str, closed: list[str], pinned: list[str]) -> None:
+        self.way = way
+        self.program = program
+        self.closed = closed
+        self.pinned = pinned
+
+    def raised(self, words: list[str], parent: int, status: int) -> list[str]:
+        """Raise it around this process, and return what to run then.
+
+        Raises:
+            OSError: it can't be.
+        """
+        if self.way in (NAMESPACE, LANDLOCK):
+            from roamkb.wall import kernel
+
+            if self.way == NAMESPACE:
+                kernel.enter_namespace(self.closed, self.pinned, _cwd())
+            else:
+                kernel.enter_landlock(self.closed)
+            kernel.die_with_parent(parent)
+            return words
+        from roamkb.wall import programs
+
+        if not os.access(self.program, os.X_OK):
+            raise FileNotFoundError(2, f"{self.program} is gone")
+        if self.way == SEATBELT:
+            return [self.program, "-p", programs.seatbelt_profile(self.closed, self.pinned), *words]
+        folders = [""] if "/" in words[0] else os.get_exec_path()
+        if not any(os.access(os.path.join(folder, words[0]), os.X_OK) for folder in folders):
+            # our status says so, and bubblewrap's wouldn't; it needs no wall
+            return words
+        os.set_inheritable(status, True)
+        return programs.bubblewrap_words(self.program, self.closed, self.pinned, _cwd(), status) + words
+
+
 def _start(
-    way: str,
-    program: str,
-    closed: list[str],
-    pinned: list[str],
-    words: list[str],
-    listener: broker.Listener | None,
-) -> tuple[int, int]:
-    """Return the process that becomes the command, and a pipe that tells if the wall couldn't be raised."""
+    wall: _Wall, words: list[str], unblocked: object, listener: broker.Listener | None
+) -> tuple[int, int, int]:
+    """Return the process that becomes the command, and two pipes: why there is no wall, how it ended."""
     ready, fault = os.pipe()
+    told, status = os.pipe()
     parent = os.getpid()
     child = os.fork()
     if child:
         os.close(fault)
-        return child, ready
-    status = _NOT_EXECUTABLE
+        os.close(status)
+        return child, ready, told
+    end = _NOT_EXECUTABLE
     try:
+        _signal.pthread_sigmask(_signal.SIG_SETMASK, unblocked)
         if listener:
             os.environ.update(listener.environment)
         try:
-            words = _raised(way, program, closed, pinned, words, parent)
+            words = wall.raised(words, parent, status)
         except Exception as error:  # noqa: BLE001 - whatever it is, the next wall is tried
             os.write(fault, (str(error) or repr(error)).encode("utf-8", "replace"))
         else:
-            status = _become(words)
+            end = _become(words)
     finally:
-        os._exit(status)
+        os._exit(end)
 
 
-def _raised(
-    way: str, program: str, closed: list[str], pinned: list[str], words: list[str], parent: int
-) -> list[str]:
-    """Raise the wall around this process, and return what to run then.
-
-    Raises:
-        OSError: it can't be.
-    """
-    if way in (NAMESPACE, LANDLOCK):
-        from roamkb.wall import kernel
-
-        if way == NAMESPACE:
-            kernel.enter_namespace(closed, pinned)
-        else:
-            kernel.enter_landlock(closed)
-        kernel.die_with_parent(parent)
-        return words
-    from roamkb.wall import programs
-
-    if way == BUBBLEWRAP:
-        return programs.bubblewrap_words(program, closed, pinned, cwd=_cwd()) + words
-    if way == SEATBELT:
-        return [program, "-p", programs.seatbelt_profile(closed, pinned), *words]
-    raise OSError(0, f"no such wall: {way}")
-
-
-def _served(child: int, listener: broker.Listener | None) -> int:
+def _served(child: int, listener: broker.Listener | None, told: int) -> int:
     """Wait for the command, pass on what only we were told, and return its wait status."""
-    passed_on: tuple[int, ...] = _PASSED_ON
-    if _is_at_terminal():
-        for number in _OF_A_TERMINAL:
-            _signal.signal(number, _signal.SIG_IGN)
-    else:
-        passed_on += _OF_A_TERMINAL
+    waiting: list[int] = []
+
+    def pass_on(number: int, _frame: object) -> None:
+        waiting.append(number)
+        _signal.setitimer(_signal.ITIMER_REAL, _DELAY)
+
+    def send(_number: int, _frame: object) -> None:
+        while waiting:
+            try:
+                os.kill(child, waiting.pop(0))
+            except ProcessLookupError:
+                return
+
+    _signal.signal(_signal.SIGALRM, send)
+    is_at_terminal = _is_at_terminal()
+    for number in _PASSED_ON + _OF_A_TERMINAL:
+        if _signal.getsignal(number) == _signal.SIG_IGN:
+            continue
+        is_heard = is_at_terminal and number in _OF_A_TERMINAL
+        _signal.signal(number, _signal.SIG_IGN if is_heard else pass_on)
+    _signal.pthread_sigmask(_signal.SIG_UNBLOCK, _PASSED_ON + _OF_A_TERMINAL)
     # a pipe ends when the command closes it, not when we do
     nothing = os.open(os.devnull, os.O_RDWR)
     for fd in range(3):
         os.dup2(nothing, fd)
-    ours = listener.socket.fileno() if listener else 3
-    os.closerange(3, ours)
-    os.closerange(ours + 1, 1 << 20)
-    heard = [number for number in passed_on if _signal.getsignal(number) != _signal.SIG_IGN]
-    return broker.serve(listener, child, heard)
+    kept = sorted({told, listener.socket.fileno() if listener else told})
+    for after, before in zip([2, *kept], [*kept, 1 << 20], strict=True):
+        os.closerange(after + 1, before)
+    return broker.serve(listener, child, ())
+
+
+def _has_run(told: int) -> bool:
+    """Say whether bubblewrap says how the command ended: otherwise it never began."""
+    with open(told, "rb") as pipe:
+        return b"exit-code" in pipe.read()
+
+
+def _forgotten(plan_path: str) -> int:
+    """Have the next command find out what works here now; this one didn't run, as bubblewrap itself said."""
+    try:
+        os.unlink(plan_path)
+    except OSError:
+        return _NOT_EXECUTABLE
+    return _NOT_EXECUTABLE
 
 
 def _is_at_terminal() -> bool:

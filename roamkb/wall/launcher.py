@@ -41,8 +41,8 @@ def renew_plan(path: str, home: str, account_home: str, state: str, data: str) -
     """
     from roamkb.wall.protected import make_plan
 
-    plan = make_plan((home, account_home), state, data)
     known = read_plan(path)
+    plan = make_plan((home, account_home), state, data, known)
     if known is None or known.rows() != plan.rows():
         keep_plan(path, plan)
     return plan

@@ -25,6 +25,8 @@ class Plan:
         self.ways: list[tuple[str, str]] = []
         #: Files that it was made from, as they were then.
         self.sources: list[tuple[str, str]] = []
+        #: Where the notes are, by every name: what counts on where no rule can be read any more.
+        self.notes: list[str] = []
         #: Real paths that may not be written, or anything below them.
         self.closed: list[str] = []
         #: The same, but for commands that are run at or below a folder: roamkb's own checkout.
@@ -48,6 +50,7 @@ class Plan:
             *(("home", home, "") for home in self.homes),
             ("folders", self.state, self.data),
             *(("source", *source) for source in self.sources),
+            *(("notes", path, "") for path in self.notes),
             *(("closed", path, "") for path in self.closed),
             *(("closed-but", *one) for one in self.closed_but),
             *(("pinned", path, "") for path in self.pinned),
@@ -89,6 +92,8 @@ def read_plan(path: str) -> Plan | None:
             plan.ways.append((one, other))
         elif kind == "source":
             plan.sources.append((one, other))
+        elif kind == "notes":
+            plan.notes.append(one)
         elif kind == "closed":
             plan.closed.append(one)
         elif kind == "closed-but":

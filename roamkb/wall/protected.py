@@ -38,27 +38,29 @@ _EVENTS = (
 _TRUE = ("/bin/true", "/usr/bin/true")
 
 
-def make_plan(homes: Sequence[str], state: str, data: str) -> Plan:
+def make_plan(homes: Sequence[str], state: str, data: str, known: Plan | None) -> Plan:
     """Return the plan for who has these homes, this state folder and this data folder.
+
+    Where no rule says any more where the notes are, what is `known` of them counts.
 
     Raises:
         OSError: the machine can't be looked at.
     """
-    plan = gathered(homes, state, data)
+    plan = gathered(homes, state, data, known.notes if known else ())
     plan.ways = list(ways())
     return plan
 
 
-def gathered(homes: Sequence[str], state: str, data: str) -> Plan:
+def gathered(homes: Sequence[str], state: str, data: str, known: Sequence[str] = ()) -> Plan:
     """Return the plan without the walls that work here: to try them takes a moment."""
     plan = Plan()
     plan.homes, plan.state, plan.data = list(dict.fromkeys(homes)), state, data
     homes = [home for home in dict.fromkeys(map(os.path.realpath, homes)) if home != "/"]
-    notes = [
-        name
-        for name in map(os.path.realpath, names_of_kb(homes, state))
-        if not any(is_within(home, name) for home in homes)
+    names = names_of_kb(homes, state) or known
+    plan.notes = [
+        name for name in names if not any(is_within(home, os.path.realpath(name)) for home in homes)
     ]
+    notes = [os.path.realpath(name) for name in plan.notes]
     rules = [place for rule in rule_files(homes) for place in (os.path.dirname(rule), rule)]
     settings = [os.path.join(home, name) for home in homes for name in _SETTINGS]
     texts = [path for home in homes for name in _TEXTS if _has_block(path := os.path.join(home, name))]
@@ -163,7 +165,7 @@ def ways() -> Iterator[tuple[str, str]]:
         return
     from roamkb.wall import kernel
 
-    if _succeeds_in_child(lambda: kernel.enter_namespace([os.path.dirname(__file__)], [])):
+    if _succeeds_in_child(lambda: kernel.enter_namespace([os.path.dirname(__file__)], [], "/")):
         yield NAMESPACE, ""
     for program in ("/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"):
         if os.access(program, os.X_OK) and _runs(program):
@@ -178,7 +180,7 @@ def _runs(bubblewrap: str) -> bool:
     from roamkb.wall.programs import bubblewrap_words
 
     true = next((path for path in _TRUE if os.access(path, os.X_OK)), "true")
-    words = [*bubblewrap_words(bubblewrap, [os.path.dirname(__file__)], [], cwd="/"), true]
+    words = [*bubblewrap_words(bubblewrap, [os.path.dirname(__file__)], [], "/", 1), true]
     nothing = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in range(3)]
     child = os.posix_spawn(bubblewrap, words, os.environ, file_actions=nothing)
     return os.waitpid(child, 0)[1] == 0
