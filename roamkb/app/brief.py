@@ -89,6 +89,7 @@ class ProjectBrief(ProjectTasks):
         nodes, copies, trouble = self._nodes_about(at_hand.title, besides=said)
         unknown = "" if log or is_narrow else self._unadopted()
         wrong = () if is_narrow else (troubles(log.local, now=hand.ts) if log else ())
+        open_ = "" if is_narrow or by == "brief" else self._wall_trouble()
         _, found = told(
             Brief(
                 project=project,
@@ -103,7 +104,7 @@ class ProjectBrief(ProjectTasks):
                 to_review=to_review,
                 contradicting=contradicting,
                 conflict_copies=0 if is_narrow else copies,
-                troubles=(*wrong, *filter(None, [trouble, unknown])),
+                troubles=(*wrong, *filter(None, [open_, trouble, unknown])),
             ),
             nonce="0" * 8,
         )
@@ -206,6 +207,19 @@ class ProjectBrief(ProjectTasks):
             with suppress(RoamkbError):
                 require_as_strict(self._session(), self._place, "")
                 keep_receipt(log.local, hand, ids, by=by, task=task)
+
+    def _wall_trouble(self) -> str:
+        """Return why nothing keeps this session's commands out of the notes; empty where something does."""
+        from roamkb.storage.harnesses import CLAUDE_SETTINGS
+
+        around = self._around
+        if not around.environment.get("CLAUDE_PROJECT_DIR"):
+            return ""
+        from roamkb.formats.wall_settings import wall_trouble
+        from roamkb.storage.disk import read_file
+
+        data = read_file(around.home / CLAUDE_SETTINGS)
+        return wall_trouble(data, around.environment) if isinstance(data, bytes) else ""
 
     def _kb_folder(self) -> Path | None:
         from roamkb.storage.places import find_rule

@@ -60,27 +60,28 @@ class Upkeep(Foundation):
         import platform
 
         from roamkb import __version__
+        from roamkb.actions.checks_of_wall import checks_of_wall
         from roamkb.actions.doctor import Patient
         from roamkb.actions.doctor import doctor
+        from roamkb.core.checkup import Checkup
         from roamkb.storage.places import find_rule
 
         rule = find_rule(self._around.home, account_home=self._around.account_home)
         log = None
         with suppress(RoamkbError):
             log = self.log.whole()
-        return doctor(
-            Patient(
-                rule=rule,
-                project=self._project,
-                home=self._around.home,
-                search_path=self._around.environment.get("PATH", ""),
-                host=platform.node(),
-                state=self._state,
-                now=self._around.now(),
-                version=__version__,
-                log=log,
-            )
+        patient = Patient(
+            rule=rule,
+            project=self._project,
+            home=self._around.home,
+            search_path=self._around.environment.get("PATH", ""),
+            host=platform.node(),
+            state=self._state,
+            now=self._around.now(),
+            version=__version__,
+            log=log,
         )
+        return Checkup(checks=(*doctor(patient).checks, *checks_of_wall(patient, self._wall)))
 
     def install(
         self,

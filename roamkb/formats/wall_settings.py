@@ -4,6 +4,7 @@
 `sandbox.filesystem.denyWrite` keeps the same paths. Every other byte of the file stays.
 """
 
+from collections.abc import Mapping
 from collections.abc import Sequence
 
 from roamkb.formats.json_text import BadJson
@@ -12,6 +13,8 @@ from roamkb.formats.json_text import parse_json
 from roamkb.formats.json_text import with_item
 from roamkb.formats.json_text import with_value
 from roamkb.formats.json_text import without
+from roamkb.formats.settings_json import find_plugin
+from roamkb.formats.settings_json import own_handlers
 
 PREFIX = "CLAUDE_CODE_SHELL_PREFIX"
 #: How the path of a launcher of ours ends, wherever the data folder is.
@@ -35,6 +38,26 @@ def shell_prefix(data: bytes) -> str:
 def is_ours(prefix: str) -> bool:
     """Say whether a shell prefix is a launcher of roamkb's."""
     return prefix.endswith(_OURS)
+
+
+def wall_trouble(data: bytes, environment: Mapping[str, str]) -> str:
+    """Return why no wall stands around a session's shell commands, in one line; empty where one does.
+
+    Only where the settings have hooks of roamkb's: what a hook finds around it is what commands are run by.
+    """
+    try:
+        wanted = shell_prefix(data)
+        if not own_handlers(data) and not find_plugin(data):
+            return ""
+    except BadJson:
+        # `doctor` says it
+        return ""
+    effect = "shell commands are only judged before they run"
+    if not is_ours(wanted):
+        return f"no wall keeps shell commands out of the notes (`roamkb doctor` says why): {effect}"
+    if environment.get(PREFIX) != wanted:
+        return f"the wall around the notes is off in this session, as {PREFIX} isn't roamkb's: {effect}"
+    return ""
 
 
 def with_wall(data: bytes, launcher: str, closed: Sequence[str]) -> bytes:

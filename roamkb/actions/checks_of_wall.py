@@ -1,0 +1,115 @@
+"""What `doctor` says of the wall: it is proved by trying to write through it."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from roamkb.actions.wall import WALLS
+from roamkb.actions.wall import Wall
+from roamkb.core.checkup import Check
+from roamkb.core.checkup import looked
+from roamkb.core.errors import BadRule
+from roamkb.core.installation import Held
+from roamkb.formats.codex_sandbox import NONE
+from roamkb.formats.codex_sandbox import sandbox_mode
+from roamkb.formats.codex_sandbox import writable_above
+from roamkb.formats.settings_json import find_plugin
+from roamkb.formats.settings_json import own_handlers
+from roamkb.formats.wall_settings import PREFIX
+from roamkb.formats.wall_settings import is_ours
+from roamkb.formats.wall_settings import shell_prefix
+from roamkb.storage.checkup import Patient
+from roamkb.storage.harnesses import CLAUDE_SETTINGS
+from roamkb.storage.harnesses import CODEX_CONFIG
+from roamkb.storage.harnesses import CODEX_HOOKS
+from roamkb.storage.installed import look
+from roamkb.storage.installed import real_path
+from roamkb.wall.protected import ways
+
+#: Far above what a command needs on a slow machine.
+_PATIENCE = 60
+#: No note by its name, and nothing that a syncer would keep for long.
+_PROBE = ".roamkb-doctor-probe"
+_INSTALL = "`roamkb install --claude` puts it before Claude Code's shell commands"
+
+
+def checks_of_wall(patient: Patient, wall: Wall) -> Iterator[Check]:
+    """Yield what keeps each harness's commands from writing to the notes."""
+    claude, codex = _content(patient.home / CLAUDE_SETTINGS), _content(patient.home / CODEX_HOOKS)
+    yield looked("wall", lambda: _claude(patient, wall, claude))
+    if codex.strip() and own_handlers(codex):
+        yield looked("wall for Codex", lambda: _codex(patient))
+
+
+def _claude(patient: Patient, wall: Wall, settings: bytes) -> Check:
+    name = "wall"
+    prefix = shell_prefix(settings) if settings.strip() else ""
+    works = next(ways(), None)
+    if works is None:
+        said = "nothing here can keep a command from writing to the notes; what it would do is only judged"
+        return Check(name=name, ok=False, detail=said, fix="install bubblewrap, or a Linux from 5.19 on")
+    how = WALLS[works[0]]
+    if not prefix:
+        hooked = bool(settings.strip()) and bool(own_handlers(settings) or find_plugin(settings))
+        said = f"{how} would work, and no harness runs its commands by it; `roamkb exec -- COMMAND` does"
+        return Check(name=name, ok=not hooked, detail=said, fix=_INSTALL)
+    if not is_ours(prefix):
+        said = f"{PREFIX} in the settings is your own, {prefix}: its commands have no wall of roamkb's"
+        return Check(
+            name=name, ok=True, detail=said, fix="without it, `roamkb install --claude` puts one there"
+        )
+    if isinstance(patient.rule, BadRule):
+        wall.plan()
+        return Check(name=name, ok=True, detail=f"by {how}, around what the last good rule named")
+    wall.plan()
+    if fault := _breach(Path(prefix), patient.rule.kb):
+        return Check(name=name, ok=False, detail=fault, fix="`roamkb install --claude` makes it anew")
+    return Check(name=name, ok=True, detail=f"by {how}; a command that tried couldn't write to the notes")
+
+
+def _breach(launcher: Path, kb: Path) -> str:
+    """Return what is wrong with a wall, having tried to make a file in the notes' folder through it."""
+    probe = kb / f"{_PROBE}-{os.getpid()}"
+    try:
+        done = subprocess.run(
+            [launcher, "/bin/sh", "-c", 'echo tried; : > "$1"', "sh", probe],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_PATIENCE,
+            cwd="/",
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return f"a command behind it doesn't end within {_PATIENCE} s"
+    except OSError as error:
+        return f"{launcher} can't be run: {error.strerror}; no shell command of Claude Code's can"
+    if probe.exists():
+        probe.unlink()
+        return "a command behind it could write to the notes"
+    if done.stdout != b"tried\n":
+        return f"{launcher} doesn't run a command (status {done.returncode})"
+    return ""
+
+
+def _codex(patient: Patient) -> Check:
+    name, config = "wall for Codex", _content(patient.home / CODEX_CONFIG)
+    fix = "start it as `roamkb exec -- codex`: all of it is behind a wall then"
+    try:
+        mode = sandbox_mode(config)
+        kb = "" if isinstance(patient.rule, BadRule) else str(real_path(patient.rule.kb))
+        root = writable_above(config, kb, str(patient.home)) if kb else ""
+    except ValueError as error:
+        return Check(name=name, ok=False, detail=f"config.toml can't be read: {error}", fix="put it right")
+    if mode == NONE:
+        return Check(name=name, ok=False, detail=f"none: sandbox_mode is {NONE}", fix=fix)
+    if root:
+        said = f"none: writable_roots names {root}, where the notes are"
+        return Check(name=name, ok=False, detail=said, fix=f"take that out, or {fix}")
+    said = f"its own sandbox ({mode}) lets nothing be written outside of the project"
+    return Check(name=name, ok=True, detail=said)
+
+
+def _content(path: Path) -> bytes:
+    found = look(real_path(path))
+    return found.data if isinstance(found, Held) else b""
