@@ -89,7 +89,7 @@ class ProjectBrief(ProjectTasks):
         nodes, copies, trouble = self._nodes_about(at_hand.title, besides=said)
         unknown = "" if log or is_narrow else self._unadopted()
         wrong = () if is_narrow else (troubles(log.local, now=hand.ts) if log else ())
-        open_ = "" if is_narrow or by == "brief" else self._wall_trouble()
+        wall = "" if is_narrow else self._wall_trouble()
         _, found = told(
             Brief(
                 project=project,
@@ -104,7 +104,7 @@ class ProjectBrief(ProjectTasks):
                 to_review=to_review,
                 contradicting=contradicting,
                 conflict_copies=0 if is_narrow else copies,
-                troubles=(*wrong, *filter(None, [open_, trouble, unknown])),
+                troubles=(*wrong, *filter(None, [wall, trouble, unknown])),
             ),
             nonce="0" * 8,
         )
@@ -213,6 +213,7 @@ class ProjectBrief(ProjectTasks):
         from roamkb.storage.harnesses import CLAUDE_SETTINGS
 
         around = self._around
+        # Claude Code alone sets it, for its hooks and servers
         if not around.environment.get("CLAUDE_PROJECT_DIR"):
             return ""
         from roamkb.formats.wall_settings import wall_trouble

@@ -265,7 +265,7 @@ def test_an_ordinary_command_gives_what_it_gives_without(walled: Walled, line: s
         check=False,
     )
     (walled.world.personal / "file").write_text("a\n")
-    ran = walled.run(line, **more)
+    ran = walled.run(line, N=more["N"], K=more["K"], OUTER=more["OUTER"])
     assert (plain.returncode, plain.stdout, plain.stderr) == (ran.status, ran.out, ran.err)
 
 

@@ -1,0 +1,214 @@
+"""The wall as `install` puts it in place, `doctor` proves it and a session hears of it."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from roamkb.formats.wall_settings import PREFIX
+from roamkb.formats.wall_settings import with_wall
+from roamkb.formats.wall_settings import without_wall
+from roamkb.wall.launcher import launcher_text
+from roamkb.wall.programs import seatbelt_profile
+from tests.conftest import World
+from tests.programs import command_in
+
+_SETTINGS = ".claude/settings.json"
+
+
+@pytest.fixture
+def installed(world: World) -> World:
+    """A person's machine with hooks and the wall for Claude Code."""
+    command_in(world.home)
+    # the rule is the test's own
+    assert world.run("install", "--claude", "--yes", cwd=world.home).status == 2
+    return world
+
+
+def launcher(world: World) -> Path:
+    """Return what Claude Code runs its shell commands by."""
+    settings = json.loads((world.home / _SETTINGS).read_text())
+    return Path(settings["env"][PREFIX])
+
+
+def checked(world: World, name: str) -> dict[str, object]:
+    """Return what `doctor` says about one thing."""
+    checks = world.run("doctor", "--json").json["checks"]
+    assert isinstance(checks, list)
+    (found,) = [check for check in checks if check["name"] == name]
+    assert isinstance(found, dict)
+    return found
+
+
+def say(world: World, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
+    """Run the launcher as Claude Code does."""
+    return subprocess.run(
+        [launcher(world), *words],
+        cwd=world.personal,
+        env={**world.environment(), "SHELL": "/bin/bash", **more},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_install_says_which_wall_it_is_and_commands_run_by_it(installed: World) -> None:
+    """A second run changes nothing; uninstall leaves nothing."""
+    again = installed.run("install", "--claude", "--yes", cwd=installed.home)
+    assert re.search(
+        r"^skip  wall: \S+/wall/shell \(around shell commands, by .+\)$", again.out, re.MULTILINE
+    )
+    ran = say(installed, f"echo in; echo x > {installed.kb}/x && pwd -P >| /dev/null")
+    assert (1, "in\n") == (ran.returncode, ran.stdout)
+    assert {} == installed.files()
+    place = launcher(installed)
+    assert checked(installed, "wall")["ok"]
+    gone = installed.run("uninstall", "--claude", cwd=installed.home)
+    assert "remove wall" in gone.out
+    assert not place.parent.exists()
+    assert not (installed.home / _SETTINGS).exists()
+
+
+def test_a_prefix_of_the_user_s_own_stays(world: World) -> None:
+    """And it is said that there is no wall then."""
+    command_in(world.home)
+    settings = world.home / _SETTINGS
+    settings.write_text(json.dumps({"env": {PREFIX: "/opt/audit"}}))
+    said = world.run("install", "--claude", "--yes", cwd=world.home).out
+    assert f"offer wall: ({settings} has a {PREFIX} of yours, and it stays" in said
+    assert "/opt/audit" == json.loads(settings.read_text())["env"][PREFIX]
+    assert not (world.home / ".local/share/roamkb/wall/shell").exists()
+    world.run("uninstall", "--claude", cwd=world.home)
+    assert {"env": {PREFIX: "/opt/audit"}} == json.loads(settings.read_text())
+
+
+def test_doctor_finds_a_wall_that_can_be_written_through(installed: World) -> None:
+    """It tries, and leaves nothing in the notes."""
+    place = launcher(installed)
+    place.write_text('#!/bin/sh\nexec "$@"\n')
+    found = checked(installed, "wall")
+    assert (False, "a command behind it could write to the notes") == (found["ok"], found["detail"])
+    assert {} == installed.files()
+    place.unlink()
+    assert "can't be run" in str(checked(installed, "wall")["detail"])
+
+
+def test_a_session_hears_of_a_wall_that_is_off(installed: World) -> None:
+    """A project's settings may have taken it away; one line says so, and none where it stands."""
+    payload = {
+        "session_id": "s1",
+        "hook_event_name": "SessionStart",
+        "cwd": str(installed.personal),
+        "source": "startup",
+    }
+    said = []
+    for prefix in (str(launcher(installed)), "", "/tmp/other"):
+        extra = {"CLAUDE_PROJECT_DIR": str(installed.personal), **({PREFIX: prefix} if prefix else {})}
+        said.append(installed.run("hook", "session-start", input=json.dumps(payload), extra=extra).out)
+    assert [0, 1, 1] == [text.count("the wall around the notes is off in this session") for text in said]
+
+
+def test_own_hooks_and_the_user_s_go_through_and_a_project_s_do_not(installed: World) -> None:
+    """By what the user's own settings say, which nothing behind the wall can change."""
+    settings = installed.home / _SETTINGS
+    told = json.loads(settings.read_text())
+    theirs = f"echo out > {installed.kb}/theirs"
+    told["hooks"]["Stop"].append({"hooks": [{"type": "command", "command": theirs}]})
+    settings.write_text(json.dumps(told))
+    assert 0 == say(installed, theirs).returncode
+    assert (installed.kb / "theirs").exists()
+    assert say(installed, f"{theirs} ").returncode
+    own = told["hooks"]["SessionStart"][0]["hooks"][0]["command"]
+    assert "{}" == say(installed, own).stdout.strip()
+    assert "{}" == say(installed, "roamkb hook session-start").stdout.strip()
+
+
+def test_the_launcher_costs_little_more_than_python_s_start(installed: World) -> None:
+    """In CPU, beside a bare Python of the same machine, all included; twice the promise, as machines differ."""
+
+    def cost(*words: str | Path) -> float:
+        before = os.times()
+        for _ in range(20):
+            subprocess.run(words, cwd=installed.personal, env=installed.environment(), check=True)
+        after = os.times()
+        return after.children_user + after.children_system - before.children_user - before.children_system
+
+    true = shutil.which("true") or "true"
+    say(installed, true)
+    bare = cost(sys.executable, "-c", "pass")
+    assert cost(launcher(installed), true, "x") - cost(true) < 2.6 * bare
+
+
+def test_the_launcher_starts_a_python_of_any_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With blanks in it, or longer than a first line may be."""
+    folder = tmp_path / ("a place " + "x" * 150)
+    folder.mkdir()
+    python = folder / "python'3"
+    python.symlink_to(sys.executable)
+    monkeypatch.setattr(sys, "executable", str(python))
+    file = tmp_path / "shell"
+    file.write_text(launcher_text(str(tmp_path / "plan")))
+    file.chmod(0o755)
+    done = subprocess.run(
+        [file], env={"HOME": str(tmp_path), "PATH": os.environ["PATH"]}, capture_output=True, check=False
+    )
+    assert (2, b"usage: roamkb exec -- COMMAND\n") == (done.returncode, done.stderr)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{\n  "a": 1\n}\n',
+        '{"env": {"A": "b"}, "z": 1}',
+        '{"sandbox": {"enabled": true}}',
+        '{"sandbox": {"enabled": true, "filesystem": {"denyWrite": ["/x"]}}}',
+        '{"sandbox": {"enabled": true, "filesystem": {"allowWrite": ["/x"]}}}',
+        '{"sandbox": {"enabled": false}}',
+    ],
+)
+def test_settings_are_as_before_when_the_wall_is_taken_out(text: str) -> None:
+    """Byte for byte; the harness's own sandbox gets what is closed where it is on."""
+    launcher = "/home/u/.local/share/roamkb/wall/shell"
+    put = with_wall(text.encode(), launcher, ("/home/u/roam", "/home/u/.claude/rules"))
+    told = json.loads(put)
+    assert launcher == told["env"][PREFIX]
+    denied = told.get("sandbox", {}).get("filesystem", {}).get("denyWrite", [])
+    assert ("/home/u/roam" in denied) == ('"enabled": true' in text)
+    assert put == with_wall(put, launcher, ("/home/u/roam", "/home/u/.claude/rules"))
+    assert text == without_wall(put, ("/home/u/roam", "/home/u/.claude/rules")).decode()
+
+
+def test_the_profile_for_macos_denies_each_way_to_write() -> None:
+    """Below what is closed, and to move what lies above; a name is quoted as Scheme does."""
+    assert (
+        "(version 1)\n"
+        "(allow default)\n"
+        '(deny file-write* file-link\n  (subpath "/u/a \\"b\\\\c")\n  (subpath "/u/roam"))\n'
+        '(deny file-write-unlink\n  (literal "/u/sync"))\n'
+    ) == seatbelt_profile(["/u/roam", '/u/a "b\\c'], ["/u/sync"])
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ("", "its own sandbox (workspace-write)"),
+        ('sandbox_mode = "read-only"\n', "its own sandbox (read-only)"),
+        ('sandbox_mode = "danger-full-access"\n', "none: sandbox_mode is danger-full-access"),
+        ('profile = "p"\n[profiles.p]\nsandbox_mode = "danger-full-access"\n', "none: sandbox_mode"),
+        ('[sandbox_workspace_write]\nwritable_roots = ["~/roam"]\n', "none: writable_roots names ~/roam"),
+        ("sandbox_mode = ", "config.toml can't be read"),
+    ],
+)
+def test_doctor_says_what_keeps_codex_out(world: World, config: str, said: str) -> None:
+    """Its own sandbox does, unless it is off or lets the notes be written."""
+    command_in(world.home)
+    world.run("install", "--codex", "--yes", cwd=world.home)
+    (world.home / ".codex" / "config.toml").write_text(config)
+    found = checked(world, "wall for Codex")
+    assert said in str(found["detail"])
+    assert found["ok"] == said.startswith("its own")
