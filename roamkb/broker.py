@@ -181,7 +181,7 @@ def _taken(listener: Listener, child: int) -> bool:
         return False
     try:
         if os.fork() == 0:
-            _attend(listener, descriptor, child)
+            _attend(descriptor, child)
     except OSError:
         # no more processes: who asks hears nothing, and says so
         return False
@@ -190,14 +190,16 @@ def _taken(listener: Listener, child: int) -> bool:
     return True
 
 
-def _attend(listener: Listener, descriptor: int, child: int) -> "Never":
+def _attend(descriptor: int, child: int) -> "Never":
     """Look after one connection, and end."""
     import _socket
 
     try:
+        while descriptor < 3:
+            # a launcher's own streams may be closed
+            descriptor = os.dup(descriptor)
         _stand_apart()
-        listener.socket.close()
-        connection = _socket.socket(fileno=os.dup(descriptor))
+        connection = _socket.socket(fileno=descriptor)
         try:
             answer = _DONE + str(_carried_out(connection, child)).encode()
         except _Refusal as refusal:
@@ -356,13 +358,14 @@ def forward(words: "Sequence[str]") -> int | None:
     """
     import _socket
 
+    # before the connection takes the number of one that is closed
+    streams = [stream for stream in (0, 1, 2) if _is_open(stream)]
     try:
         connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
         with _Address(os.environ[BROKER]) as address:
             connection.connect(address)
     except (OSError, KeyError, ValueError):
         return None
-    streams = [stream for stream in (0, 1, 2) if _is_open(stream)]
     request = b"\0".join((b"".join(b"%d" % stream for stream in streams), *map(os.fsencode, words)))
     if len(request) > _MOST_BYTES:
         raise Unanswered(f"the call is longer than {_MOST_BYTES:,} bytes", "give the text with --body -")
