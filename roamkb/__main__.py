@@ -3,9 +3,6 @@
 import os
 import sys
 
-from roamkb.broker import BROKER
-from roamkb.broker import VERBS
-
 #: Not in the table of operations, which a hook has no time to read.
 _HOOK_HELP = """\
 Usage: roamkb hook EVENT
@@ -29,7 +26,7 @@ def main() -> int:
         from roamkb.interfaces.hooks import run as run_hook
 
         return run_hook(sys.argv[2:])
-    if BROKER in os.environ and "".join(sys.argv[1:2]) in VERBS and (status := _forwarded()) is not None:
+    if "ROAMKB_BROKER" in os.environ and (status := _forwarded()) is not None:
         return status
     if sys.argv[1:2] == ["exec"] and not {"-h", "--help"} & set(sys.argv[2:3]):
         # each shell command of an agent's waits for it
@@ -43,9 +40,12 @@ def main() -> int:
 
 def _forwarded() -> int | None:
     """Return the status of what was done outside of the wall around this; None where nobody is there."""
+    from roamkb.broker import VERBS
     from roamkb.broker import Unanswered
     from roamkb.broker import forward
 
+    if "".join(sys.argv[1:2]) not in VERBS:
+        return None
     try:
         return forward(sys.argv[1:])
     except Unanswered as error:

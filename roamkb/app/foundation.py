@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from roamkb.app.surroundings import Surroundings
-from roamkb.broker import ASKED_BY
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Kind
@@ -31,6 +30,10 @@ if TYPE_CHECKING:
     from roamkb.storage.places import Session
     from roamkb.storage.state import State
     from roamkb.storage.trash import Trash
+
+
+#: As `broker` sets it, whose import most calls can do without.
+_ASKED_BY = "ROAMKB_ASKED_BY"
 
 
 class Foundation(ABC):
@@ -74,7 +77,7 @@ class Foundation(ABC):
         from roamkb.storage.places import session_project
 
         project = session_project(self._session, rule)
-        if not self._around.environment.get(ASKED_BY):
+        if not self._around.environment.get(_ASKED_BY):
             return project
         from roamkb.app.askers import judged_asker
         from roamkb.app.askers import sessions_of_askers

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from roamkb.broker import VERBS
 from roamkb.core.errors import NotWritable
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
@@ -149,6 +148,7 @@ def _done_or_queued(kb: "KnowledgeBase", call: Call) -> tuple[str, object]:
         return call.operation.name, getattr(door, call.operation.method)(**arguments)
     except NotWritable:
         from roamkb.app.spooling import queue
+        from roamkb.broker import VERBS
 
         waits = queue(kb, call.operation.name, arguments) if call.operation.name in VERBS else None
         if waits is None:
