@@ -13,8 +13,8 @@ import pytest
 
 from roamkb.broker import VERBS
 from tests.conftest import World
-from tests.wall import Wall
-from tests.wall import wall
+from tests.walled import Wall
+from tests.walled import wall
 
 __all__ = ["wall"]
 
