@@ -15,6 +15,16 @@ Events: session-start, subagent-start, user-prompt-submit, pre-tool-use, post-to
 
 Example: echo '{"cwd": "'"$PWD"'"}' | roamkb hook session-start"""
 
+_EXEC_HELP = """\
+Usage: roamkb exec -- COMMAND
+       roamkb exec -- PROGRAM ARGUMENT...
+
+  Run a command where the kernel lets nothing write the notes, the rules, harnesses' settings and roamkb's
+  own files; status, signals, terminal and descriptors are the command's own. One argument is a line for your
+  shell. `roamkb install --claude` has Claude Code run its shell commands by it; `roamkb doctor` tries it.
+
+Example: roamkb exec -- codex"""
+
 
 def main() -> int:
     """Run the command line; return its exit status."""
@@ -28,7 +38,10 @@ def main() -> int:
         return run_hook(sys.argv[2:])
     if "ROAMKB_BROKER" in os.environ and (status := _forwarded()) is not None:
         return status
-    if sys.argv[1:2] == ["exec"] and not {"-h", "--help"} & set(sys.argv[2:3]):
+    if sys.argv[1:2] == ["exec"] and {"-h", "--help"} & set(sys.argv[2:3]):
+        print(_EXEC_HELP)
+        return 0
+    if sys.argv[1:2] == ["exec"]:
         # each shell command of an agent's waits for it
         from roamkb.wall.launch import main as run_walled
 

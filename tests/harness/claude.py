@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from roamkb.formats.wall_settings import PREFIX
 from tests.harness.claude_sessions import FREE
 from tests.harness.claude_sessions import QUIET
 from tests.harness.claude_sessions import Call
@@ -241,6 +242,54 @@ def test_no_tool_writes_where_it_may_not_and_all_may_read(claude: Claude, kind: 
     )
     reason = "a note that is the human's" if kind == "personal" else f"roamkb: {kind} project"
     assert [] == [one for one in denied if reason not in one]
+    assert before == {path: path.read_bytes() for path in made.kb.rglob("*") if path.is_file()}
+
+
+def test_the_kernel_stops_what_no_reader_of_shell_sees(claude: Claude) -> None:
+    """Hooks and rules left out: the result of the tool is the kernel's, and all else is as it was."""
+    made = claude.machine
+    settings = made.home / ".claude" / "settings.json"
+    rules = settings.read_text("utf-8")
+    settings.write_text(json.dumps({"env": json.loads(rules)["env"]}), encoding="utf-8")
+    before = {path: path.read_bytes() for path in made.kb.rglob("*") if path.is_file()}
+    lines = [
+        "for f in $(find ~ -name '*.org'); do echo x >> $f; done",
+        "python3 - <<'EOF'\nimport pathlib\nfor p in pathlib.Path.home().rglob('*.org'): p.write_text('x')\nEOF",
+        "find ~ -name '*.org' | xargs sed -i s/a/b/",
+        f"mv {made.kb.parent} {made.home}/gone",
+    ]
+    plain = [
+        "echo \"it's\" '$HOME' | tr a-z A-Z",
+        "cd /tmp && pwd",
+        "pwd",
+        "exit 7",
+        "printf 'a\\nb' | wc -l",
+    ]
+    hooks = {
+        "hooks": {
+            "Stop": [{"hooks": [{"type": "command", "command": f"echo x > {made.kb}/hook; echo ran > ran"}]}]
+        }
+    }
+    own = made.personal / ".claude" / "settings.json"
+    own.parent.mkdir(exist_ok=True)
+    own.write_text(json.dumps(hooks), encoding="utf-8")
+    try:
+        session = claude.say(
+            "do as you like", *([("Bash", {"command": one})] for one in [*lines, *plain]), cwd=made.personal
+        )
+    finally:
+        settings.write_text(rules, encoding="utf-8")
+        own.unlink()
+    bare = claude.say(
+        "do as you like",
+        *([("Bash", {"command": one})] for one in plain),
+        cwd=made.personal,
+        words=(FREE, "--settings", json.dumps({"env": {PREFIX: ""}})),
+    )
+    stopped, shown = session.results[: len(lines)], session.results[len(lines) :]
+    assert [] == [one for one in stopped if "Read-only file system" not in one and "busy" not in one]
+    assert shown == bare.results
+    assert "ran\n" == (made.personal / "ran").read_text()
     assert before == {path: path.read_bytes() for path in made.kb.rglob("*") if path.is_file()}
 
 
