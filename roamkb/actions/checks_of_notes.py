@@ -1,5 +1,6 @@
 """What `doctor` says of the notes, and of what programs do among them."""
 
+import os
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from roamkb.core.checkup import check
 from roamkb.core.checkup import listed
 from roamkb.core.checkup import looked
 from roamkb.core.errors import RoamkbError
+from roamkb.core.journal import TOO_LARGE
 from roamkb.core.model import Rule
 from roamkb.core.names import is_unseen_in_emacs
 from roamkb.core.passages import is_agent_node
@@ -29,9 +31,12 @@ from roamkb.storage.checkup import Droppings
 from roamkb.storage.checkup import EmacsLock
 from roamkb.storage.checkup import Patient
 from roamkb.storage.index import Index
+from roamkb.storage.journal import Journal
+from roamkb.storage.journal_traces import Traces
 from roamkb.storage.nodes import NOT_UTF8
 from roamkb.storage.nodes import Contents
 from roamkb.storage.nodes import Notes
+from roamkb.storage.trash import Trash
 
 #: Clocks that a network sets differ by milliseconds; two minutes are a clock that nobody sets.
 AHEAD = 120.0
@@ -60,6 +65,7 @@ def checks_of_notes(patient: Patient, rule: Rule) -> Iterator[Check]:
         ("indexable", lambda: _indexable(notes, contents)),
         ("other readers", lambda: _other_readers(notes, contents)),
         ("index", lambda: _index(patient, notes)),
+        ("journal", lambda: _journal(patient, rule.kb)),
         ("ids", lambda: _ids(notes, contents)),
         ("conflict copies", lambda: _versions_aside(copies)),
         ("lost notes", lambda: _lost_notes(copies)),
@@ -105,6 +111,43 @@ def _index(patient: Patient, notes: Notes) -> Check:
         ok=is_ready,
         detail=f"{count - waiting} of {counted(count, 'note')} indexed",
         fix="" if is_ready else "`roamkb index` reads the others; until then sessions are told of no note",
+    )
+
+
+def _journal(patient: Patient, kb: Path) -> Check:
+    """Look at the notes once more; say what the journal holds, and what changed that nothing explains."""
+    name = "journal"
+    folder = patient.state.journal_folder(kb)
+    if folder is None:
+        return Check(
+            name=name, ok=False, detail="it has no place", fix="keep the state folder out of the notes"
+        )
+    journal = Journal(kb=kb, folder=folder, clock=patient.now.timestamp)
+    trash = Trash(kb=kb, folder=patient.state.trash_folder(kb), lock_file=folder, now=lambda: patient.now)
+    traces = Traces(
+        kb, is_idle=not journal.at_work(), trashed=lambda: {entry.sha256 for entry in trash.entries()}
+    )
+    journal.look(tracer=traces)
+    if damaged := journal.mend():
+        journal.look(tracer=traces)
+    held = journal.holdings()
+    open_ends = [change for change in journal.changes_since(journal.shown()) if not change.is_explained]
+    faults = [
+        *(
+            f"{counted(damaged, 'copy', 'copies')} damaged; what is still there was copied again"
+            for _ in range(min(damaged, 1))
+        ),
+        *(f"{path.name} was put aside, damaged" for path in journal.damaged),
+        *(f"{counted(held.waiting, 'file')} can't be read steadily" for _ in range(min(held.waiting, 1))),
+        *(f"{os.fsdecode(path)}: {why}" for path, why in held.unkept if why != TOO_LARGE),
+        *(f"{os.fsdecode(change.path)} {change.what}, and nothing explains it" for change in open_ends),
+    ]
+    return check(
+        name,
+        faults,
+        fine=f"{counted(held.entries, 'file')} can come back, by {counted(held.contents, 'copy', 'copies')} "
+        f"in {held.stored:,} bytes",
+        fix="`roamkb journal show` says what changed, and `roamkb journal restore` brings it back",
     )
 
 

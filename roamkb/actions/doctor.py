@@ -1,4 +1,4 @@
-"""What is wrong with this installation, and what to do about it; nothing is changed.
+"""What is wrong with this installation, and what to do about it; nothing is changed but the journal.
 
 Nothing stops the checkup: what can't be looked at is a fault of that one check.
 """

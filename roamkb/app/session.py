@@ -17,6 +17,7 @@ from roamkb.core.model import Project
 if TYPE_CHECKING:
     from roamkb.actions.observe import Declined
     from roamkb.app.experience import ProjectExperience
+    from roamkb.app.journal import SessionJournal
     from roamkb.core.remedies import Attempt
     from roamkb.core.transcript import Failure
     from roamkb.core.transcript import Passage
@@ -85,6 +86,13 @@ class ToldSession:
             return self._door._log("")
         except (NoLog, Refused, DiskError):
             return None
+
+    @cached_property
+    def journal(self) -> "SessionJournal":
+        """The journal of the notes, as this session keeps it."""
+        from roamkb.app.journal import SessionJournal
+
+        return SessionJournal(self._kb, self.session)
 
     @property
     def may_inject(self) -> bool:

@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING
 
 from roamkb.app.foundation import Foundation
 from roamkb.core.errors import RoamkbError
+from roamkb.core.errors import UsageError
 from roamkb.core.model import Project
 from roamkb.core.text import texts_of
 
 if TYPE_CHECKING:
     from roamkb.actions.conflicts import Conflicts
     from roamkb.actions.hygiene import Hygiene
+    from roamkb.actions.journal import Keeper
+    from roamkb.actions.journal import MomentList
+    from roamkb.actions.journal import Restored
+    from roamkb.actions.journal import Shown
     from roamkb.actions.wall import Wall
     from roamkb.core.checkup import Checkup
     from roamkb.core.installation import InstallReport
@@ -82,6 +87,63 @@ class Upkeep(Foundation):
             log=log,
         )
         return Checkup(checks=(*doctor(patient).checks, *checks_of_wall(patient, self._wall)))
+
+    def journal(
+        self,
+        action: str | None = None,
+        names: Sequence[str] = (),
+        *,
+        mark: str | None = None,
+        all: bool = False,
+        diff: bool = False,
+        create_kb: bool = False,
+        dry_run: bool = False,
+    ) -> "MomentList | Shown | Restored":
+        """Return the journal's moments; `show` what changed since one, `restore` what was there then.
+
+        Raises:
+            UsageError: a restore that no human at a terminal said yes to. NotFound: no such mark.
+            NoKnowledgeBase: the notes' folder is gone, and nobody said to make it. DiskError, Busy.
+        """
+        from roamkb.actions import journal
+
+        keeper = self._keeper(led_by=self._around.led_by)
+        if keeper is None:
+            raise UsageError(
+                "the journal has no place",
+                hint="the state folder lies in the knowledge base or at work; see XDG_STATE_HOME",
+            )
+        match action:
+            case None:
+                return journal.list_moments(keeper)
+            case "show":
+                return journal.show(keeper, texts_of(names), mark=mark, diff=diff)
+            case "restore":
+                return journal.restore(
+                    keeper, texts_of(names), mark=mark, all=all, create_kb=create_kb, dry_run=dry_run
+                )
+        raise UsageError(f"the journal can't {action}", hint="roamkb journal [show|restore]")
+
+    def _keeper(self, *, led_by: str = "") -> "Keeper | None":
+        """Return the journal with what is around it; None where it has no place."""
+        from roamkb.actions.journal import Keeper
+        from roamkb.core.model import Kind
+        from roamkb.storage.journal import Journal
+        from roamkb.storage.places import classify_folder
+
+        rule = self._rule
+        folder = self._state.journal_folder(rule.kb)
+        # whoever put the state folder at work has no place for what is personal
+        if folder is None or classify_folder(folder, rule).kind is Kind.WORK:
+            return None
+        return Keeper(
+            journal=Journal(kb=rule.kb, folder=folder, clock=lambda: self._around.now().timestamp()),
+            lock_file=self._state.lock_file(rule.kb),
+            folder=self._around.cwd,
+            trashed=lambda: {entry.sha256 for entry in self._trash(rule.kb).entries()},
+            human=self._human,
+            agent=led_by,
+        )
 
     def install(
         self,

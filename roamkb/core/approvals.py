@@ -15,7 +15,7 @@ _STARTS_ROAMKB = r"roamkb(?:[@=].*)?|-mroamkb|roamkb\.__main__|(?:[/~.$].*|.*bin
 _INSTALL_RULE = ("--kb", "--work-root", "--project-parent", "--yes")
 _APPROVAL_IN_TEXT = (
     r"roamkb['\"]?[,\s\]]{1,9}(?:['\"]?--?[\w-]{1,40}['\"]?[,\s]{1,9}){0,8}"
-    r"['\"]?(?P<verb>approve|override|reject|review\b[^\n;|&]{0,60}?--(?:curate|edit)|init\b[^\n;|&]{0,60}?--yes|rollback|uninstall)\b(?!['\"]?[,\s]+['\"]?--help)"
+    r"['\"]?(?P<verb>approve|override|reject|review\b[^\n;|&]{0,60}?--(?:curate|edit)|init\b[^\n;|&]{0,60}?--yes|rollback|uninstall|journal\b[^\n;|&]{0,60}?\brestore)\b(?!['\"]?[,\s]+['\"]?--help)"
     r"|roamkb\b[^\n;|&]{0,60}?\b(?P<curate>curate)\b[^\n;|&]{0,100}?--apply"
 )
 
@@ -66,6 +66,8 @@ def _approval(words: list[str], text: str) -> str:
         return word if {"--curate", "--edit"} & set(words) else ""
     if word == "curate":
         return "curate --apply" if any(one.partition("=")[0] == "--apply" for one in words) else ""
+    if word == "journal":
+        return "journal restore" if "restore" in words and "--dry-run" not in words else ""
     if word == "install" and "--dry-run" not in words:
         return "install" if any(one.partition("=")[0] in _INSTALL_RULE for one in words) else ""
     if word == "init":

@@ -219,6 +219,7 @@ class ChangedOnDisk(RoamkbError):
     def __init__(self, path: Path, why: str = "changed on disk since it was read") -> None:
         super().__init__(f"{shown(str(path))}: {why}; nothing was changed", hint="look at it and try again")
         self.path = path
+        self.why = why
 
 
 class NotDurable(RoamkbError):

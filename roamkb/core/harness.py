@@ -71,6 +71,7 @@ _HUMANS = (
     "reject",
     "rollback",
     "uninstall",
+    "journal restore",
     "curate --apply",
     "review --curate",
     "review --edit",

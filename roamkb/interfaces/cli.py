@@ -124,7 +124,7 @@ def execute(call: Call) -> int:
             project=call.project,
             ask=_ask if _is_dialogue() else None,
             progress=_Progress() if sys.stderr is not None and sys.stderr.isatty() else None,
-            human=_human() if call.operation.is_of_log else None,
+            human=_human() if call.operation.is_of_log or call.operation.asks_human else None,
         )
         name, result = _done_or_queued(kb, call)
     except RoamkbError as error:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from roamkb.app.hooks import HookedSession
+    from roamkb.app.stop import StoppedSession
 
     Payload = dict[str, Any]
     Answer = dict[str, object]
@@ -182,10 +183,10 @@ def _with_outcomes(event: str, payload: "Payload", answer: "Answer") -> "Answer"
         return {**answer, "reason": f"{told}\n\n{answer['reason']}"}
     if event == "stop":
         # for the human: who has stopped isn't called back for this
-        return {**answer, "systemMessage": told}
+        return _with_message(answer, told)
     known = answer.get("hookSpecificOutput")
     said = known.get("additionalContext", "") if isinstance(known, dict) else ""
-    return _context(name, f"{told}\n\n{said}".strip())
+    return {**answer, **_context(name, f"{told}\n\n{said}".strip())}
 
 
 def _context(event: str, text: str) -> "Answer":
@@ -207,12 +208,22 @@ def _session(payload: "Payload") -> "HookedSession":
 def _start(payload: "Payload") -> "Answer":
     session = _session(payload)
     _remember(payload, session)
+    # before the brief, which may take what time there is
+    told = session.journal.began(session.text("source"))
     brief = session.start()
     if brief is None:
-        return {}
+        return _with_message({}, told)
     from roamkb.interfaces.brief_reports import brief_text
 
-    return _context("SessionStart", brief_text(brief))
+    return _with_message(_context("SessionStart", brief_text(brief)), told)
+
+
+def _with_message(answer: "Answer", told: str) -> "Answer":
+    """Return the answer with a line that the harness shows to its human, if there is one."""
+    if not told:
+        return answer
+    said = answer.get("systemMessage", "")
+    return {**answer, "systemMessage": f"{said}\n{told}".strip()}
 
 
 def _start_subagent(payload: "Payload") -> "Answer":
@@ -225,11 +236,18 @@ def _start_subagent(payload: "Payload") -> "Answer":
 
 
 def _prompted(payload: "Payload") -> "Answer":
+    session = _session(payload)
+    told = session.journal.prompted()
+    return _with_message(_offered(payload, session), told)
+
+
+def _offered(payload: "Payload", session: "HookedSession") -> "Answer":
+    """Return what fits the prompt."""
     prompt = str(payload.get("prompt", ""))
     # a whole sentence may have no blank in it, but not in English
     if (prompt.isascii() and len(prompt.split()) < _FEWEST) or prompt.startswith(_NOTICE):
         return {}
-    offer = _session(payload).prompted()
+    offer = session.prompted()
     if not offer.ids:
         return {}
     from roamkb.interfaces.brief_reports import offer_text
@@ -241,12 +259,17 @@ def _stopped(event: str, payload: "Payload") -> "Answer":
     if event == "subagent-stop" and payload.get("agent_type") == "":
         # an errand of Claude Code's own, such as a compaction: what it says was said before
         return {}
-    if event == "stop" and not _is_look_due(payload):
-        return {}
     from roamkb.app.stop import StoppedSession
 
     session = StoppedSession(payload)
-    is_subagent = event == "subagent-stop"
+    if event == "subagent-stop":
+        return _asked(session, is_subagent=True)
+    told = session.journal.stopped()
+    return _with_message(_asked(session, is_subagent=False) if _is_look_due(payload) else {}, told)
+
+
+def _asked(session: "StoppedSession", *, is_subagent: bool) -> "Answer":
+    """Return what an agent is asked when it stops."""
     if is_subagent:
         session.stop_subagent()
     asked = session.stop(subagent=is_subagent)
@@ -345,11 +368,14 @@ def _failure(payload: "Payload", session: "HookedSession") -> "Answer":
 
 
 def _mark(event: str, payload: "Payload") -> "Answer":
-    """Record that it happened, and nothing else: there is no time."""
+    """Record that it happened, and little else: there is no time."""
     known = _pass(payload)
     if known is not None and known.get("keeps") is True:
         why = payload.get("reason") or payload.get("trigger") or ""
         _capture(payload, known, type="message", text=f"{event} {why}".strip()[:200])
+    if event == "session-end":
+        # once all else is done: the harness may stop us
+        _session(payload).journal.stopped()
     return {}
 
 

@@ -48,6 +48,8 @@ class Operation:
     is_of_log: bool = False
     #: The module of `interfaces` whose `serve` carries it out, for what is a door itself.
     door: str = ""
+    #: Whether a human at the terminal may be asked.
+    asks_human: bool = False
 
     @property
     def method(self) -> str:
@@ -704,6 +706,25 @@ OPERATIONS: tuple[Operation, ...] = (
             _switch("--adopt", "Name copies that have an id of their own; a human's only if FILE says so."),
         ),
         panel="Looking after it",
+    ),
+    Operation(
+        name="journal",
+        summary="Show what became of the notes since a session began; bring back what was, once you say so.",
+        example="roamkb journal show 12 --diff",
+        parameters=(
+            _argument("action", "show or restore; without it, list the marks and looks.", required=False,
+                      metavar="ACTION"),
+            _rest("names", "show: a mark or a session, then notes. restore: the notes, or folders of them.",
+                  metavar="[MARK|SESSION] [PATH]..."),
+            _option("--mark", "As it was then (the mark of the session in which something changed last "
+                    "that nothing explains).", metavar="MARK|SESSION"),
+            _switch("--all", "restore: all that changed and nothing explains."),
+            _switch("--diff", "show: the texts' differences as well."),
+            _switch("--create-kb", "restore: make the notes' folder again where it is gone."),
+            _switch("--dry-run", "restore: say what would be done; do nothing."),
+        ),
+        panel="Looking after it",
+        asks_human=True,
     ),
     Operation(
         name="doctor",

@@ -231,6 +231,7 @@ _ROOMS = {
     ),
     "reports": ("hygiene", "conflicts", "doctor", "install", "uninstall"),
     "spool_reports": ("queued",),
+    "journal_reports": ("journal",),
     "stage_reports": ("template", "bundle", "snapshot"),
     "log_reports": ("init", "learn", "extract", "observe", "consolidate", "recall", "ingest"),
     "gate_reports": ("verify", "promote"),

@@ -317,6 +317,21 @@ def move(path: Path, to: Path, *, was: str, lock: AbstractContextManager[object]
             raise NotDurable(to, f"{path.name} may come back in its old place: {why(error)}") from error
 
 
+def remove(path: Path, *, was: str, lock: AbstractContextManager[object]) -> None:
+    """Take the file `path`, whose SHA-256 is still `was`, away for good, or raise `ChangedOnDisk`."""
+    with lock, _opened(path.parent) as at:
+        try:
+            seen = _same_as_read(at, path, was)
+            _require_untouched(at, path, seen)
+            os.unlink(path.name, dir_fd=at)
+        except OSError as error:
+            raise disk_error(path, error) from error
+        try:
+            _sync(at)
+        except OSError as error:
+            raise NotDurable(path, f"it may come back: {why(error)}") from error
+
+
 def _copy(at: int, path: Path, to: Path, *, was: str, mode: int) -> Path:
     """Return `to` when it durably holds what has the SHA-256 `was`."""
     data = _content(at, path)

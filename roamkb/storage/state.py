@@ -20,6 +20,8 @@ from roamkb.storage.disk import make_folder
 WAIT = 5.0
 #: Of the state folder; the trash holds notes.
 LOCKS, SHOWN, SNAPSHOTS, TRASH = "locks", "shown", "snapshots", "trash"
+#: The same: copies of all notes, by which they come back; what agents run may not write there.
+JOURNAL = "journal"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +53,11 @@ class State:
     def snapshot_folder(self, kb: Path) -> Path | None:
         """Return the folder for snapshots of what agents wrote to `kb`; None where that would be in `kb`."""
         folder = self.state / SNAPSHOTS / _key(kb)
+        return None if _lies_in(folder, kb) else folder
+
+    def journal_folder(self, kb: Path) -> Path | None:
+        """Return the folder for the journal of `kb`; None where that would be in `kb`."""
+        folder = self.state / JOURNAL / _key(kb)
         return None if _lies_in(folder, kb) else folder
 
     def shown_folder(self, kb: Path) -> Path | None:

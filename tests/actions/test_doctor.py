@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 from dataclasses import replace
 from datetime import datetime
@@ -18,6 +19,7 @@ from roamkb.core.model import Rule
 from roamkb.formats.snippets import STIGNORE
 from roamkb.storage.checkup import Patient
 from roamkb.storage.state import State
+from roamkb.storage.state import private_folder
 from tests.conftest import World
 
 NOW = datetime(2026, 6, 10, 12, 0, 0)
@@ -74,11 +76,16 @@ def config(world: World, folder: str) -> None:
 
 
 def test_all_is_well(patient: Patient) -> None:
-    """Nothing is wrong, and nothing was made or changed by looking."""
+    """Nothing is wrong, and nothing was made or changed by looking, but that the journal has looked, too."""
+    journal_folder = patient.state.journal_folder(patient.home / "roam")
+    assert journal_folder is not None
+    private_folder(journal_folder)
     before = sorted(patient.home.rglob("*"))
     found = doctor(patient)
+    shutil.rmtree(journal_folder)
+    journal_folder.mkdir()
     assert () == found.faults
-    assert 28 == len(found.checks) == len({check.name for check in found.checks})
+    assert 29 == len(found.checks) == len({check.name for check in found.checks})
     assert before == sorted(patient.home.rglob("*"))
 
 

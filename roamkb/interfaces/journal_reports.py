@@ -1,0 +1,231 @@
+"""The journal's moments, what changed since one, and what a restore did: as text and as JSON."""
+
+import os
+from collections.abc import Iterator
+from datetime import datetime
+
+from roamkb.actions.journal import MomentList
+from roamkb.actions.journal import Restored
+from roamkb.actions.journal import Shown
+from roamkb.actions.journal import left_line
+from roamkb.actions.journal import step_line
+from roamkb.core.errors import ChangedOnDisk
+from roamkb.core.errors import NotDurable
+from roamkb.core.journal import Change
+from roamkb.core.journal import Entry
+from roamkb.core.journal import Moment
+from roamkb.core.journal import Session
+from roamkb.core.journal import What
+from roamkb.core.text import counted
+from roamkb.core.text import shown
+from roamkb.interfaces.render import SCHEMA
+from roamkb.interfaces.render import Json
+from roamkb.interfaces.render import Printed
+
+#: Of the list, that are shown; --json has all.
+_MOST_MOMENTS = 40
+
+
+def journal(result: MomentList | Shown | Restored) -> Printed:
+    """Return what the journal says; status 1 where there is nothing to show or restore."""
+    match result:
+        case MomentList():
+            return _moments(result)
+        case Shown():
+            return _shown(result)
+        case Restored():
+            return _restored(result)
+
+
+def _moments(result: MomentList) -> Printed:
+    held = result.holdings
+
+    def text(_: bool) -> str:
+        lines = [_moment_line(moment) for moment in result.moments[:_MOST_MOMENTS]]
+        if len(result.moments) > _MOST_MOMENTS:
+            lines.append(f"and {len(result.moments) - _MOST_MOMENTS} older: --json has all")
+        waiting = f"; {held.waiting} not read yet" if held.waiting else ""
+        unkept = f"; {len(held.unkept)} known by name alone" if held.unkept else ""
+        lines.append(
+            f"{counted(held.entries, 'file')} of {shown(str(result.kb))}, "
+            f"{counted(held.contents, 'copy', 'copies')} of {held.size:,} bytes in {held.stored:,}"
+            f"{waiting}{unkept}"
+        )
+        return "\n".join(lines)
+
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "kb": str(result.kb),
+            "moments": [_moment_json(moment) for moment in result.moments],
+            "held": {
+                "files": held.entries,
+                "copies": held.contents,
+                "bytes": held.size,
+                "stored": held.stored,
+                "waiting": held.waiting,
+                "unkept": [{"path": _name(path), "reason": why} for path, why in held.unkept],
+            },
+        },
+        text=text,
+        status=0 if result.moments else 1,
+    )
+
+
+def _shown(result: Shown) -> Printed:
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "kb": str(result.kb),
+            "mark": result.mark,
+            "changes": [
+                _change_json(change)
+                | ({"diff": list(result.diffs[change.path])} if change.path in result.diffs else {})
+                for change in result.changes
+            ],
+        },
+        text=lambda _: "\n".join(_shown_lines(result)),
+        status=0 if result.changes else 1,
+    )
+
+
+def _shown_lines(result: Shown) -> Iterator[str]:
+    if not result.changes:
+        yield f"nothing changed since {result.mark}"
+    for change in result.changes:
+        yield _change_line(change)
+        yield from (f"  {shown(line)}" for line in result.diffs.get(change.path, ()))
+    open_ends = sum(not change.is_explained for change in result.changes)
+    if open_ends:
+        yield f"nothing explains {open_ends}; `roamkb journal restore --all --mark {result.mark}` undoes it"
+
+
+def _restored(result: Restored) -> Printed:
+    plan = result.plan
+    newer = sum("since the last look" in left.why for left in plan.left)
+
+    def text(_: bool) -> str:
+        lines = [*map(step_line, plan.steps), *map(left_line, plan.left)]
+        if newer:
+            lines.append(
+                "what changed since the last look was seen now; `roamkb journal show`, and restore again"
+            )
+        if result.done:
+            lines.append(
+                f"{counted(len(plan.steps), 'step')} done, back to {plan.mark}; this can be undone, too"
+            )
+        elif plan.steps:
+            lines.append(f"{counted(len(plan.steps), 'step')} would be done; nothing was changed")
+        else:
+            lines.append(f"nothing to bring back from {plan.mark}")
+        return "\n".join(lines)
+
+    status = 0
+    if not plan.steps:
+        status = ChangedOnDisk.exit_code if newer else 1
+    elif result.done and not result.is_durable:
+        status = NotDurable.exit_code
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "kb": str(result.kb),
+            "mark": plan.mark,
+            "done": result.done,
+            "durable": result.is_durable,
+            "steps": [
+                {
+                    "do": step.verb,
+                    "path": _name(step.path),
+                    "was": _entry(step.want),
+                    "now": _entry(step.have),
+                }
+                for step in plan.steps
+            ],
+            "left": [{"path": _name(left.path), "reason": left.why} for left in plan.left],
+        },
+        text=text,
+        status=status,
+    )
+
+
+def _name(path: bytes) -> str:
+    return os.fsdecode(path)
+
+
+def _time(at: float) -> str:
+    return datetime.fromtimestamp(at).isoformat(timespec="seconds")
+
+
+def _session_json(session: Session | None) -> Json | None:
+    if session is None:
+        return None
+    return {"id": session.id, "kind": session.kind, "agent": session.agent}
+
+
+def _moment_json(moment: Moment) -> Json:
+    return {
+        "id": moment.id,
+        "at": _time(moment.at),
+        "what": moment.what,
+        "session": _session_json(moment.session),
+        "during": [_session_json(session) for session in moment.during],
+        "changed": moment.changed,
+        "unexplained": moment.unexplained,
+    }
+
+
+def _moment_line(moment: Moment) -> str:
+    parts = [f"{moment.id:4} {_time(moment.at)} {moment.what:7}"]
+    if moment.changed:
+        unexplained = f", {moment.unexplained} of them unexplained" if moment.unexplained else ""
+        parts.append(f"{moment.changed} changed{unexplained}")
+    if moment.session:
+        parts.append(_session_text(moment.session))
+    others = [
+        _session_text(one) for one in moment.during if moment.session is None or one.id != moment.session.id
+    ]
+    if others:
+        parts.append(f"meanwhile {', '.join(others)}")
+    return "  ".join(parts)
+
+
+def _session_text(session: Session) -> str:
+    kind = f"{session.kind} " if session.kind else ""
+    agent = f" of {shown(session.agent)}" if session.agent else ""
+    return f"{kind}session {shown(session.id)}{agent}"
+
+
+def _entry(entry: Entry | None) -> Json | None:
+    if entry is None:
+        return None
+    return {
+        "form": entry.form.value,
+        "mode": f"{entry.mode:04o}",
+        "size": entry.size,
+        "sha256": entry.digest.hex() if entry.digest else None,
+        "unkept": entry.why or None,
+    }
+
+
+def _change_json(change: Change) -> Json:
+    moved = change.now.path if change.what is What.MOVED and change.now else None
+    return {
+        "path": _name(change.path),
+        "what": change.what.value,
+        "moved_to": _name(moved) if moved else None,
+        "by": change.by.value,
+        "was": _entry(change.was),
+        "now": _entry(change.now),
+    }
+
+
+def _change_line(change: Change) -> str:
+    path = shown(_name(change.path))
+    if change.what is What.MOVED and change.now:
+        path += f" to {shown(_name(change.now.path))}"
+    elif change.what is What.MODE and change.was and change.now:
+        path += f" from {change.was.mode:04o} to {change.now.mode:04o}"
+    elif change.what is What.CHANGED and change.was and change.now:
+        path += f" ({change.was.size:,} to {change.now.size:,} bytes)"
+    by = "" if change.by.value == "unknown" else f" by {change.by.value}"
+    return f"{change.what.value:8} {path}{by}"

@@ -1,0 +1,160 @@
+"""One look at the notes' folder for the journal: every name with its stat, and contents as they are read.
+
+Nothing is followed: a link is an entry of its own. Names are bytes, whatever they spell.
+"""
+
+# pathlib knows no names that are bytes
+# ruff: noqa: PTH115
+
+import os
+import stat
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from dataclasses import field
+from typing import Final
+
+from roamkb.core.journal import TOO_LARGE
+from roamkb.core.journal import UNREADABLE
+from roamkb.core.journal import is_closed
+from roamkb.core.journal import is_dropping
+from roamkb.core.journal import largest
+
+#: Path, form, mode, size, times of writing and of any change in nanoseconds, inode.
+Seen = tuple[bytes, str, int, int, int, int, int]
+
+#: Names beyond which a folder is no knowledge base, and nobody waits for the rest.
+_MOST_NAMES: Final = 400_000
+#: A save takes milliseconds: a name that is gone, or a file that is empty, is looked at again after these.
+_SAVE: Final = 0.05
+#: Texts, as the database has them: a comparison of enumerations takes longer than the walk.
+_FORMS: Final = {stat.S_IFREG: "file", stat.S_IFLNK: "link", stat.S_IFDIR: "folder"}
+_OTHER: Final = "other"
+
+
+class TooSlow(Exception):
+    """The folder is too large for a look in the time that there is."""
+
+
+@dataclass(slots=True)
+class Listing:
+    """What lies in the folder."""
+
+    seen: set[Seen] = field(default_factory=set)
+    #: Folders that could not be listed, each with a `/` behind: what lies in them isn't known.
+    unlisted: tuple[bytes, ...] = ()
+
+    def is_unlisted(self, path: bytes) -> bool:
+        """Say whether it isn't known what goes by that path now."""
+        return path.startswith(self.unlisted) if self.unlisted else False
+
+
+def list_folder(root: bytes, *, deadline: float | None = None) -> Listing:
+    """Return every name below `root`.
+
+    Raises:
+        TooSlow: it isn't done at the `deadline`. OSError: the folder itself can't be listed.
+    """
+    listing = Listing()
+    seen, unlisted = listing.seen, []
+    add = seen.add
+    pending = [b""]
+    while pending:
+        above = pending.pop()
+        try:
+            with os.scandir(root + b"/" + above) as entries:
+                for entry in entries:
+                    name = entry.name
+                    if is_dropping(name):
+                        continue
+                    found = entry.stat(follow_symlinks=False)
+                    mode = found.st_mode
+                    form = _FORMS.get(stat.S_IFMT(mode), _OTHER)
+                    if form == "folder":
+                        # its times change with what is in it, which is listed by itself
+                        add((above + name, form, stat.S_IMODE(mode), 0, 0, 0, 0))
+                        if not is_closed(name):
+                            pending.append(above + name + b"/")
+                    else:
+                        add(
+                            (
+                                above + name,
+                                form,
+                                stat.S_IMODE(mode),
+                                found.st_size,
+                                found.st_mtime_ns,
+                                found.st_ctime_ns,
+                                found.st_ino,
+                            )
+                        )
+        except FileNotFoundError:
+            if not above:
+                raise
+        except OSError:
+            if not above:
+                raise
+            unlisted.append(above)
+        if len(seen) > _MOST_NAMES or (deadline is not None and time.monotonic() > deadline):
+            raise TooSlow
+    listing.unlisted = tuple(unlisted)
+    return listing
+
+
+def looked_again(root: bytes, listing: Listing, doubtful: Iterable[bytes]) -> Listing:
+    """Return the listing with each of the `doubtful` names as it is a moment later."""
+    time.sleep(_SAVE)
+    again = set(doubtful)
+    seen = {one for one in listing.seen if one[0] not in again}
+    seen.update(found for path in again if (found := _seen(root, path)) is not None)
+    return Listing(seen=seen, unlisted=listing.unlisted)
+
+
+def _seen(root: bytes, path: bytes) -> Seen | None:
+    try:
+        found = os.lstat(root + b"/" + path)
+    except OSError:
+        return None
+    return _seen_of(path, found)
+
+
+def _seen_of(path: bytes, found: os.stat_result) -> Seen:
+    form = _FORMS.get(stat.S_IFMT(found.st_mode), _OTHER)
+    mode = stat.S_IMODE(found.st_mode)
+    if form == "folder":
+        return path, form, mode, 0, 0, 0, 0
+    return path, form, mode, found.st_size, found.st_mtime_ns, found.st_ctime_ns, found.st_ino
+
+
+def read_entry(root: bytes, seen: Seen) -> tuple[Seen, bytes | str]:
+    """Return an entry as it is now and its content, or why there is none; empty where it is being changed."""
+    path, form = seen[:2]
+    try:
+        if form == "link":
+            return seen, os.readlink(root + b"/" + path)
+        if form != "file":
+            return seen, UNREADABLE
+        return _read_file(root, path)
+    except FileNotFoundError:
+        return seen, ""
+    except OSError:
+        return seen, UNREADABLE
+
+
+def _read_file(root: bytes, path: bytes) -> tuple[Seen, bytes | str]:
+    fd = os.open(root + b"/" + path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY | os.O_CLOEXEC)
+    try:
+        found = os.fstat(fd)
+        now = _seen_of(path, found)
+        if not stat.S_ISREG(found.st_mode):
+            return now, ""
+        if found.st_size > largest(path):
+            return now, TOO_LARGE
+        data = bytearray()
+        while chunk := os.read(fd, found.st_size + 1 - len(data)):
+            data += chunk
+            if len(data) > found.st_size:
+                break
+        is_steady = len(data) == found.st_size and _seen_of(path, os.fstat(fd)) == now
+        return now, bytes(data) if is_steady else ""
+    finally:
+        os.close(fd)
