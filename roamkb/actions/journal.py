@@ -71,6 +71,8 @@ class Restored:
     plan: Plan
     done: bool
     is_durable: bool = True
+    #: Whether something that was planned changed meanwhile, and was left.
+    is_hindered: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +144,10 @@ def show(keeper: Keeper, names: Sequence[str], *, mark: str | None, diff: bool) 
         for change in journal.changes_since(moment)
         if wanted is None or any(wanted(entry.path) for entry in (change.was, change.now) if entry)
     )
-    diffs = {change.path: tuple(_diff(journal, change)) for change in changes} if diff else {}
+    diffs: dict[bytes, tuple[str, ...]] = {}
+    if diff:
+        with journal.contents() as content:
+            diffs = {change.path: tuple(_diff(content, change)) for change in changes}
     return Shown(kb=journal.kb, mark=moment, changes=changes, diffs=diffs)
 
 
@@ -200,7 +205,11 @@ def restore(
     outcome = carry_out(leave, journal, lock_file=keeper.lock_file)
     journal.look(what="restore")
     return Restored(
-        kb=journal.kb, plan=carried_out(plan, outcome.undone), done=True, is_durable=outcome.is_durable
+        kb=journal.kb,
+        plan=carried_out(plan, outcome.undone),
+        done=True,
+        is_durable=outcome.is_durable,
+        is_hindered=bool(outcome.undone),
     )
 
 
@@ -272,9 +281,9 @@ def _question(journal: Journal, plan: Plan, *, is_new: bool) -> Iterator[str]:
         yield f"and {len(plan.left) - _MOST_LINES} more are left"
 
 
-def _diff(journal: Journal, change: Change) -> Iterator[str]:
+def _diff(content: Callable[[Entry], bytes], change: Change) -> Iterator[str]:
     """Yield how a note's text differs."""
-    then, now = (_text(journal, entry) for entry in (change.was, change.now))
+    then, now = (_text(content, entry) for entry in (change.was, change.now))
     path = shown(os.fsdecode(change.path))
     lines = difflib.unified_diff(then, now, f"then/{path}", f"now/{path}", lineterm="")
     for number, line in enumerate(lines):
@@ -284,7 +293,7 @@ def _diff(journal: Journal, change: Change) -> Iterator[str]:
         yield line
 
 
-def _text(journal: Journal, entry: Entry | None) -> list[str]:
+def _text(content: Callable[[Entry], bytes], entry: Entry | None) -> list[str]:
     if entry is None or entry.digest is None or entry.form is Form.FOLDER:
         return []
-    return journal.content(entry).decode("utf-8", "replace").split("\n")
+    return content(entry).decode("utf-8", "replace").split("\n")

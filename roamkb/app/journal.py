@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: Seconds of one hook in which contents are read; what is left is for the next.
 _BUDGET: Final = 0.4
+#: The same of the very first, which has the most to read, and comes once.
+_FIRST_BUDGET: Final = 1.5
 #: Seconds that a hook waits for another session's look.
 _PATIENCE: Final = 1.0
 #: Changes that are named in one line.
@@ -37,51 +39,50 @@ class SessionJournal:
     def began(self, source: str = "") -> str:
         """Mark the session's begin; return a line for its human, most often none.
 
-        A session whose context is compacted or cleared goes on from the mark that it has.
+        A session whose context is compacted, perhaps in the middle of a turn, keeps the mark that it has.
         """
-        goes_on = source in ("compact", "clear")
-        return self._looked(marks=not goes_on, ends=True, begins=True)
+        return self._looked(
+            marks=source not in ("compact", "clear"), at_work=None if source == "compact" else False
+        )
 
     def prompted(self) -> str:
-        """Begin a turn: what changed before it was no agent's of this session."""
-        return self._looked(ends=True, begins=True)
+        """Begin a turn: what changed since the last one ended was no agent's of this session."""
+        return self._looked(at_work=True)
 
     def stopped(self) -> str:
         """End a turn; return a line for the human if something changed in it that nothing explains."""
-        return self._looked(ends_after=True)
+        return self._looked(at_work=False)
 
-    def _looked(
-        self, *, marks: bool = False, ends: bool = False, begins: bool = False, ends_after: bool = False
-    ) -> str:
+    def _looked(self, *, marks: bool = False, at_work: bool | None) -> str:
+        """Look, and remember whether the agent is at work from now on."""
         with suppress(RoamkbError, OSError):
             keeper = self._kb._keeper()
             if keeper is None or not self._id:
                 return ""
             journal = keeper.journal
-            if ends:
-                journal.end_turn(self._id)
+            was_at_work = self._id in journal.at_work()
             try:
-                looked = self._look(keeper, marks=marks)
+                return _told(self._look(keeper, marks=marks))
             except NoKnowledgeBase as error:
-                return _lost(error) if ends_after and journal.is_there else ""
+                return _lost(error) if was_at_work and journal.is_there else ""
             finally:
-                if ends_after:
-                    journal.end_turn(self._id)
-                if begins:
+                if at_work:
                     journal.begin_turn(self._id)
-            return _told(looked)
+                elif was_at_work and at_work is False:
+                    journal.end_turn(self._id)
         return ""
 
     def _look(self, keeper: "Keeper", *, marks: bool) -> "Looked":
         from roamkb.storage.journal_traces import Traces
 
         journal = keeper.journal
+        budget = _BUDGET if journal.is_there else _FIRST_BUDGET
         marks = marks or not journal.has_mark(self._id)
         traces = Traces(journal.kb, is_idle=not journal.at_work(), trashed=keeper.trashed)
         return journal.look(
             what="mark" if marks else "look",
             session=self._session(is_new=marks),
-            budget=_BUDGET,
+            budget=budget,
             tracer=traces,
             wait=_PATIENCE,
         )

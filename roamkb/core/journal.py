@@ -118,8 +118,8 @@ class Entry:
 
     @property
     def is_unread(self) -> bool:
-        """Whether there was no time yet to read it."""
-        return self.digest is None and not self.why and self.form in (Form.FILE, Form.LINK)
+        """Whether it could not be read yet, and is tried again at each look."""
+        return self.digest is None and self.why in ("", UNREADABLE) and self.form in (Form.FILE, Form.LINK)
 
     def is_as(self, other: "Entry") -> bool:
         """Say whether the two are alike in all that can be brought back."""
@@ -276,12 +276,18 @@ class Step:
         return "mode" if self.want.holds(self.have) else "replace"
 
 
+#: Why something is left that nobody has seen yet.
+NEWER: Final = "changed since the last look"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Left:
     """What a restore leaves as it is, and why."""
 
     path: bytes
     why: str
+    #: Whether it was to be restored and couldn't be.
+    has_failed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -311,7 +317,7 @@ def plan_restore(
         if wanted and not any(map(wanted, names)):
             continue
         if any(name in since for name in names):
-            left.append(Left(path=change.path, why="changed since the last look"))
+            left.append(Left(path=change.path, why=NEWER))
         elif wanted is None and change.is_explained:
             left.append(
                 Left(path=change.path, why=f"changed by {change.by}; name it to restore it all the same")
@@ -399,10 +405,12 @@ def leave_to_restore(
     return RestoreLeave(plan=plan)
 
 
-def carried_out(plan: Plan, undone: Mapping[bytes, str]) -> Plan:
+def carried_out(plan: Plan, undone: Iterable[Left]) -> Plan:
     """Return the plan as it was carried out: what could not be done is left."""
+    undone = tuple(undone)
+    paths = {left.path for left in undone}
     return replace(
         plan,
-        steps=tuple(step for step in plan.steps if step.path not in undone),
-        left=(*plan.left, *(Left(path=path, why=why) for path, why in undone.items())),
+        steps=tuple(step for step in plan.steps if step.path not in paths),
+        left=(*plan.left, *undone),
     )

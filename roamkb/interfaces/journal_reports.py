@@ -11,6 +11,8 @@ from roamkb.actions.journal import left_line
 from roamkb.actions.journal import step_line
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import NotDurable
+from roamkb.core.errors import RoamkbError
+from roamkb.core.journal import NEWER
 from roamkb.core.journal import Change
 from roamkb.core.journal import Entry
 from roamkb.core.journal import Moment
@@ -102,7 +104,7 @@ def _shown_lines(result: Shown) -> Iterator[str]:
 
 def _restored(result: Restored) -> Printed:
     plan = result.plan
-    newer = sum("since the last look" in left.why for left in plan.left)
+    newer = any(left.why == NEWER for left in plan.left)
 
     def text(_: bool) -> str:
         lines = [*map(step_line, plan.steps), *map(left_line, plan.left)]
@@ -120,10 +122,12 @@ def _restored(result: Restored) -> Printed:
             lines.append(f"nothing to bring back from {plan.mark}")
         return "\n".join(lines)
 
-    status = 0
-    if not plan.steps:
-        status = ChangedOnDisk.exit_code if newer else 1
-    elif result.done and not result.is_durable:
+    status = 0 if plan.steps else 1
+    if any(left.has_failed for left in plan.left):
+        status = RoamkbError.exit_code
+    elif newer or result.is_hindered:
+        status = ChangedOnDisk.exit_code
+    elif not result.is_durable:
         status = NotDurable.exit_code
     return Printed(
         json={

@@ -509,7 +509,12 @@ def _close(fd: int) -> None:
 
 def _plain(folder: Path, name: str) -> str:
     """Return `name` where it is one, and can be written."""
-    encoded = name.encode(errors="replace")
-    if encoded.decode() != name or "/" in name or "\0" in name or name in ("", ".", ".."):
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError:
+        is_name = False
+    else:
+        is_name = not ("/" in name or "\0" in name or name in ("", ".", ".."))
+    if not is_name:
         raise DiskError(folder / name.replace("\0", "?"), "isn't the name of a file")
     return name

@@ -50,6 +50,7 @@ _WAIT: Final = 10.0
 #: Seconds after which a turn that nobody ended is over.
 _LONGEST_TURN: Final = 86400.0
 _FILE: Final = "journal.db"
+_CHUNK: Final = 1024 * 1024
 _TURNS: Final = "turns"
 
 
@@ -140,6 +141,9 @@ class Journal:
                     Request(what="look", session=session, during=request.during, tracer=tracer),
                 )
             untold = self._untold(db, session, what) if session else ()
+            if what == "mark":
+                # of a session that was killed, and can't be told any more
+                untold = tuple(change for change in changes if not change.is_explained)
             return Looked(moment=last_moment(db), changes=changes, untold=untold, waiting=still)
 
     def _take(self, db: sqlite3.Connection, request: Request) -> tuple[tuple[Change, ...], int]:
@@ -276,19 +280,21 @@ class Journal:
         with self._opened() as db:
             return entries_at(db, moment)
 
-    def content(self, entry: Entry) -> bytes:
-        """Return what an entry held, compared with its digest.
+    @contextlib.contextmanager
+    def contents(self) -> Iterator[Callable[[Entry], bytes]]:
+        """Give what returns an entry's content, compared with its digest; nobody looks meanwhile.
 
-        Raises:
-            DiskError: the journal's copy is missing or damaged.
+        It raises `DiskError` where the journal's copy is missing or damaged.
         """
         with self._opened() as db:
-            data = find_content(db, entry.digest)
-        if data is None:
-            raise DiskError(
-                self.path, "its copy of the note is damaged", hint="`roamkb doctor` says of how many"
-            )
-        return data
+
+            def content(entry: Entry) -> bytes:
+                data = find_content(db, entry.digest)
+                if data is None:
+                    raise DiskError(self.path, "its copy is damaged", hint="`roamkb doctor` says of how many")
+                return data
+
+            yield content
 
     def holdings(self) -> Holdings:
         """Return what the journal holds."""
@@ -372,12 +378,28 @@ class Journal:
             raise
         return db
 
+    def _is_damaged(self) -> bool:
+        """Say whether the file can be read to its end, and is no whole database all the same."""
+        try:
+            fd = os.open(self.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                at = 0
+                while chunk := os.pread(fd, _CHUNK, at):
+                    at += len(chunk)
+            finally:
+                os.close(fd)
+            with contextlib.closing(sqlite3.connect(self.path, isolation_level=None)) as db:
+                return bool(db.execute("PRAGMA quick_check(1)").fetchone() != ("ok",))
+        except sqlite3.DatabaseError as error:
+            return _is_damage(error)
+        except OSError:
+            return False
+
     def _fault(self, error: sqlite3.DatabaseError) -> DiskError:
         """Return what is said of an error; a file that is no database any more makes room for a new one."""
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code not in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        if not (_is_damage(error) and self._is_damaged()):
             return DiskError(
-                self.path, str(error), hint="free some space, or look at the disk, and try again"
+                self.path, str(error), hint="look at the disk and its free space, then try again"
             )
         aside = self.folder / f"damaged-{time.time_ns()}.db"
         with contextlib.suppress(OSError):
@@ -385,6 +407,12 @@ class Journal:
         return DiskError(
             self.path, f"is damaged; it is put aside as {aside.name}", hint="the next look begins anew"
         )
+
+
+def _is_damage(error: sqlite3.DatabaseError) -> bool:
+    """Say whether SQLite thinks so; it does of some errors of the disk."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    return code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def _marks(values: list[str]) -> str:

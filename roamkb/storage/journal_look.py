@@ -43,6 +43,8 @@ _LEVEL: Final = 6
 #: Bytes read for one transaction, all of which are held in memory.
 _BATCH: Final = 32 * 1024**2
 _DAY: Final = 86400.0
+#: How often what is gone or empty is looked at again before that is believed.
+_LOOKS_AGAIN: Final = 3
 #: Rows of the past that go at once where there is too much of it.
 _SWEPT: Final = 500
 
@@ -133,11 +135,14 @@ class Look:
         unread: set[Seen] = set(self._db.execute(f"{columns} WHERE {WAITING}"))
         listing = list_folder(self._root, deadline=self._request.end)
         lost, new = _differing(live, unread, listing)
-        # a syncer unlinks a note before it renames the new one into place, an editor empties it first
-        doubtful = {path for path in lost if path not in new}
-        doubtful |= {path for path, one in new.items() if one[1] == "file" and not one[3]}
-        if doubtful:
-            lost, new = _differing(live, unread, looked_again(self._root, listing, doubtful))
+        for _ in range(_LOOKS_AGAIN):
+            # a syncer unlinks a note before it renames the new one into place, an editor empties it first
+            doubtful = {path for path in lost if path not in new}
+            doubtful |= {path for path, one in new.items() if one[1] == "file" and not one[3]}
+            if not doubtful:
+                break
+            listing = looked_again(self._root, listing, doubtful)
+            lost, new = _differing(live, unread, listing)
         return lost, new
 
     def _read(self, new: Mapping[bytes, Seen]) -> None:
@@ -168,7 +173,7 @@ class Look:
                 self._found[path] = found = replace(found, digest=before.digest, why=before.why)
             after = found.entry(self._last + 1) if found else None
             if before and after and found:
-                if after.is_unread and not before.is_unread:
+                if after.is_unread and not after.why and not before.is_unread:
                     # whether it changed at all isn't known; the next look reads it
                     del self._found[path]
                     self.postponed += 1

@@ -9,16 +9,19 @@ Each step compares what is there with what the journal saw, so that nothing that
 import hashlib
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from roamkb.core.errors import Busy
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import DiskError
+from roamkb.core.errors import NameTaken
 from roamkb.core.errors import NotDurable
 from roamkb.core.journal import Entry
 from roamkb.core.journal import Form
+from roamkb.core.journal import Left
 from roamkb.core.journal import RestoreLeave
 from roamkb.core.journal import Step
 from roamkb.storage import disk
@@ -30,39 +33,47 @@ from roamkb.storage.state import lock
 class Outcome:
     """What became of a plan."""
 
-    #: Steps that were not done, by their paths, and why.
-    undone: Mapping[bytes, str]
+    #: What was not done, and why.
+    undone: tuple[Left, ...]
     #: Whether the disk promised to keep all of it.
     is_durable: bool
 
 
 def carry_out(leave: RestoreLeave, journal: Journal, *, lock_file: Path) -> Outcome:
     """Do the steps of a plan; one that can't be done stops no other."""
-    undone: dict[bytes, str] = {}
+    with journal.contents() as contents:
+        hand = _Hand(contents, root=Path(os.path.realpath(journal.kb)), lock_file=lock_file)
+        return _carried_out(leave.plan.steps, hand)
+
+
+def _carried_out(steps: Iterable[Step], hand: "_Hand") -> Outcome:
+    undone: dict[bytes, Left] = {}
     is_durable = True
-    hand = _Hand(journal, lock_file)
-    for step in leave.plan.steps:
+    for step in steps:
+        path = step.path
         if step.after in undone:
-            undone[step.path] = "stays, since its old name could not be filled"
+            undone[path] = Left(path=path, why="stays, since its old name could not be filled")
             continue
         try:
             hand.do(step)
         except NotDurable:
             is_durable = False
-        except (ChangedOnDisk, DiskError) as error:
-            undone[step.path] = error.why
+        except (ChangedOnDisk, NameTaken) as error:
+            undone[path] = Left(path=path, why=error.why)
+        except DiskError as error:
+            undone[path] = Left(path=path, why=error.why, has_failed=True)
         except Busy as error:
-            undone[step.path] = error.message
-    return Outcome(undone=undone, is_durable=is_durable)
+            undone[path] = Left(path=path, why=error.message, has_failed=True)
+    return Outcome(undone=tuple(undone.values()), is_durable=is_durable)
 
 
 class _Hand:
     """What changes the notes' folder, one step at a time."""
 
-    def __init__(self, journal: Journal, lock_file: Path) -> None:
-        self._journal = journal
+    def __init__(self, contents: Callable[[Entry], bytes], *, root: Path, lock_file: Path) -> None:
+        self._contents = contents
         self._lock_file = lock_file
-        self._root = Path(os.path.realpath(journal.kb))
+        self._root = root
 
     def do(self, step: Step) -> None:
         """Do a step whole, or raise."""
@@ -94,7 +105,7 @@ class _Hand:
         return path
 
     def _content(self, entry: Entry) -> bytes:
-        return b"" if entry.form is Form.FOLDER else self._journal.content(entry)
+        return b"" if entry.form is Form.FOLDER else self._contents(entry)
 
     @staticmethod
     def _give_mode(path: Path, want: Entry) -> None:

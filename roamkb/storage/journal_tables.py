@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 from typing import Final
 
+from roamkb.core.journal import UNREADABLE
 from roamkb.core.journal import By
 from roamkb.core.journal import Change
 from roamkb.core.journal import Entry
@@ -23,6 +24,8 @@ from roamkb.core.journal import stricter
 #: Another number is another roamkb's, and left alone.
 SCHEMA: Final = 1
 
+#: What the index `waiting` is of: entries whose content wasn't read in time.
+WAITING: Final = f"digest IS NULL AND why IN ('', '{UNREADABLE}') AND form IN ('file', 'link')"
 _TABLES: Final = (
     "CREATE TABLE live(path BLOB PRIMARY KEY, form TEXT, mode INTEGER, size INTEGER, mtime INTEGER, "
     "ctime INTEGER, inode INTEGER, digest BLOB, why TEXT, since INTEGER) WITHOUT ROWID",
@@ -34,15 +37,13 @@ _TABLES: Final = (
     "CREATE TABLE change(moment INTEGER, path BLOB, by TEXT)",
     "CREATE TABLE session(id TEXT PRIMARY KEY, kind TEXT, agent TEXT, mark INTEGER, told INTEGER, seen REAL)",
     "CREATE TABLE fact(name TEXT PRIMARY KEY, value)",
-    "CREATE INDEX waiting ON live(path) WHERE digest IS NULL AND why = '' AND form IN ('file', 'link')",
+    f"CREATE INDEX waiting ON live(path) WHERE {WAITING}",
     "CREATE INDEX live_digest ON live(digest)",
     "CREATE INDEX past_digest ON past(digest)",
     "CREATE INDEX past_gone ON past(gone)",
     "CREATE INDEX change_moment ON change(moment)",
 )
 _ENTRY: Final = "path, form, mode, size, digest, why, since"
-#: What the index `waiting` is of: entries whose content wasn't read in time.
-WAITING: Final = "digest IS NULL AND why = '' AND form IN ('file', 'link')"
 
 
 def make_tables(db: sqlite3.Connection) -> None:

@@ -156,7 +156,8 @@ def _hex(entry: Entry) -> str:
 def _git_deeds(kb: Path) -> tuple[float, ...]:
     """Return when git lately changed files of the repository that the notes lie in."""
     for folder in (kb, *kb.parents):
-        if (folder / ".git").is_dir():
+        # unlike Path's, it never fails
+        if os.path.isdir(folder / ".git"):  # noqa: PTH112
             try:
                 with (folder / ".git" / "logs" / "HEAD").open("rb") as file:
                     file.seek(max(0, os.fstat(file.fileno()).st_size - _REFLOG_TAIL))

@@ -6,6 +6,7 @@ Nothing is followed: a link is an entry of its own. Names are bytes, whatever th
 # pathlib knows no names that are bytes
 # ruff: noqa: PTH115
 
+import contextlib
 import os
 import stat
 import time
@@ -126,26 +127,29 @@ def _seen_of(path: bytes, found: os.stat_result) -> Seen:
 
 
 def read_entry(root: bytes, seen: Seen) -> tuple[Seen, bytes | str]:
-    """Return an entry as it is now and its content, or why there is none; empty where it is being changed."""
+    """Return a file or link as it is now and its content, or why it has none; empty where that may change."""
     path, form = seen[:2]
     try:
         if form == "link":
             return seen, os.readlink(root + b"/" + path)
-        if form != "file":
-            return seen, UNREADABLE
-        return _read_file(root, path)
-    except FileNotFoundError:
-        return seen, ""
-    except OSError:
+        return _read_file(root, seen)
+    except PermissionError:
         return seen, UNREADABLE
+    except OSError:
+        # gone since, a link by now, or a disk that may do better the next time
+        return seen, ""
 
 
-def _read_file(root: bytes, path: bytes) -> tuple[Seen, bytes | str]:
+def _read_file(root: bytes, seen: Seen) -> tuple[Seen, bytes | str]:
+    path = seen[0]
     fd = os.open(root + b"/" + path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_NOCTTY | os.O_CLOEXEC)
     try:
         found = os.fstat(fd)
         now = _seen_of(path, found)
         if not stat.S_ISREG(found.st_mode):
+            return now, ""
+        if seen[3] and not found.st_size:
+            # an editor saves it
             return now, ""
         if found.st_size > largest(path):
             return now, TOO_LARGE
@@ -157,4 +161,5 @@ def _read_file(root: bytes, path: bytes) -> tuple[Seen, bytes | str]:
         is_steady = len(data) == found.st_size and _seen_of(path, os.fstat(fd)) == now
         return now, bytes(data) if is_steady else ""
     finally:
-        os.close(fd)
+        with contextlib.suppress(OSError):
+            os.close(fd)

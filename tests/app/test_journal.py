@@ -3,7 +3,12 @@
 import json
 import os
 import shutil
+import sqlite3
+import subprocess
+import time
 from pathlib import Path
+
+import pytest
 
 from tests.conftest import World
 from tests.human import at_a_terminal
@@ -51,3 +56,255 @@ def test_what_an_agent_destroyed_comes_back(world: World) -> None:
     ran, terminal = at_a_terminal(world, "journal", "restore", "--all")
     assert 0 == ran.status, (ran, terminal)
     assert before == files(world)
+
+
+def wreck(world: World, *, session: str = "s-1") -> None:
+    """Have a session at work destroy two notes, and stop."""
+    began(world, session=session)
+    (world.kb / "a.org").unlink()
+    (world.kb / "b.org").write_text("another's")
+    hook(world, "stop", session=session)
+
+
+@pytest.fixture
+def notes(world: World) -> World:
+    """A knowledge base with three notes of a human."""
+    for name in "abc":
+        world.node(f"{name}.org", f"id-{name}", f"Note {name}", f"words of {name} " * 20)
+    return world
+
+
+def changes(world: World, *words: str) -> dict[str, str]:
+    """What changed since a mark, and by what, as the journal tells."""
+    told = world.run("journal", "show", "--json", *words).json["changes"]
+    assert isinstance(told, list)
+    return {f"{one['what']} {one['path']}": one["by"] for one in told}
+
+
+def test_what_changed_is_shown_with_its_texts(notes: World) -> None:
+    """By the number of a mark, by a session's id, and by default since the session in which it happened."""
+    wreck(notes)
+    expected = {"vanished a.org": "unknown", "changed b.org": "unknown"}
+    assert expected == changes(notes) == changes(notes, "1") == changes(notes, "s-1")
+    assert {"changed b.org": "unknown"} == changes(notes, "s-1", "b.org")
+    shown = notes.run("journal", "show", "--diff").out
+    assert "+another's" in shown
+    assert "-words of a " in shown
+    assert 1 == notes.run("journal", "show", "2").status
+    assert 2 == notes.run("journal", "show", "--mark", "99").status
+
+
+def test_the_list_names_marks_looks_and_whose_they_are(notes: World) -> None:
+    """Nothing of a session but a digest of its id, its project's kind and its agent."""
+    wreck(notes)
+    told = notes.run("journal", "--json").json
+    look, mark = told["moments"]  # type: ignore[misc]
+    assert ("look", 2, 2) == (look["what"], look["changed"], look["unexplained"])
+    assert ("mark", "work", "claude-code") == (
+        mark["what"],
+        mark["session"]["kind"],
+        mark["session"]["agent"],
+    )
+    assert "s-1" not in json.dumps(told)
+    assert 4 == told["held"]["copies"]  # type: ignore[index]
+    assert "2 of them unexplained  work session" in notes.run("journal").out
+
+
+def test_no_agent_restores_anything(notes: World) -> None:
+    """Neither without a terminal nor on one of its own; a plan is shown to anybody."""
+    wreck(notes)
+    before = notes.files()
+    ran = notes.run("journal", "restore", "--all")
+    assert 2 == ran.status
+    assert "a human must say so at a terminal" in ran.err
+    ran, _ = at_a_terminal(notes, "journal", "restore", "--all", extra={"CLAUDECODE": "1"})
+    assert 2 == ran.status
+    ran, _ = at_a_terminal(notes, "journal", "restore", "--all", answer=lambda _: "yes")
+    assert 2 == ran.status
+    planned = notes.run("journal", "restore", "--all", "--dry-run", "--json").json
+    assert [("create", "a.org"), ("replace", "b.org")] == [(s["do"], s["path"]) for s in planned["steps"]]  # type: ignore[attr-defined]
+    assert before == notes.files()
+    denied = hook(
+        notes, "pre-tool-use", tool_name="Bash", tool_input={"command": "roamkb journal restore --all"}
+    )
+    assert "deny" in json.dumps(denied)
+
+
+def test_what_changed_since_the_last_look_is_left(notes: World) -> None:
+    """A human may have written it after all; once it was looked at, it can be named."""
+    before = notes.files()
+    wreck(notes)
+    notes.note("b.org", "what its human wrote since")
+    ran, _ = at_a_terminal(notes, "journal", "restore", "--all")
+    assert 4 == ran.status
+    assert "left    b.org: changed since the last look" in ran.out
+    assert before["a.org"] == notes.files()["a.org"]
+    assert b"what its human wrote since" == notes.files()["b.org"]
+    ran, _ = at_a_terminal(notes, "journal", "restore", "b.org", "--mark", "1")
+    assert 0 == ran.status, ran
+    assert before == notes.files()
+
+
+def test_a_restore_can_be_undone(notes: World) -> None:
+    """The journal has what it replaced and what it took away."""
+    wreck(notes)
+    wrecked = notes.files()
+    assert 0 == at_a_terminal(notes, "journal", "restore", "--all")[0].status
+    assert 0 == at_a_terminal(notes, "journal", "restore", ".", "--mark", "2")[0].status
+    assert wrecked == notes.files()
+
+
+def test_what_emacs_holds_is_left(notes: World) -> None:
+    """Its human is writing there."""
+    wreck(notes)
+    (notes.kb / ".#b.org").symlink_to("me@desk.123:1")
+    ran, _ = at_a_terminal(notes, "journal", "restore", "--all")
+    assert 4 == ran.status, ran
+    assert "open with unsaved changes in Emacs" in ran.out
+    assert b"another's" == notes.files()["b.org"]
+
+
+def test_the_whole_folder_comes_back_only_if_its_human_says_so(notes: World) -> None:
+    """It may merely be unmounted; the hook says what to do."""
+    before = files(notes)
+    began(notes)
+    notes.kb.rename(notes.home / "elsewhere-now")
+    assert "--create-kb" in str(hook(notes, "stop")["systemMessage"])
+    ran, _ = at_a_terminal(notes, "journal", "restore", "--all")
+    assert 2 == ran.status
+    assert not notes.kb.exists()
+    ran, _ = at_a_terminal(notes, "journal", "restore", "--all", "--create-kb")
+    assert 0 == ran.status, ran
+    assert before == files(notes)
+    assert (notes.kb / ".stfolder").is_dir()
+    assert {} == changes(notes, "1")
+
+
+def test_an_empty_mount_point_is_no_destruction(notes: World) -> None:
+    """Nothing vanished, as far as anybody knows."""
+    began(notes)
+    notes.kb.rename(notes.home / "disk")
+    notes.kb.mkdir()
+    hook(notes, "stop")
+    notes.kb.rmdir()
+    (notes.home / "disk").rename(notes.kb)
+    assert {} == hook(notes, "stop")
+    assert {} == changes(notes, "1")
+
+
+def test_what_is_explained_is_told_to_nobody(notes: World) -> None:
+    """Emacs, vim, Syncthing and roamkb itself; it is in the journal all the same, and `--all` leaves it."""
+    long_ago = time.time() - 3600
+    os.utime(notes.kb / "b.org", (long_ago, long_ago))
+    began(notes)
+    notes.note("by-emacs.org", "edited")
+    (notes.kb / ".#by-emacs.org").symlink_to("me@desk.123:1")
+    (notes.kb / "a.org").rename(notes.kb / "a.org~")
+    notes.note("a.org", "saved with a backup")
+    notes.note("c.org", "edited")
+    notes.note(".c.org.swp", "vim")
+    synced = notes.note("b.org", "written on the phone")
+    lately = time.time() - 5
+    os.utime(synced, (lately, lately))
+    assert 0 == notes.run("write", "Zebras are striped", "--tag", "zoo").status
+    assert {} == hook(notes, "stop")
+    found = {what.partition("-")[0]: by for what, by in changes(notes, "1").items()}
+    assert {"Emacs"} == {found["added by"], found["changed a.org"]}
+    assert "vim" == found["changed c.org"]
+    assert "Syncthing" == found["changed b.org"]
+    assert ["roamkb"] == [by for what, by in found.items() if what.startswith("added 20")]
+    assert 1 == notes.run("journal", "restore", "--all", "--mark", "1", "--dry-run").status
+
+
+def test_what_changes_between_turns_is_no_agents(notes: World) -> None:
+    """A human edits while the agent waits; what changes in a turn that was broken off is told at the next."""
+    began(notes)
+    hook(notes, "stop")
+    notes.note("a.org", "a human's")
+    assert {} == hook(notes, "user-prompt-submit", prompt="go on with it, please")
+    notes.note("b.org", "an agent's")
+    told = hook(notes, "user-prompt-submit", prompt="go on with it, please")
+    assert "b.org changed" in str(told["systemMessage"])
+    assert {"changed a.org": "no session", "changed b.org": "unknown"} == changes(notes, "1")
+
+
+def test_a_session_that_was_killed_is_looked_after_at_the_next_start(notes: World) -> None:
+    """Its turn never ended."""
+    began(notes, session="s-killed")
+    (notes.kb / "a.org").unlink()
+    told = hook(notes, "session-start", source="startup", session="s-next")
+    assert "a.org vanished" in str(told["systemMessage"])
+    assert {"vanished a.org": "unknown"} == changes(notes)
+
+
+def test_both_of_two_sessions_at_work_hear_of_it(notes: World) -> None:
+    """Nobody knows which of them it was."""
+    began(notes, session="s-1")
+    began(notes, session="s-2")
+    (notes.kb / "a.org").unlink()
+    assert "a.org vanished" in str(hook(notes, "stop", session="s-2")["systemMessage"])
+    assert "a.org vanished" in str(hook(notes, "stop", session="s-1")["systemMessage"])
+    assert {} == hook(notes, "stop", session="s-1")
+
+
+def test_a_repository_in_the_notes_is_said_to_be_gits(notes: World) -> None:
+    """What git's own record says it changed; it is told, since an agent can call git."""
+    git = ("git", "-C", str(notes.kb), "-c", "user.name=me", "-c", "user.email=me@example.org")
+    for words in (("init", "-q"), ("add", "."), ("commit", "-qm", "one")):
+        subprocess.run([*git, *words], check=True)
+    notes.note("b.org", "uncommitted")
+    began(notes)
+    subprocess.run([*git, "reset", "-q", "--hard"], check=True)
+    assert "b.org changed" in str(hook(notes, "stop")["systemMessage"])
+    assert {"changed b.org": "git"} == changes(notes, "s-1")
+
+
+def test_doctor_looks_and_says_what_nothing_explains(notes: World) -> None:
+    """Until its human has seen it in the journal."""
+    began(notes)
+    (notes.kb / "a.org").unlink()
+    assert "a.org vanished, and nothing explains it" in journal_check(notes)
+    notes.run("journal", "show")
+    assert "3 files can come back" in journal_check(notes) or "2 files can come back" in journal_check(notes)
+
+
+def test_a_damaged_copy_is_found_and_made_again(notes: World) -> None:
+    """As long as the note is there; a restore never writes what isn't what it was."""
+    wreck(notes)
+    (path,) = notes.state.glob("journal/*/journal.db")
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE object SET data = zeroblob(length(data))")
+    db.close()
+    ran, _ = at_a_terminal(notes, "journal", "restore", "--all")
+    assert 2 == ran.status
+    assert "its copy is damaged" in ran.out
+    assert "4 copies damaged" in journal_check(notes)
+    assert "damaged" not in journal_check(notes)
+    assert b"another's" == notes.files()["b.org"]
+
+
+def test_a_damaged_journal_is_put_aside(notes: World) -> None:
+    """Nothing of it is thrown away, and no session notices."""
+    began(notes)
+    (path,) = notes.state.glob("journal/*/journal.db")
+    path.write_bytes(b"not a database" * 400)
+    assert {} == hook(notes, "stop")
+    assert {} == hook(notes, "stop")
+    (aside,) = path.parent.glob("damaged-*.db")
+    assert b"not a database" * 400 == aside.read_bytes()
+    assert f"{aside.name} was put aside, damaged" in journal_check(notes)
+
+
+def test_the_journal_is_its_owners_alone(notes: World) -> None:
+    """It holds every note."""
+    began(notes)
+    for path in (notes.state / "journal").rglob("*"):
+        assert 0 == path.stat().st_mode & 0o077, path
+
+
+def journal_check(world: World) -> str:
+    """What `doctor` says of the journal."""
+    checks = world.run("doctor", "--json").json["checks"]
+    assert isinstance(checks, list)
+    (found,) = (check["detail"] for check in checks if check["name"] == "journal")
+    return str(found)

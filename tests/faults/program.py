@@ -23,14 +23,17 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from roamkb.actions import consolidate as consolidating
 from roamkb.actions import ingest as ingesting
+from roamkb.actions import journal as journaling
 from roamkb.actions import learn as learning
 from roamkb.actions import learn_proposals as proposing
 from roamkb.actions import remedy as remedying
 from roamkb.actions import verify as verifying
 from roamkb.actions.init import init
+from roamkb.actions.journal import Keeper
 from roamkb.actions.judges import by_caller
 from roamkb.core.attention import Observation
 from roamkb.core.episodes import Episode
+from roamkb.core.errors import NotDurable
 from roamkb.core.errors import RoamkbError
 from roamkb.core.extraction import parse_extracted
 from roamkb.core.ids import new_id
@@ -50,6 +53,7 @@ from roamkb.formats.events import learning_line
 from roamkb.formats.standings import event_row
 from roamkb.formats.standings import standing_row
 from roamkb.storage import disk
+from roamkb.storage.journal import Journal
 from roamkb.storage.log import ROTATE_AT
 from roamkb.storage.log import ROTATED
 from roamkb.storage.log import Contents
@@ -133,6 +137,46 @@ def trash(folder: Path) -> str:
 def restore(folder: Path) -> str:
     """Bring a note back."""
     return trash_of(folder).restore(trash_of(folder).get("1")).name
+
+
+class Yes:
+    """A human who says yes."""
+
+    def confirm(self, question: str, word: str) -> bool:
+        """Say so."""
+        return bool(question and word)
+
+    def edit(self, path: Path, editor: Sequence[str]) -> bool:
+        """Open nothing."""
+        raise AssertionError(path, editor)
+
+
+def keeper_of(folder: Path, *, place: str = "state/journal") -> Keeper:
+    """Return the journal of the knowledge base in `folder`, with a human who says yes."""
+    journal = Journal(kb=folder / "kb", folder=folder / place)
+    return Keeper(
+        journal=journal,
+        lock_file=folder / "state" / "kb.lock",
+        folder=None,
+        trashed=frozenset,
+        human=Yes(),
+    )
+
+
+def journal_look(folder: Path) -> str:
+    """Take in what was destroyed."""
+    return str(keeper_of(folder).journal.look().moment)
+
+
+def journal_restore(folder: Path) -> str:
+    """Bring back what was; the journal lies where no fault meets it, since a look has met them all."""
+    keeper = keeper_of(folder, place="journal")
+    done = journaling.restore(keeper, (), mark="1", all=True, create_kb=False, dry_run=False)
+    if done.plan.left:
+        raise RoamkbError("; ".join(one.why for one in done.plan.left))
+    if not done.is_durable:
+        raise NotDurable(folder / "kb", "it said no")
+    return str(len(done.plan.steps))
 
 
 def bad_in_place(folder: Path) -> str:
@@ -373,6 +417,8 @@ TASKS: dict[str, Callable[[Path], str]] = {
         swap,
         trash,
         restore,
+        journal_look,
+        journal_restore,
         bad_in_place,
         bad_replace,
         bad_rename,
@@ -398,17 +444,17 @@ TASKS: dict[str, Callable[[Path], str]] = {
 def _run(task: Callable[[Path], str], folder: Path, said: int) -> int:
     """Return the exit status that a door would give, having said what a door would say.
 
-    It speaks by pwrite(2): a disk that stays full for write(2) may not silence it.
+    It speaks by pwritev(2): a disk that stays full for other calls may not silence it.
     """
     try:
         name = task(folder)
     except RoamkbError as error:
-        os.pwrite(said, f"roamkb: {error}\n".encode(), 0)
+        os.pwritev(said, [f"roamkb: {error}\n".encode()], 0)
         return error.exit_code
     except Exception:  # noqa: BLE001 - a traceback is what the sweep looks for
-        os.pwrite(said, traceback.format_exc().encode(), 0)
+        os.pwritev(said, [traceback.format_exc().encode()], 0)
         return 99
-    os.pwrite(said, f"ACK {name}\n".encode(), 0)
+    os.pwritev(said, [f"ACK {name}\n".encode()], 0)
     return 0
 
 
@@ -443,6 +489,13 @@ def _import_all() -> None:
         amount(folder)
         source_of(folder).write_bytes(learning_line(fact(1)) + b"\n")
         observe(folder)
+        (folder / "kb").mkdir()
+        (folder / "kb" / NOTE).write_bytes(BODY)
+        journal_look(folder)
+        (folder / "kb" / NOTE).write_bytes(NEW_BODY)
+        journal_look(folder)
+        (folder / "state" / "journal").rename(folder / "journal")
+        journal_restore(folder)
         for task in (ingest, consolidate, verify, episode, mend, propose, extract):
             task(folder)
 

@@ -14,7 +14,9 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable
+from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from dataclasses import field
@@ -46,8 +48,15 @@ ERRNOS = {
     "flock": ("ENOLCK",),
     "getdents64": ("EIO",),
 }
+#: What SQLite does beside, where a database is swept.
+OF_SQLITE = {
+    "pread64": ("EIO",),
+    "pwrite64": ("ENOSPC", "EIO"),
+    "fdatasync": ("EIO", "ENOSPC"),
+    "ftruncate": ("EIO", "ENOSPC"),
+}
 #: Killed at one of these, a program leaves what it leaves when killed at the next that changes something.
-READING = ("read", "newfstatat", "fstat", "statx", "flock", "getdents64")
+READING = ("read", "pread64", "newfstatat", "fstat", "statx", "flock", "getdents64")
 #: What the program calls until strace fails it: from then on no call goes by unseen.
 KNOCK = "sched_get_priority_max"
 
@@ -135,10 +144,17 @@ class Program:
             env=os.environ | {"PYTHONHASHSEED": "0", "TZ": "UTC"},
         )
 
-    def run(self, task: str, folder: Path, fault: Fault | None, standing: tuple[Fault, ...] = ()) -> Run:
+    def run(
+        self,
+        task: str,
+        folder: Path,
+        fault: Fault | None,
+        standing: tuple[Fault, ...] = (),
+        calls: Iterable[str] = ERRNOS,
+    ) -> Run:
         """Run `task` under strace, with `fault` and with what is `standing` in every run."""
         faults = (*standing, *([fault] if fault else []))
-        traced = {each.call for each in faults} if fault else ERRNOS
+        traced = {each.call for each in faults} if fault else calls
         trace = folder / "trace"
         pid = self._ask(f"{task} {folder}")
         command = [
@@ -197,6 +213,8 @@ class Sweep:
     is_lasting: bool = True
     #: Of a task of many steps that reads as others do, which are swept whole: only calls that write.
     only_writing: bool = False
+    #: What is failed, and how.
+    errnos: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: ERRNOS)
 
     def run(self, folder: Path, *, most: int | None = None) -> Result:
         """Run the task once for each call and fault; `most` stops at so many broken runs."""
@@ -219,7 +237,7 @@ class Sweep:
                     free.put(program)
 
             with ThreadPoolExecutor(2) as pool:
-                list(pool.map(attempt, faults_at(points)))
+                list(pool.map(attempt, faults_at(points, self.errnos)))
         return result
 
     def _try(self, program: Program, folder: Path, fault: Fault, result: Result) -> None:
@@ -238,7 +256,7 @@ class Sweep:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         self.set_up(folder)
-        return program.run(self.task, folder, fault, self.standing)
+        return program.run(self.task, folder, fault, self.standing, self.errnos)
 
     def points(self, base: Run) -> list[tuple[str, int]]:
         """Return each call that names the folder, with its number among the calls of its name."""
@@ -264,12 +282,14 @@ def names_folder(line: str, folder: Path) -> bool:
     return str(folder / "kb") in line or str(folder / "state") in line
 
 
-def faults_at(points: list[tuple[str, int]]) -> Iterator[Fault]:
+def faults_at(
+    points: list[tuple[str, int]], errnos: Mapping[str, tuple[str, ...]] = ERRNOS
+) -> Iterator[Fault]:
     """Yield every fault for each of `points`."""
     for call, nth in points:
         if call not in READING:
             yield Fault(call, nth, "KILL")
-        for error in ERRNOS[call]:
+        for error in errnos[call]:
             yield Fault(call, nth, error)
             yield Fault(call, nth, error, lasting=True)
 
