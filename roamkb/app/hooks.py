@@ -6,7 +6,6 @@ to stop anybody; for everything else, whatever goes wrong is the caller's to swa
 
 import os
 import time
-from collections.abc import Mapping
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 
     from roamkb.actions.observe import Declined
     from roamkb.core.brief import Brief
-    from roamkb.core.guard import Denial
     from roamkb.core.ledger import Standing
     from roamkb.core.model import Hit
     from roamkb.core.remedies import Remedy
@@ -291,29 +289,9 @@ class HookedSession(ToldSession):
         """What the project is, by all that says where the session works."""
         return self._kb.classify().kind
 
-    def denial(self) -> "Denial | None":
-        """Return why the tool isn't to be called; None where it may be."""
-        from roamkb.core.guard import Ground
-        from roamkb.formats.tool_calls import judge_tool
-        from roamkb.storage.belonging import usual_state
-        from roamkb.storage.served import TOKEN
-        from roamkb.storage.served import served_ports
-
-        state = str(self._around.state or usual_state())
-        given = self._payload.get("tool_input")
-        ground = Ground(
-            kb=self.kb_names,
-            kind=self._kb.classify().kind,
-            cwd=self.text("cwd") or str(self._around.cwd or "/"),
-            home=str(self._around.home),
-            is_agent_note=lambda path: _is_agent_note(path, self.kb_names),
-            resolve=os.path.realpath,
-            variables=self._around.environment,
-            hosts=(os.uname().nodename,),
-            ports=served_ports(state),
-            token=f"{state}/{TOKEN}",
-        )
-        return judge_tool(self.text("tool_name"), given if isinstance(given, Mapping) else {}, ground)
+    def is_agent_note(self, path: str) -> bool:
+        """Say whether a path is an agent node's file, or nothing yet."""
+        return _is_agent_note(path, self.kb_names)
 
     # Chores
 

@@ -2,12 +2,10 @@
 
 import re
 
-from roamkb.core.programs import SHELLS
-from roamkb.core.programs import name_of
-from roamkb.core.readers import reads_only
-from roamkb.core.writers import MINDERS
-from roamkb.core.writers import TALKERS
+from roamkb.core.programs import Program
 
+#: Kinds of programs that may start another that no row tells of.
+_STARTERS = frozenset("code each".split())
 _APPROVALS = frozenset("approve override reject rollback uninstall".split())
 #: `tests/roamkb` is a folder.
 _STARTS_ROAMKB = r"roamkb(?:[@=].*)?|-mroamkb|roamkb\.__main__|(?:[/~.$].*|.*bin)/roamkb"
@@ -20,24 +18,19 @@ _APPROVAL_IN_TEXT = (
 )
 
 
-def find_approval(program: list[str], stdin: str, text: str) -> str:
+def find_approval(words: list[str], program: Program, stdin: str, text: str) -> str:
     """Return which approval a command asks roamkb for, however it is started; `text` is all of the script."""
-    if not program or not any("roamkb" in one for one in (text, stdin, *program)):
+    if not any("roamkb" in one for one in (stdin, *words)):
         return ""
-    name = name_of(program[0])
-    if not re.fullmatch(_STARTS_ROAMKB, program[0]) and name not in ("xargs", "find", "fd", "fdfind"):
-        if reads_only(program) or name in TALKERS or name in MINDERS:
+    if not re.fullmatch(_STARTS_ROAMKB, words[0]):
+        if program.kind not in _STARTERS and "other" not in program.marks:
             return ""
-        code = " ".join(word for word in program if re.search(r"[\s(]", word))
-        if name not in SHELLS and (verb := approval_in_text(f"{code}\n{stdin}")):
+        code = " ".join(word for word in words if re.search(r"[\s(]", word))
+        if verb := approval_in_text(f"{code}\n{stdin}"):
             return verb
-    for at, word in enumerate(program):
-        if re.fullmatch(_STARTS_ROAMKB, word):
-            verb = _approval(program[at + 1 : at + 50], text)
-            if not verb and name == "xargs" and at == len(program) - 1:
-                verb = "…"
-            if verb:
-                return verb
+    for at, word in enumerate(words):
+        if re.fullmatch(_STARTS_ROAMKB, word) and (verb := _approval(words[at + 1 : at + 50], text)):
+            return verb
     return ""
 
 

@@ -19,8 +19,8 @@ from roamkb.core.fingerprint import fingerprint
 from roamkb.core.outputs import tellings
 from roamkb.core.programs import Command
 from roamkb.core.programs import name_of
+from roamkb.core.programs import reads_only
 from roamkb.core.programs import without_runners
-from roamkb.core.readers import reads_only
 from roamkb.core.secrets import withheld
 from roamkb.core.text import clipped
 from roamkb.core.text import shown

@@ -6,25 +6,28 @@
 import posixpath
 import re
 from collections.abc import Callable
+from collections.abc import Iterable
 from collections.abc import Mapping
 
+from roamkb.core.reach import ENDINGS
 from roamkb.core.reach import Names
 from roamkb.core.reach import Reach
 
 
 class Ground:
-    """What the hook found on the disk."""
+    """What the hook found on the disk, and what it finds out when it is asked."""
 
     # no dataclass, since hooks import this: that module takes twice as long as Python to start
     __slots__ = (
-        "cwd", "home", "hosts", "is_agent_note", "kb", "kind", "ports", "resolve", "token", "variables",
+        "_kind", "cwd", "guarded", "home", "hosts", "is_agent_note", "kb", "ports", "resolve", "token",
+        "variables", "wall_stands",
     )  # fmt: skip
 
     def __init__(
         self,
         *,
         kb: tuple[str, ...],
-        kind: str,
+        kind: Callable[[], str],
         cwd: str,
         home: str,
         is_agent_note: Callable[[str], bool],
@@ -33,13 +36,15 @@ class Ground:
         hosts: tuple[str, ...] = (),
         ports: tuple[str, ...] = (),
         token: str = "",
+        guarded: tuple[str, ...] = (),
+        wall_stands: bool = False,
     ) -> None:
         """Take what was found; all paths are absolute."""
         #: Every name of the knowledge base: as typed, its real path, what other mounts call it.
         #: Where the rule is broken, the last good one's.
         self.kb = kb
-        #: What the session's project is, in `model.Kind`'s words.
-        self.kind = kind
+        #: Tells what the session's project is, in `model.Kind`'s words: that takes time, and is asked last.
+        self._kind: Callable[[], str] | str = kind
         #: Where the command runs.
         self.cwd = cwd
         self.home = home
@@ -54,6 +59,17 @@ class Ground:
         #: On which `roamkb serve` may listen, and the file that holds its token; empty for none.
         self.ports = ports
         self.token = token
+        #: Where the program lies, and what else makes it count beside `PROTECTED`.
+        self.guarded = guarded
+        #: Whether the kernel stops what nobody understands: without it, what can't be read is denied.
+        self.wall_stands = wall_stands
+
+    @property
+    def kind(self) -> str:
+        """What the session's project is, found out once."""
+        if not isinstance(self._kind, str):
+            self._kind = self._kind()
+        return self._kind
 
     @property
     def is_personal(self) -> bool:
@@ -62,18 +78,11 @@ class Ground:
 
     def moved(self, cwd: str) -> "Ground":
         """Return the same with the command run in `cwd`."""
-        return Ground(
-            kb=self.kb,
-            kind=self.kind,
-            cwd=posixpath.normpath(cwd),
-            home=self.home,
-            is_agent_note=self.is_agent_note,
-            resolve=self.resolve,
-            variables=self.variables,
-            hosts=self.hosts,
-            ports=self.ports,
-            token=self.token,
-        )
+        moved = Ground.__new__(Ground)
+        for name in Ground.__slots__:
+            setattr(moved, name, getattr(self, name))
+        moved._kind, moved.cwd = lambda: self.kind, posixpath.normpath(cwd)
+        return moved
 
 
 class Denial:
@@ -87,23 +96,26 @@ class Denial:
         self.hint = hint
 
 
-#: Below the home folder: what makes the rule and its hooks count.
+#: Below the home folder: what makes the rule and its hooks count, and where the program is put.
 PROTECTED = (
     ".claude/rules/knowledge-base.md",
     ".claude/settings.json",
     ".claude/settings.local.json",
     ".codex/hooks.json",
     ".codex/config.toml",
+    ".local/bin/roamkb",
+    ".local/share/uv/tools/roamkb",
+    ".local/share/pipx/venvs/roamkb",
+    ".local/state/roamkb",
 )
+#: What no project puts among the notes: it changes how Emacs or Syncthing treats all of them.
+_LITTER = (".dir-locals.el", ".dir-locals-2.el", ".stignore", ".git", ".venv")
 _QUOTING = str.maketrans("", "", "'\"\\")
 _TOKEN = r"[^\s'\"=:;|&<>(),]+"
-_OURS = r"roamkb|knowledge-base|\.claude|\.codex|settings\.|hooks\.json|config\.toml"
+_OURS = r"roamkb|knowledge-base|claude|codex|settings\.|hooks\.json|SHELL_PREFIX"
 #: What may lead anywhere: home, upwards, a glob from the root. Each word is read once, for all its slashes.
-_FAR = r"~|\$\{?HOME|\$\(|`|\.\.|(?<!\S)[^\s/]*/\S*[*?\[{]|\$'"
+_FAR = r"~|\$\{?HOME|\$\(|`|\.\.|(?<!\S)/\S*[*?\[{]|\$'"
 _LIVE = "*?[\0$`"
-_ENDINGS = ("org", "gpg", "age", "org_archive")
-#: How the names of files end that may be notes.
-NOTES_END = tuple(f".{one}" for one in _ENDINGS)
 #: Of a command, that is looked up on the disk before anything else is done; of a longer one, nothing.
 _MOST_TOKENS = 64
 _MOST_READ = 4096
@@ -114,21 +126,31 @@ def may_concern(text: str, ground: Ground) -> bool:
     plain = text.translate(_QUOTING).replace("\n", "") if "\\\n" in text else text.translate(_QUOTING)
     home = ground.home.rstrip("/") + "/"
     names = {part for folder in ground.kb for part in folder.removeprefix(home).strip("/").split("/") if part}
-    if re.search(_OURS, plain) or re.search(_FAR, text) or any(name in plain for name in names):
+    if any(name in plain for name in names) or re.search(_OURS, plain) or re.search(_FAR, text):
         return True
-    if any(value and f"${name}" in plain.replace("{", "") for name, value in ground.variables.items()):
-        return True
-    folders = tuple({one.rstrip("/") for one in ground.kb})
-    cwd = ground.resolve(ground.cwd).rstrip("/")
-    if any(_is_near(place, one) for one in folders for place in (cwd, ground.cwd.rstrip("/"))):
+    unbraced = plain.replace("{", "")
+    if "$" in unbraced and any(value and f"${name}" in unbraced for name, value in ground.variables.items()):
         return True
     tokens = dict.fromkeys(re.findall(_TOKEN, text)) if len(text) <= _MOST_READ else ()
     if not tokens or len(tokens) > _MOST_TOKENS:
         return bool(text.strip())
-    guarded = (ground.resolve(posixpath.join(ground.home, one)) for one in PROTECTED)
-    places = (*folders, *guarded)
-    real = (ground.resolve(posixpath.join(ground.cwd, one)) for one in tokens if not one.startswith("-"))
-    return any(_is_near(one, place) for one in real for place in places)
+    return _is_any_near([".", *(one for one in tokens if not one.startswith("-"))], ground)
+
+
+def may_concern_path(path: str, ground: Ground) -> bool:
+    """Say the same of the path of a file."""
+    return re.search(f"{_OURS}|{_FAR}", path) is not None or _is_any_near(
+        [path.removeprefix("file://")], ground
+    )
+
+
+def _is_any_near(paths: Iterable[str], ground: Ground) -> bool:
+    guarded = [*ground.kb, *(posixpath.join(ground.home, one) for one in PROTECTED), *ground.guarded]
+    places = {one.rstrip("/") for name in guarded for one in (name, ground.resolve(name))}
+    named = [posixpath.normpath(posixpath.join(ground.cwd, one)) for one in paths]
+    return any(
+        _is_near(one, place) for path in named for one in (path, ground.resolve(path)) for place in places
+    )
 
 
 def _is_near(place: str, folder: str) -> bool:
@@ -137,7 +159,7 @@ def _is_near(place: str, folder: str) -> bool:
 
 def protected(ground: Ground, links: dict[str, str] | None = None) -> Names:
     """Return what only a human changes, by its paths and its real paths."""
-    files = tuple(posixpath.join(ground.home, one) for one in PROTECTED)
+    files = (*(posixpath.join(ground.home, one) for one in PROTECTED), *ground.guarded)
     names = (*files, *map(ground.resolve, files))
     return Names(names, home=ground.home, resolve=ground.resolve, links=links)
 
@@ -193,25 +215,38 @@ def names_the_server(text: str, ground: Ground) -> bool:
         return True
     names = Names((ground.token,), home=ground.home, resolve=ground.resolve)
     words = dict.fromkeys(re.findall(_TOKEN, text)) if len(text) <= _MOST_READ else ()
-    return any(
-        names.find(word, ground.cwd, ground.home)[0] is Reach.INSIDE for word in [*words][:_MOST_TOKENS]
-    )
+    return any(names.find(word, ground.cwd)[0] is Reach.INSIDE for word in [*words][:_MOST_TOKENS])
 
 
-def is_spared(path: str, ground: Ground) -> bool:
+def note_denial(path: str, what: str, ground: Ground, *, is_new: bool = False) -> Denial | None:
+    """Return why a file of the knowledge base isn't to be written: by what it is, and what the project is.
+
+    `is_new` says that nothing that was there before changes.
+    """
+    if posixpath.basename(path.rstrip("/")) in _LITTER:
+        return Denial(
+            reason=f"{what}: that would change how your human's programs treat all notes",
+            hint="keep it out of the folder of notes; what it is for your human can decide",
+        )
+    if not is_new and any(mark in path for mark in _LIVE):
+        # the same in every project, so that nobody has to find out what this one is
+        return Denial(
+            reason=f"{what}, and notes there are your human's: agents change none of those, in no project",
+            hint="tell your human what you would change; to read, use `roamkb search`, rg, cat and the like; "
+            "for a fact of your own, `roamkb write` in a personal project",
+        )
+    if ground.is_personal and (is_new or not _is_humans(path, ground)):
+        return None
+    return refusal(ground, what)
+
+
+def _is_humans(path: str, ground: Ground) -> bool:
     """Say whether a path in the knowledge base may be a human's note, or hold some."""
-    if any(mark in path for mark in _LIVE):
-        return True
     path = path.rstrip("/")
     _, dot, ending = posixpath.basename(path).rpartition(".")
-    if dot and ending not in _ENDINGS:
+    if dot and ending not in ENDINGS:
         return False
     return not ground.is_agent_note(path)
-
-
-def is_note(path: str) -> bool:
-    """Say whether a path is spelled as a note's, or as what may be one, and not as a folder's."""
-    return any(mark in path for mark in _LIVE) or path.rpartition(".")[2] in _ENDINGS
 
 
 def paths_of_patch(patch: str) -> list[str]:

@@ -1,6 +1,5 @@
 """Names that nobody else comes up with."""
 
-import hashlib
 import re
 from collections.abc import Callable
 from datetime import datetime
@@ -48,7 +47,10 @@ def next_id(after: str, new_id: Callable[[], str]) -> str:
 
 def derived_id(told: str) -> str:
     """Return an id that anybody makes of `told`, wherever and whenever."""
-    return _uuid(int.from_bytes(hashlib.sha256(told.encode("utf-8", "surrogatepass")).digest()[:16]))
+    # OpenSSL takes as long to load as a hook may
+    from hashlib import sha256
+
+    return _uuid(int.from_bytes(sha256(told.encode("utf-8", "surrogatepass")).digest()[:16]))
 
 
 def _uuid(value: int) -> str:

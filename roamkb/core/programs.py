@@ -1,45 +1,16 @@
-"""The simple commands of shell text as values, and which program one really runs behind sudo, env and sh."""
+"""Simple commands as values, and what programs do with their words: `data/programs.tsv`."""
 
 import re
+from collections.abc import Sequence
+
+from roamkb.core.tables import rows
 
 ASSIGNMENT = r"[A-Za-z_]\w*+(?:\[[^]]*+\])?\+?="
-#: Programs that run another: their options that take a value, and how many words stand before the other.
-RUNNERS: dict[str, tuple[str, int]] = {
-    "builtin": ("", 0),
-    "busybox": ("", 0),
-    "chronic": ("", 0),
-    "command": ("", 0),
-    "coproc": ("", 0),
-    "doas": ("-u -C", 0),
-    "env": ("-u -C --unset --chdir", 0),
-    "exec": ("-a", 0),
-    "flock": ("-w -E --timeout --wait --conflict-exit-code", 1),
-    "ionice": ("-c -n", 0),
-    "ltrace": ("-e -o -p -u", 0),
-    "nice": ("-n --adjustment", 0),
-    "noglob": ("", 0),
-    "nohup": ("", 0),
-    "setsid": ("", 0),
-    "stdbuf": ("-i -o -e", 0),
-    "strace": ("-e -E -o -p -P -s -S -u", 0),
-    "sudo": ("-u -g -h -p -C -D -R -T -U --user --group --chdir", 0),
-    "systemd-run": ("-p -u -E --property --unit --setenv", 0),
-    "time": ("-f -o", 0),
-    "timeout": ("-s -k --signal --kill-after", 1),
-    "toybox": ("", 0),
-    "unbuffer": ("", 0),
-}
-#: Their options that say where the program runs, or what they write themselves.
-_TELLING = {
-    "env": (("-C", "folder"), ("--chdir", "folder")),
-    "ltrace": (("-o", "output"), ("--output", "output")),
-    "strace": (("-o", "output"), ("--output", "output")),
-    "sudo": (("-D", "folder"), ("--chdir", "folder")),
-    "time": (("-o", "output"), ("--output", "output")),
-}
-#: Has env itself part its value into words.
-_ENV_SCRIPT = r"(?s)(?:--split-string=?|-[iv0]*S)(.*)"
-SHELLS = frozenset("ash bash dash fish ksh mksh sh zsh".split())
+#: Options with a value, by what is done with it.
+_VALUED = frozenset("out to in code also run share glob arg set list".split())
+#: Whose first operand begins a command.
+_RUNNING = frozenset("runs starts each host".split())
+_FIND_ACTS = r"-(?:exec|ok|delete|fprint|fls)|-[xX]$|--exec"
 #: Of a `printf` that repeats its form.
 _MOST_ROWS = 99
 
@@ -93,8 +64,169 @@ class Script:
         self.is_whole = is_whole
 
 
+class Program:
+    """What a row of the table says of a program."""
+
+    __slots__ = ("kind", "leading", "marks", "options")
+
+    def __init__(self, kind: str, told: str, base: "Program | None" = None) -> None:
+        """Take a row; a subcommand knows its program's options as well."""
+        self.kind, _, leading = kind.partition(" ")
+        #: How many words stand before the command that it runs.
+        self.leading = int(leading or 0)
+        self.options: dict[str, str] = dict(base.options) if base else {}
+        marks: set[str] = set()
+        for one in told.split():
+            role, colon, options = one.partition(":")
+            self.options |= dict.fromkeys(options.split(",") if colon else (), role)
+            marks |= set() if colon else {role}
+        self.marks = frozenset(marks)
+
+
+class Parsed:
+    """The words behind a program's name, by what they are."""
+
+    __slots__ = ("flags", "operands", "rest", "values")
+
+    def __init__(self, words: Sequence[str], options: dict[str, str], *, is_runner: bool = False) -> None:
+        """Part them; what a runner runs begins with its first operand, and is left as it is."""
+        self.operands: list[str] = []
+        self.values: dict[str, list[str]] = {}
+        self.flags: set[str] = set()
+        at, is_over = 0, False
+        while at < len(words):
+            word = words[at]
+            at += 1
+            if is_over or not word.startswith(("-", "+")) or len(word) == 1:
+                name, equals, value = word.partition("=")
+                if equals and (role := options.get(f"{name}=")):
+                    self._add(role, value)
+                    continue
+                self.operands.append(word)
+                if options.get(word) in ("home", "show"):
+                    self.flags.add(options[word])
+                elif is_runner and not re.match(ASSIGNMENT, word):
+                    break
+            elif word == "--":
+                is_over = True
+            else:
+                at += self._option(word, words[at] if at < len(words) else "", options)
+        #: What follows the first operand of a runner.
+        self.rest = list(words[at:])
+
+    def _option(self, word: str, follows: str, options: dict[str, str]) -> int:
+        """Take an option; return how many of the words that follow it takes."""
+        name, equals, value = word.partition("=")
+        if role := options.get(name):
+            takes = not equals and role in _VALUED
+            self._add(role, value if equals else follows if takes else "")
+            return int(takes)
+        if word.startswith("+") and "+" in options:
+            self._add(options["+"], word[1:])
+        if word.startswith("--"):
+            return 0
+        for at, letter in enumerate(word[1:], 2):
+            role = options.get(f"-{letter}")
+            if role in _VALUED:
+                self._add(role, word[at:].removeprefix("=") or follows)
+                return int(at == len(word))
+            if role:
+                self._add(role, "")
+            if not letter.isalpha():
+                break
+        return 0
+
+    def _add(self, role: str, value: str) -> None:
+        if role in _VALUED:
+            self.values.setdefault(role, []).append(value)
+        else:
+            self.flags.add(role)
+
+
+#: What the table says by a program's names, and the rows of its subcommands.
+_told: dict[str, list[str]] = {}
+_subcommands: dict[str, list[list[str]]] = {}
+
+
+def _row(name: str) -> list[str] | None:
+    """Return a program's kind and options; the rest of the table is only parted, since hooks have no time."""
+    for names, *told in () if _told else rows("programs.tsv"):
+        first, colon, others = names.partition(": ")
+        if colon:
+            _subcommands.setdefault(first, []).append([others, *told])
+        else:
+            _told.update(dict.fromkeys(names.split(" "), told))
+    return _told.get(name)
+
+
+def _find_program(name: str) -> Program | None:
+    """Return what the table says of a program."""
+    told = _row(name)
+    return Program(told[0], "".join(told[1:])) if told else None
+
+
+def _find_subcommand(name: str, asked: Sequence[str], base: Program) -> Program | None:
+    for names, kind, *told in _subcommands.get(name, ()):
+        if not set(names.split(" ")).isdisjoint(asked):
+            return Program(kind, "".join(told), base)
+    return None
+
+
+def parse_words(words: Sequence[str]) -> tuple[Program, Parsed]:
+    """Return what is known of the program that a command starts, or its subcommand, and the other words."""
+    name, rest = program_name(words[0]), list(words[1:])
+    program = (
+        _find_program(name_of(words[0]))
+        or _find_program(name)
+        or Program("spares", "".join((_row("*") or ["", ""])[1]))
+    )
+    name = "tar" if name == "bsdtar" else name
+    if name == "tar" and rest and rest[0].isalpha():
+        rest[0] = f"-{rest[0]}"
+    if name in _subcommands:
+        before = Parsed(rest, program.options, is_runner=True)
+        if found := _find_subcommand(name, before.operands[:1], program):
+            behind = Parsed(before.rest, found.options, is_runner=found.kind in _RUNNING)
+            behind.flags |= before.flags
+            for role, values in before.values.items():
+                behind.values[role] = [*values, *behind.values.get(role, ())]
+            return found, behind
+        letters = [f"-{one}" for word in rest if re.fullmatch(r"-[A-Za-z]+", word) for one in word[1:]]
+        options = [word.partition("=")[0] for word in rest if word.startswith("-")]
+        program = _find_subcommand(name, [*options, *letters], program) or program
+    return program, Parsed(rest, program.options, is_runner=program.kind in _RUNNING)
+
+
 def name_of(program: str) -> str:
     return program.rpartition("/")[2]
+
+
+def program_name(program: str) -> str:
+    """Return a program's name without its folder and version."""
+    return name_of(program).rstrip("0123456789.") or program
+
+
+def variable_kind(name: str) -> str:
+    """Return what is done with the value of a variable of the environment, where some program runs it."""
+    told = _row(f"{name}=")
+    return told[0] if told else ""
+
+
+def reads_only(words: Sequence[str]) -> bool:
+    """Say whether a simple command only reads the files that its words name, by the table."""
+    words = without_runners(list(words))
+    if not words:
+        return True
+    program, parsed = parse_words(words)
+    if program.kind == "each":
+        return program_name(words[0]) == "xargs" and reads_only([*parsed.operands, *parsed.rest])
+    if program.kind == "finds":
+        return not any(re.match(_FIND_ACTS, one) for one in words)
+    if "show" in parsed.flags:
+        return True
+    return (program.kind in ("reads", "lists") or "filter" in program.marks) and not (
+        "all" in parsed.flags or {"out", "run"} & parsed.values.keys()
+    )
 
 
 def stdin_of(command: Command) -> str | None:
@@ -107,66 +239,36 @@ def stdin_of(command: Command) -> str | None:
 
 def without_runners(words: list[str]) -> list[str]:
     """Return the words from the program on that is really run."""
-    return behind_runners(words)[0]
-
-
-def behind_runners(words: list[str]) -> tuple[list[str], list[tuple[str, str]]]:
-    """Return the words from the program on, and what was told to those before it.
-
-    Each is `folder` and where it goes to run the program, or `output` and a file that it writes.
-    """
-    told: list[tuple[str, str]] = []
-    at = 0
-    while at < len(words):
-        name = name_of(words[at])
-        if re.match(ASSIGNMENT, words[at]):
-            at += 1
-        elif name in RUNNERS:
-            valued, leading = RUNNERS[name]
-            at += 1
-            while at < len(words) and words[at].startswith("-"):
-                if name == "env" and (found := re.match(_ENV_SCRIPT, words[at])):
-                    text = found[1] or " ".join(words[at + 1 : at + 2])
-                    words = [*text.split(), *words[at + (1 if found[1] else 2) :]]
-                    at, leading = 0, 0
-                    break
-                told += _told(name, words[at], "".join(words[at + 1 : at + 2]))
-                at += 2 if _is_valued(words[at], valued) else 1
-            at += leading
-        else:
+    while words:
+        if re.match(ASSIGNMENT, words[0]):
+            words = words[1:]
+            continue
+        program, parsed = parse_words(words)
+        if program.kind != "runs":
             break
-    return words[at:], told
+        words = command_run(program, parsed)
+    return words
 
 
-def _is_valued(word: str, valued: str) -> bool:
-    """Say whether an option takes the next word: by itself, or as the last letter of a cluster."""
-    is_cluster = re.fullmatch(r"-[a-zA-Z]{2,}", word) is not None
-    return (f"-{word[-1]}" if is_cluster else word) in valued.split()
-
-
-def _told(runner: str, word: str, follows: str) -> list[tuple[str, str]]:
-    """Return what one option tells a runner."""
-    if runner == "sudo" and re.fullmatch(r"-[a-zA-Z]*i[a-zA-Z]*|--login", word):
-        return [("folder", "~")]
-    for option, meaning in _TELLING.get(runner, ()):
-        if word == option or (len(option) == 2 and re.fullmatch(rf"-[a-zA-Z]*{option[1]}", word)):
-            return [(meaning, follows)]
-        if word.startswith(f"{option}=" if option.startswith("--") else option):
-            return [(meaning, word[len(option) :].removeprefix("="))]
-    return []
+def command_run(program: Program, parsed: Parsed) -> list[str]:
+    """Return the command that a runner starts; `env -S` has the first of its words in one."""
+    split = [word for text in parsed.values.get("run", ()) for word in text.split()]
+    words = [*split, *[*parsed.operands, *parsed.rest][program.leading :]]
+    # `flock FILE -c SCRIPT`
+    return ["sh", *words] if words[:1] == ["-c"] else words
 
 
 def script_of(words: list[str], stdin: str | None) -> str | None:
     """Return the shell text that a command runs: the argument of `bash -c`, or what `bash` is fed."""
     if words[:1] == ["eval"]:
         return " ".join(words[1:])
-    if not words or name_of(words[0]) not in SHELLS:
+    if not words or words[0] in ("source", ".") or parse_words(words)[0].kind != "shell":
         return None
     is_given, rest = False, iter(words[1:])
     for word in rest:
         if not word.startswith(("-", "+")) or word == "-":
             return word if is_given else None
-        if word in ("--rcfile", "--init-file") or (word[1:2] != "-" and "o" in word):
+        if word in ("--rcfile", "--init-file") or (word[1:2] != "-" and "o" in word.lower()):
             next(rest, None)
         is_given |= word[1:2] != "-" and "c" in word
     return None if is_given else stdin

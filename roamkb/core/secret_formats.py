@@ -7,11 +7,9 @@ its literals, and the letters around that are counted.
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING
 from typing import cast
 
-if TYPE_CHECKING:
-    from importlib.abc import ResourceLoader
+from roamkb.core.tables import rows
 
 _ALPHABETS = {
     "digit": "[0-9]*",
@@ -84,16 +82,6 @@ def _written() -> tuple[tuple[str, str, str], ...]:
             # the table's few that begin with letters are read for it
             found.append((start if len(start) > 1 else _form(form).literal, kind, form))
     return tuple(found)
-
-
-def rows(name: str) -> Iterator[list[str]]:
-    """Yield the rows of a table of `roamkb/data`."""
-    # it is part of the program, and is read as the program is, wherever that lies
-    loader = cast("ResourceLoader", __spec__.loader)
-    data = loader.get_data(f"{__file__.rpartition('core')[0]}data/{name}")
-    for line in data.decode().splitlines():
-        if not line.startswith("#"):
-            yield line.split("\t")
 
 
 @lru_cache(maxsize=512)

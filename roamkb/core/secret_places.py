@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from roamkb.core.secret_formats import rows
 from roamkb.core.secret_values import NOTHING
 from roamkb.core.secret_values import PASSWORD
 from roamkb.core.secret_values import RANDOM
@@ -14,6 +13,7 @@ from roamkb.core.secret_values import WORDY
 from roamkb.core.secret_values import compiled
 from roamkb.core.secret_values import is_random
 from roamkb.core.secret_values import weight
+from roamkb.core.tables import rows
 
 
 class Given:

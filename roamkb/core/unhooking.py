@@ -1,25 +1,29 @@
 """Would a call keep the hooks from running? A project's settings can turn them off, or break them.
 
 Claude Code reads those files again as soon as they change, and starts hooks with the variables that they set.
+A harness that is started from within can be told to run none.
 """
 
 import posixpath
 import re
+from collections.abc import Iterable
+from collections.abc import Mapping
+
+from roamkb.core.programs import Parsed
 
 #: Claude Code's settings of a project, beside those of the user, which no agent writes at all.
 PROJECT_SETTINGS = ("settings.json", "settings.local.json")
-#: What turns hooks off; the variables that what a hook runs depends on; a letter in disguise.
-_IN_JSON = r'disableAllHooks|"(?:HOME|PATH|(?:PYTHON|LD_|XDG_)[A-Z_]+|CLAUDE_CONFIG_DIR)"\s*:|\\u00'
-_IN_COMMAND = r"disableAllHooks|\benv\b"
-_QUOTING = str.maketrans("", "", "'\"\\")
-#: Of a command: it writes, or runs what could.
-_WRITES = (
-    r"(?<!\d)>(?!\s*(?:/dev/null|&))|\b(?:tee|sponge|dd|patch|ed|ex|perl|python[\d.]*|node|ruby)\b"
-    r"|\bsed\s+-\w*i"
+#: Has Claude Code run each command behind the wall.
+SHELL_PREFIX = "CLAUDE_CODE_SHELL_PREFIX"
+#: What a hook depends on, or what runs before it.
+_VARIABLES = (
+    rf"HOME|PATH|BASH_ENV|ENV|NODE_OPTIONS|CLAUDE_CONFIG_DIR|CODEX_HOME|{SHELL_PREFIX}"
+    r"|(?:PYTHON|LD_|XDG_)[A-Z_]+"
 )
-#: A command that puts a file somewhere of which it doesn't say what is in it, and the place at its end.
-_BRINGS = r"\b(?:cp|install|ln|mv|rsync)\b"
-_LAST_PLACE = r"[\s/](?:\.claude/?|settings(?:\.local)?\.json)\s*(?:$|\))"
+#: What turns hooks off; those variables; a letter in disguise.
+_IN_JSON = rf'disableAllHooks|"(?:{_VARIABLES})"\s*:|\\u00'
+#: The same as a command may put it together.
+_IN_COMMAND = rf"disableAllHooks|\benv\b|\b(?:{_VARIABLES})\b\s*:"
 
 
 def unhooks(text: str) -> bool:
@@ -33,19 +37,27 @@ def is_settings(path: str) -> bool:
     return name in PROJECT_SETTINGS and posixpath.basename(folder) == ".claude"
 
 
-def may_unhook(command: str, cwd: str) -> bool:
-    """Say whether a command, run in `cwd`, may write a project's settings that turn hooks off."""
-    plain = command.translate(_QUOTING)
-    if not any(name in plain for name in PROJECT_SETTINGS):
-        return False
-    if ".claude" not in plain and posixpath.basename(cwd) != ".claude":
-        return False
-    if any(_brings(part) for part in re.split(r"[;|&\n]", plain)):
+def may_unhook(command: str) -> bool:
+    """Say whether a command that writes a project's settings may turn hooks off."""
+    return re.search(_IN_COMMAND, command) is not None or "disableAllHooks" in re.sub(
+        r"[^A-Za-z]", "", command
+    )
+
+
+def is_unhooked(parsed: Parsed, variables: Iterable[str]) -> bool:
+    """Say whether a harness is started so that it runs none of our hooks."""
+    return (
+        "off" in parsed.flags
+        or any("hook" in one for one in parsed.values.get("set", ()))
+        or any(re.fullmatch(_VARIABLES, one) for one in variables)
+    )
+
+
+def drops_prefix(words: list[str], settings: Mapping[str, str]) -> bool:
+    """Say whether a command unsets, or sets, what has commands run behind the wall."""
+    if SHELL_PREFIX in settings:
         return True
-    found = re.search(_IN_COMMAND, plain) or re.search(_IN_COMMAND, plain.replace(" ", ""))
-    return found is not None and re.search(_WRITES, command) is not None
-
-
-def _brings(part: str) -> bool:
-    verb = re.search(_BRINGS, part)
-    return verb is not None and re.compile(_LAST_PLACE).search(part, verb.end()) is not None
+    named = any(
+        one.partition("=")[0].removeprefix("-u").removeprefix("--unset=") == SHELL_PREFIX for one in words
+    )
+    return named and words[0] in ("unset", "env", "export", "declare", "typeset", "local", "readonly")

@@ -160,7 +160,7 @@ class _Reader:
         )
 
     def _finish(self, command: Command) -> None:
-        if command.words or command.redirections:
+        if command.words or command.redirections or command.stdin:
             self._found.append(command)
 
     def _add_word(self, command: Command, opened: list[str], heredocs: list[_Heredoc]) -> None:

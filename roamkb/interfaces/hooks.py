@@ -12,10 +12,6 @@ import json
 import os
 import sys
 
-from roamkb.interfaces.harmless import cwd
-from roamkb.interfaces.harmless import edited
-from roamkb.interfaces.harmless import is_free
-from roamkb.interfaces.harmless import is_harmless
 from roamkb.storage.kb_names import names_of_kb
 from roamkb.storage.kb_names import rule_files
 from roamkb.storage.passes import find_local
@@ -391,17 +387,25 @@ def _before_tool(payload: "Payload") -> "Answer":
     tool = str(payload.get("tool_name", ""))
     if tool in _READERS or not payload:
         return {}
+    from roamkb.interfaces.advice import edited
+    from roamkb.interfaces.advice import find_denial
+
     if unheard := _unheard(payload):
         kind = _session(payload).kind
         if kind != "personal":
             return _denied(f"roamkb: {kind} project: {unheard}")
     file = edited(payload) if tool in _EDITORS else ""
-    if not is_harmless(payload, file) and not is_free(payload):
-        session = _session(payload)
-        # before the log is looked at: one that a repository spoiled may stop nothing but itself
-        if denial := session.denial():
-            return _denied(f"roamkb: {denial.reason}; {denial.hint}")
-        _remember(payload, session)
+    asked: list[HookedSession] = []
+
+    def session() -> "HookedSession":
+        asked[:] = asked or [_session(payload)]
+        return asked[0]
+
+    # before the log is looked at: one that a repository spoiled may stop nothing but itself
+    if denial := find_denial(payload, session):
+        return _denied(f"roamkb: {denial.reason}; {denial.hint}")
+    if asked:
+        _remember(payload, asked[0])
     files = [file] if file else _patched(payload)
     local = find_local(_folder(payload)) if files else None
     for one in files if local else ():
@@ -435,6 +439,8 @@ def _unheard(payload: "Payload") -> str:
     except OSError:
         # a folder that is gone is no session's
         here = ""
+    from roamkb.interfaces.advice import cwd
+
     is_elsewhere = os.path.realpath(cwd(payload)) != here or re.search(_LEAVES, command)
     return _ELSEWHERE if is_elsewhere and not payload.get("transcript_path") else ""
 
@@ -445,6 +451,7 @@ def _patched(payload: "Payload") -> list[str]:
         return []
     from roamkb.core.guard import paths_of_patch
     from roamkb.formats.payloads import command_of
+    from roamkb.interfaces.advice import cwd
 
     told = paths_of_patch(command_of(payload.get("tool_input")))[:_MOST_FILES]
     return [os.path.realpath(os.path.join(cwd(payload), one)) for one in told if "\0" not in one]

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -36,14 +37,14 @@ def resolve(path: str) -> str:
     return path
 
 
-def ground(kind: Kind = Kind.WORK, cwd: str = WORK, **more: Any) -> Ground:
+def ground(kind: Kind | Callable[[], str] = Kind.WORK, cwd: str = WORK, **more: Any) -> Ground:
     return Ground(
-        kb=(KB,), kind=kind, cwd=cwd, home=HOME, resolve=resolve,
+        kb=(KB,), kind=(lambda: kind) if isinstance(kind, Kind) else kind, cwd=cwd, home=HOME, resolve=resolve,
         is_agent_note=lambda path: path not in HUMANS | FOLDERS, hosts=("tower",), **more,
     )  # fmt: skip
 
 
-def bash(command: str, kind: Kind = Kind.WORK, cwd: str = WORK) -> Denial | None:
+def bash(command: str, kind: Kind | Callable[[], str] = Kind.WORK, cwd: str = WORK) -> Denial | None:
     return judge_tool("Bash", {"command": command}, ground(kind, cwd))
 
 
@@ -89,21 +90,21 @@ WRITES = [
     "rm -f -- {}", "ln -s /tmp/x {}", "ln -sf README.md {}", "touch {}", "truncate -s 0 {}", "dd if=/dev/null of={}", "install -m 644 README.md {}",
     "rsync -a docs/ {}", "rsync --delete -a x/ {}", "sed -i 's/a/b/' {}", "sed -i.bak -e s/a/b/ {}", "sed -ni p {}", "sed --in-place s/a/b/ {}",
     "sed -n 'w {}' x", "perl -pi -e s/a/b/ {}", "perl -i -ne print {}", "ruby -i -pe x {}", "awk '{{print > \"{}\"}}' x", "gawk -i inplace 1 {}",
-    "python3 -c 'open(\"{}\",\"w\")'", "python3 x.py {}", "python3 - {} <<'EOF'\nimport sys\nopen(sys.argv[1],'w')\nEOF",
+    "python3 -c 'open(\"{}\",\"w\")'", "python3 - {} <<'EOF'\nimport sys\nopen(sys.argv[1],'w')\nEOF",
     "node -e 'fs.writeFileSync(process.argv[1], 1)' {}", "ruby -e 'File.write(ARGV[0], 1)' {}", "perl -e 'unlink @ARGV' {}", "php -r 'unlink($argv[1]);' {}",
     "sort -o {} x", "sort x -uo {}", "uniq x {}", "xxd -r x {}", "curl -o {} https://example.org", "curl --output={} https://example.org",
     "curl -o{} https://example.org", "wget -O {} https://example.org", "tar -xf a.tgz -C {}", "unzip a.zip -d {}", "patch {} < a.diff", "ed -s {} <<< w",
-    "ex -sc wq {}", "vim -c wq {}", "emacs --batch {} -f save-buffer", "sqlite3 {} 'create table a(b)'", "chmod 600 {}", "chown ada {}", "shred -u {}",
+    "ex -sc wq {}", "vim -c wq {}", "emacs --batch {} -f save-buffer", "chmod 600 {}", "chown ada {}", "shred -u {}",
     "unlink {}", "mkdir -p {}", "rmdir {}", "git -C {} commit -m x", "git -C {} checkout .", "git -C {} pull", "git -C {} reset --hard",
-    "git --work-tree={} clean -fd", "find {} -delete", "find {} -name x -exec rm '{{}}' +", "find {} -fprint x", "find {} | xargs rm",
+    "git --work-tree={} clean -fd", "find {} -delete", "find {} -name '*.org' -exec rm '{{}}' +", "find {} | xargs rm",
     "find {} -print0 | xargs -0 sed -i s/a/b/", "ls {} | xargs -n1 rm", "echo {} | xargs rm -f", "xargs rm <<< {}", "fd . {} -x rm", "fd . {} -X sed -i s/a/b/",
     "rg -l foo {} | xargs sed -i s/a/b/", "ls {} | while read -r f; do rm \"$f\"; done", "while read f; do rm \"$f\"; done < <(ls {})",
     "ls {} | python3 -c 'import os,sys; [os.remove(l.strip()) for l in sys.stdin]'", "ls {} | parallel rm", "ls {} | bash", "rm $(ls {})",
-    "rm `ls {}`", "bash clean.sh {}", "./clean {}", "make OUT={}", "npx prettier --write {}", "pandoc x.md -o {}", "tree -o {} .",
+    "rm `ls {}`", "npx prettier --write {}", "pandoc x.md -o {}", "tree -o {} .",
     "ln {} hard", "bat --pager 'rm {}' x", "trap 'rm {}' EXIT", "find . -exec cp '{{}}' {} \\;", "tee {} < README.md", "cat README.md | dd of={}",
-    "env OUT={} make", "scp host:x {}", "split -b 1 x {}", "csplit x 1 {}", "alias w=rm; w {}", "f() {{ rm \"$1\"; }}; f {}", "cat() {{ rm \"$1\"; }}; cat {}",
-    "eval \"rm {}\"", "source {}", ". {}", "mapfile -t a < <(ls {}); rm \"${{a[0]}}\"", "git rm {}", "git mv {} x", "git add {}",
-    "rg --pre rm x {}", "git -c core.pager='rm x' -C {} log", "git diff --output={}", "less -o {} x", "yq -i .a=1 {}", "sponge {} < x",
+    "scp host:x {}", "split -b 1 x {}", "csplit x 1 {}", "alias w=rm; w {}", "f() {{ rm \"$1\"; }}; f {}", "cat() {{ rm \"$1\"; }}; cat {}",
+    "eval \"rm {}\"", "mapfile -t a < <(ls {}); rm \"${{a[0]}}\"", "git rm {}", "git mv {} x",
+    "git diff --output={}", "less -o {} x", "yq -i .a=1 {}", "sponge {} < x",
 ]  # fmt: skip
 WRAPPERS = [
     "{}", "sudo {}", "env A=1 {}", "time {}", "nice -n 5 {}", "timeout 5 {}", "npm test && {}", "false || {}", "true; {}",
@@ -407,6 +408,61 @@ def test_file_tools_are_denied(tool: str, asked: dict[str, Any], path: str) -> N
     assert judge_tool(tool, other, ground()) is None
 
 
+#: Calls of tools that nobody knows: a command, code, or a path and a verb of writing, in whatever form.
+OTHER_CALLS: list[tuple[str, dict[str, Any]]] = [
+    ('mcp__terminal__run', {'command': 'rm /home/ada/sync/org/roam/a.org'}),
+    ('mcp__desktop__start_process', {'command': 'sed -i s/a/b/ /home/ada/sync/org/roam/a.org', 'timeout_ms': 5}),
+    ('mcp__py__execute', {'code': "open('/home/ada/sync/org/roam/a.org','w').write('')"}),
+    ('mcp__fs__write', {'location': '/home/ada/sync/org/roam/a.org', 'data': 'x'}),
+    ('mcp__fs__operate', {'operation': 'delete', 'location': '/home/ada/sync/org/roam/a.org'}),
+    ('mcp__fs__op', {'action': 'move', 'from': '/home/ada/sync/org/roam/a.org', 'to': '/tmp/x'}),
+    ('mcp__ide__applyEdit', {'edit': {'changes': {'file:///home/ada/sync/org/roam/a.org': [{'newText': 'x'}]}}}),
+    ('mcp__ide__edit', {'uri': 'file:///home/ada/sync/org/roam/a.org', 'newText': 'x'}),
+    ('mcp__jet__replace_text_in_file', {'pathInProject': '/home/ada/sync/org/roam/a.org', 'oldText': 'a', 'newText': 'b'}),
+    ('mcp__x__call', {'arguments': '{"path": "/home/ada/sync/org/roam/a.org", "method": "write_file", "content": "x"}'}),
+    ('mcp__shell__exec', {'args': ['rm', '/home/ada/sync/org/roam/a.org']}),
+    ('mcp__shell__run', {'cmd': ['bash', '-c', 'echo > /home/ada/sync/org/roam/a.org']}),
+    ('mcp__tmux__send', {'keys': 'echo x >> /home/ada/sync/org/roam/a.org\n'}),
+    ('mcp__emacs__eval', {'expression': '(with-temp-file "/home/ada/sync/org/roam/a.org" (insert "x"))'}),
+    ('mcp__serena__replace_regex', {'relative_path': '../../../sync/org/roam/a.org', 'regex': 'a', 'repl': 'b'}),
+    ('mcp__git__git_checkout', {'repo_path': '/home/ada/sync/org/roam', 'branch': 'x'}),
+    ('mcp__fs__create_directory', {'path': '/home/ada/sync/org/roam/d'}),
+    ('mcp__py__run_python', {'script': "import os\nos.remove(os.path.expanduser('~/sync/org/roam/a.org'))"}),
+]  # fmt: skip
+#: Calls that only read a note, or say its name.
+OTHER_READINGS: list[tuple[str, dict[str, Any]]] = [
+    ('mcp__fs__read_text_file', {'path': '/home/ada/sync/org/roam/a.org'}),
+    ('mcp__fs__search_files', {'path': '/home/ada/sync/org/roam', 'pattern': 'x'}),
+    ('mcp__fs__list_directory', {'path': '/home/ada/sync/org/roam'}),
+    ('mcp__terminal__run', {'command': 'cat /home/ada/sync/org/roam/a.org'}),
+    ('mcp__py__execute', {'code': "print(open('/home/ada/sync/org/roam/a.org').read())"}),
+    ('mcp__github__create_issue', {'title': 'x', 'body': 'rm /home/ada/sync/org/roam/a.org breaks it'}),
+    ('mcp__linear__update_issue', {'id': '1', 'description': 'see /home/ada/sync/org/roam/a.org, and write tests'}),
+    ('Task', {'prompt': 'read /home/ada/sync/org/roam/a.org and write a summary'}),
+    ('Write', {'file_path': 'docs/x.md', 'content': 'rm /home/ada/sync/org/roam/a.org'}),
+    ('Edit', {'file_path': 'docs/x.md', 'old_string': '/home/ada/sync/org/roam/a.org', 'new_string': 'x'}),
+    ('mcp__slack__post_message', {'text': 'I will delete /home/ada/sync/org/roam/a.org'}),
+    ('mcp__memory__create_entities', {'entities': [{'name': 'kb', 'observations': ['notes in /home/ada/sync/org/roam/a.org']}]}),
+    ('mcp__fs__get_file_info', {'path': '/home/ada/sync/org/roam/a.org'}),
+    ('mcp__git__git_log', {'repo_path': '/home/ada/sync/org/roam'}),
+    ('mcp__playwright__browser_navigate', {'url': 'file:///home/ada/sync/org/roam/a.org'}),
+    ('mcp__fs__copy_file', {'source': '/home/ada/sync/org/roam/a.org', 'destination': '/tmp/a.org'}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("tool", "asked"), OTHER_CALLS)
+def test_any_servers_tool_is_judged_by_what_it_is_told(tool: str, asked: dict[str, Any]) -> None:
+    """Nobody knows what it does; it names a note together with a verb of writing."""
+    assert judge_tool(tool, asked, ground()) is not None
+
+
+@pytest.mark.parametrize(("tool", "asked"), OTHER_READINGS)
+def test_a_tool_that_reads_or_talks_is_free(tool: str, asked: dict[str, Any]) -> None:
+    """A note may be named in a text, be read, and be copied elsewhere."""
+    for kind in Kind:
+        assert judge_tool(tool, asked, ground(kind)) is None
+
+
 PATCH = "*** Begin Patch\n*** Update File: {}\n@@\n-a\n+b\n*** End Patch"
 #: Shell text, and whether it changes the file.
 TEXTS = [
@@ -486,7 +542,7 @@ def test_every_name_of_the_folder_counts() -> None:
     """The real path, and what another mount calls it."""
     named = Ground(
         kb=(KB, "/data/roam"),
-        kind=Kind.UNKNOWN,
+        kind=lambda: Kind.UNKNOWN,
         cwd=WORK,
         home=HOME,
         is_agent_note=lambda path: True,

@@ -30,7 +30,7 @@ SEEDS = [
 ]  # fmt: skip
 GROUND = Ground(
     kb=("/home/me/org/roam",),
-    kind="personal",
+    kind=lambda: "personal",
     home="/home/me",
     cwd="/home/me/code/site",
     is_agent_note=lambda path: False,
@@ -38,7 +38,7 @@ GROUND = Ground(
 )
 READERS: dict[str, Callable[[str], object]] = {
     "may_concern": lambda text: may_concern(text, GROUND),
-    "may_unhook": lambda text: may_unhook(f".claude/settings.json env {text}", "/home/me/code/site"),
+    "may_unhook": lambda text: may_unhook(f".claude/settings.json env {text}"),
     "unhooks": unhooks,
     "find_secret": find_secret,
     "withheld": withheld,

@@ -14,7 +14,7 @@ def judged(tool: str, cwd: str = _SITE, **given: object) -> Denial | None:
     """Return why a call is denied in a personal project."""
     ground = Ground(
         kb=("/home/ada/org",),
-        kind="personal",
+        kind=lambda: "personal",
         cwd=cwd,
         home="/home/ada",
         is_agent_note=lambda _: False,
@@ -94,4 +94,77 @@ def test_no_command_turns_hooks_off(command: str) -> None:
 )
 def test_reading_and_other_settings_are_free(command: str) -> None:
     """A word alone is no change."""
+    assert judged("Bash", command=command) is None
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rm ~/.claude/settings.json",
+        "rm -rf ~/.claude",
+        "mv ~/.claude ~/.claude.bak",
+        "echo '{}' > ~/.claude/settings.json",
+        "jq 'del(.hooks)' ~/.claude/settings.json | sponge ~/.claude/settings.json",
+        "jq 'del(.hooks)' ~/.claude/settings.json > /tmp/s && cp /tmp/s ~/.claude/settings.json",
+        "sed -i '/roamkb/d' ~/.claude/settings.json",
+        "sed -i 's/work/none/' ~/.claude/rules/knowledge-base.md",
+        "rsync -a dotfiles/.claude/ ~/.claude/",
+        "tar xzf claude.tgz -C ~/.claude",
+        "ln -sfn /tmp/c ~/.claude",
+        "cp /dev/null ~/.codex/config.toml",
+        "rm -r ~/.codex",
+        "echo 'exit 0' > ~/.local/bin/roamkb",
+        "ln -sf /bin/true ~/.local/bin/roamkb",
+        "rm ~/.local/bin/roamkb",
+        "pip uninstall -y roamkb",
+        "uv tool uninstall roamkb",
+        "pipx uninstall roamkb",
+        "claude --bare -p 'edit my notes'",
+        "claude -p 'x' --settings '{\"disableAllHooks\":true}'",
+        "claude --settings /tmp/none.json -p 'x'",
+        "CLAUDE_CONFIG_DIR=/tmp/empty claude -p 'x'",
+        "HOME=/tmp/h claude -p x",
+        "env -u CLAUDE_CODE_SHELL_PREFIX claude -p x",
+        "unset CLAUDE_CODE_SHELL_PREFIX; claude -p x",
+        "CLAUDE_CODE_SHELL_PREFIX= claude -p x",
+        "codex exec -c features.hooks=false 'x'",
+        "CODEX_HOME=/tmp/c codex exec x",
+        "echo '{\"disableAllHooks\": true}' > .claude/settings.local.json",
+        'printf \'{"env":{"BASH_ENV":"/tmp/x"}}\' > .claude/settings.json',
+        'printf \'{"env":{"NODE_OPTIONS":"--require /tmp/x.js"}}\' > .claude/settings.json',
+        "cp /tmp/off.json .claude/settings.json",
+        "mkdir -p .claude && jq -n '{\"disableAllHooks\":true}' > .claude/settings.local.json",
+        "python3 -c \"import json,os; p=os.path.expanduser('~/.claude/settings.json'); d=json.load(open(p)); d.pop('hooks'); json.dump(d,open(p,'w'))\"",
+        "chmod -x ~/.local/bin/roamkb",
+        "truncate -s0 ~/.codex/hooks.json",
+        "NODE_OPTIONS='--require /tmp/x.js' claude -p x",
+    ],
+)
+def test_what_makes_the_hooks_count_is_left_alone(command: str) -> None:
+    """Settings, by their folder as well; our program; a harness inside without hooks or without the wall."""
+    denial = judged("Bash", command=command)
+    assert denial is not None
+    assert "only your human" in denial.reason
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "NODE_OPTIONS=--max-old-space-size=4096 npm run build",
+        "unset NODE_OPTIONS",
+        'echo "$CLAUDE_CODE_SHELL_PREFIX"',
+        "claude -p 'summarise README'",
+        "claude --version",
+        "codex exec -c model=x 'fix the hook'",
+        "pip install roamkb-plugin",
+        "pip show roamkb",
+        "uv tool upgrade roamkb",
+        "HOME=/tmp make test",
+        "cp ~/.claude/settings.json /tmp/",
+        "find ~ -maxdepth 1 -name '*.json' -type f -delete",
+        "tar czf /tmp/c.tgz ~/.claude",
+    ],
+)
+def test_what_only_looks_like_it_is_free(command: str) -> None:
+    """Harnesses, variables and packages are everyday things."""
     assert judged("Bash", command=command) is None
