@@ -26,6 +26,7 @@ from roamkb.core.ledger import ACTIVE
 from roamkb.core.ledger import MAY_CONTRADICT
 from roamkb.core.ledger import NEEDS_REVIEW
 from roamkb.core.ledger import SUPERSEDED
+from roamkb.core.ledger import UNVERIFIED
 from roamkb.core.ledger import YES
 from roamkb.core.ledger import Event
 from roamkb.core.ledger import Standing
@@ -146,6 +147,9 @@ class Gate:
         evidence = self._evidence(standing, own, repeats, rivals)
         found = checks(standing.learning.content, evidence)
         outcome = with_vetoes(verdict(found, says.scores), says.vetoes)
+        if says.trouble and outcome == UNVERIFIED:
+            # who couldn't say anything takes nothing back
+            outcome = standing.verdict
         if outcome == VERIFIED:
             self._add(standing)
         return Judged(
@@ -312,7 +316,7 @@ def _events(judged: Judged, state: State, stamps: Stamps, disputed: set[str]) ->
     waits = next((one.why for one in judged.checks if not one.ok and one.name in _HUMAN_ONLY), "")
     if waits and now.status == ACTIVE and now.id not in disputed:
         yield stamps.event("curated", now.id, status=NEEDS_REVIEW, review_reason=f"a human decides: {waits}")
-    if scores is None and judged.verdict == now.verdict and judged.attestation is None:
+    if scores is None and judged.verdict == now.verdict and (judged.trouble or judged.attestation is None):
         return
     failed: list[dict[str, Any]] = [
         {"name": check.name, "why": check.why} for check in judged.checks if not check.ok

@@ -310,6 +310,20 @@ def test_an_item_without_a_right_answer_stays_unjudged(world: World, broken: Jso
     assert {"verified"} == {one.verdict for one in again}
 
 
+def test_a_judge_that_answers_nonsense_takes_no_verdict_back(world: World) -> None:
+    """What was verified by its evidence, or by another judge, stays so, and the trouble is told."""
+    log = world.open().log
+    log.init()
+    log.learn(SAID)
+    [before] = log.verify(batch=True, judge=APPROVING).judged
+    ledger = world.personal / ".roamkb" / "ledger.jsonl"
+    written = ledger.read_bytes()
+    [after] = log.verify([before.standing.learning.key], judge=judge(world, "print('{}')")).judged
+    assert ("verified", "verified") == (before.verdict, after.verdict)
+    assert after.trouble
+    assert written == ledger.read_bytes()
+
+
 def test_an_answer_that_counts_from_another_number_counts_for_nothing(world: World) -> None:
     """It would say of each learning what is true of its neighbour."""
 
