@@ -9,6 +9,8 @@ import select
 import subprocess
 import sys
 from collections.abc import Callable
+from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.conftest import Ran
@@ -52,28 +54,40 @@ def at_a_terminal(
 
     `early` is typed before the program begins; without `is_emulator` the terminal is of another program's
     making.
+    """
+    folder = cwd or world.personal
+    return run_at_a_terminal(
+        [sys.executable, "-m", "roamkb", *words],
+        maker=emulator(world.home.parent, "xterm" if is_emulator else "expect"),
+        cwd=folder,
+        environment={**world.environment(), "PWD": str(folder), **(extra or {})},
+        answer=answer,
+        in_background=in_background,
+        early=early,
+    )
+
+
+def run_at_a_terminal(
+    command: Sequence[str],
+    *,
+    maker: Path,
+    cwd: Path,
+    environment: Mapping[str, str],
+    answer: Callable[[str], str] = lambda word: word,
+    in_background: bool = False,
+    early: str = "",
+) -> tuple[Ran, str]:
+    """Run a command under a terminal that `maker` made, as above.
 
     Standard input, output and error are pipes: only the device is the human's.
     """
     master, slave = os.openpty()
-    folder = cwd or world.personal
     os.write(master, early.encode())
-
-    how = ("xterm" if is_emulator else "expect", "background" if in_background else "foreground")
+    place = "background" if in_background else "foreground"
     process = subprocess.Popen(
-        [
-            emulator(world.home.parent, how[0]),
-            "-c",
-            _EMULATE,
-            how[1],
-            str(slave),
-            sys.executable,
-            "-m",
-            "roamkb",
-            *words,
-        ],
-        cwd=folder,
-        env={**world.environment(), "PWD": str(folder), "PYTHONHOME": sys.base_prefix, **(extra or {})},
+        [maker, "-c", _EMULATE, place, str(slave), *command],
+        cwd=cwd,
+        env={**environment, "PYTHONHOME": sys.base_prefix},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -12,6 +12,7 @@ from tests.wall.cage import HOME
 from tests.wall.cage import PROJECTS
 from tests.wall.cage import Cage
 from tests.wall.house import PROGRAM
+from tests.wall.house import SESSION
 from tests.wall.lines import Line
 
 #: Python under the harness's name: roamkb knows a session by who began it.
@@ -69,8 +70,8 @@ def ask(cage: Cage, scratch: Path, project: str, lines: Sequence[Line]) -> list[
 
 def _payload(line: Line, folder: Path) -> dict[str, object]:
     return {
-        "session_id": "0e5b2d3c-1111-4222-8333-444455556666",
-        "transcript_path": f"{HOME}/.claude/projects/-x/0e5b2d3c-1111-4222-8333-444455556666.jsonl",
+        "session_id": f"{SESSION}-{folder.name}",
+        "transcript_path": f"{HOME}/.claude/projects/-x/{SESSION}-{folder.name}.jsonl",
         "cwd": str(folder),
         "permission_mode": "bypassPermissions",
         "hook_event_name": "PreToolUse",

@@ -31,7 +31,7 @@ _NEEDED = tuple({ROOT, Path(sys.prefix), Path(sys.base_prefix)})
 _PATIENCE = 120
 #: Ends when all that the command left running has ended, after three seconds at the latest.
 _WAIT = """
-ulimit -c 0 -f 200000 -t 30
+ulimit -c 0 -f 400000 -t 300
 "$@"
 status=$?
 for ((i = 0; i < 60; i++)); do
@@ -62,7 +62,7 @@ class Cage:
 
     def run(self, *command: str, cwd: Path = HOME, given: bytes = b"", **environment: str) -> Ended:
         """Run a command; whatever it leaves running has ended as well."""
-        words = [*self._walls(cwd), *_settings(cwd, environment), "--", "bash", "-c", _WAIT, "cage", *command]
+        words = self.words("bash", "-c", _WAIT, "cage", *command, cwd=cwd, **environment)
         process = subprocess.Popen(
             words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={}
         )
@@ -74,11 +74,13 @@ class Cage:
             return Ended(status=None, out=out, err=err)
         return Ended(status=process.returncode, out=out, err=err)
 
-    def _walls(self, cwd: Path) -> list[str]:
+    def words(self, *command: str, cwd: Path = HOME, is_seen: bool = False, **environment: str) -> list[str]:
+        """Return the words that run a command in the cage; with `is_seen` it sees this machine's processes."""
+        apart = ["--unshare-pid", "--proc", "/proc", "--dev", "/dev", "--new-session"]
         words = [
-            *(BWRAP, "--unshare-all", "--unshare-user", "--uid", "1000", "--gid", "1000"),
-            *("--die-with-parent", "--new-session", "--hostname", "cage"),
-            *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),
+            *(BWRAP, "--unshare-user", "--uid", "1000", "--gid", "1000", "--unshare-net", "--unshare-ipc"),
+            *("--die-with-parent", "--ro-bind", "/", "/"),
+            *(["--dev-bind", "/dev", "/dev"] if is_seen else apart),
         ]
         for folder in _EMPTY:
             if folder.is_dir() and not folder.is_symlink():
@@ -89,7 +91,7 @@ class Cage:
         words += ["--bind", str(self.home), str(HOME)]
         for path, name in self.bound:
             words += ["--ro-bind", str(path), str(name)]
-        return [*words, "--chdir", str(cwd)]
+        return [*words, "--chdir", str(cwd), *_settings(cwd, environment), "--", *command]
 
 
 def _settings(cwd: Path, environment: dict[str, str]) -> list[str]:

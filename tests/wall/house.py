@@ -10,6 +10,7 @@ from pathlib import Path
 from tests.conftest import ROOT
 from tests.wall.cage import HOME
 from tests.wall.cage import PROJECTS
+from tests.wall.cage import WORK
 from tests.wall.cage import Cage
 
 KB = Path("sync", "org", "roam")
@@ -17,6 +18,8 @@ KB = Path("sync", "org", "roam")
 LINKS = {Path("notes"): KB, Path("org"): Path("sync", "org")}
 SECOND_NAME = Path("Desktop", "paper.org")
 _SECOND_NAME_OF = KB / "20241227111111-reading_list.org"
+#: The session whose commands are run.
+SESSION = "0e5b2d3c-1111-4222-8333-444455556666"
 PROGRAM = Path(".local", "share", "roamkb", "venv")
 
 _PROJECT = {
@@ -29,6 +32,20 @@ _PROJECT = {
     "run.sh": '#!/bin/sh\necho "ran with $*"\n',
     "notes.txt": "call ana\npay bo\n",
 }
+#: What published examples of commands are about, in a folder of each project.
+_SAMPLES = """
+mkdir -p samples/dir/one/two samples/searchdir/one samples/source_dir samples/foo samples/path/to
+cd samples
+for name in file input foo bar test a b abc original lines chars cut example words unsorted local in1 in2; do
+  printf '%s\n' "$name one" 'Hello World' 'foo:bar:baz' '3 cats,2 dogs' '10 10.0.0.1' 'alpha	beta' >$name.txt
+done
+cp file.txt dir/one/two; cp file.txt foo.txt searchdir; cp a.txt searchdir/one; cp a.txt b.txt source_dir
+cp file.txt foo/bar; cp file.txt path/to/file; cp file.txt path/to/file.txt; cp file.txt path/to/foo
+printf 'int main(void) { return 0; }\n' | tee main.c >file.c
+printf '#!/bin/sh\necho ran\n' >myscript.sh; chmod +x myscript.sh
+tar -cf foo.tar dir; tar -czf foo.tgz dir; cp foo.tar tarred_directory.tar; gzip -nk test.txt bar.txt
+printf '{"name": "ana", "tags": ["a", "b"]}\n' | tee person.json >file.json
+"""
 _COMMAND = """#!{home}/.local/share/roamkb/venv/bin/python
 import sys
 from roamkb.__main__ import main
@@ -60,15 +77,17 @@ def build_house(scratch: Path) -> Cage:
         _start_project(cage, project)
     _told(cage, "roamkb", "install", "--yes", "--kb", str(HOME / KB), "--work-root", str(HOME / "projects/work"),
           "--project-parent", str(HOME / "code"), "--claude", "--codex")  # fmt: skip
-    for kind, project in PROJECTS.items():
-        _told(cage, "roamkb", "hook", "session-start", cwd=project, given=_session_start(kind, project))
+    # the first command behind the wall plans it
+    _told(cage, "roamkb", "exec", "--", "true")
+    tell(cage, "session-start", source="startup")
+    tell(cage, "user-prompt-submit", prompt="tidy up, please")
     return cage
 
 
-def _session_start(kind: str, project: Path) -> bytes:
-    """Return what a harness tells of a session that begins, which is when the journal marks."""
-    told = {"session_id": f"session-{kind}", "cwd": str(project), "hook_event_name": "SessionStart"}
-    return json.dumps({**told, "source": "startup"}).encode()
+def tell(cage: Cage, event: str, *, cwd: Path = WORK, **told: str) -> None:
+    """Have roamkb's hook hear of an event of a session at work, of which the journal keeps what was before."""
+    payload = {"session_id": SESSION, "cwd": str(cwd), **told}
+    cage.run("roamkb", "hook", event, cwd=cwd, given=json.dumps(payload).encode())
 
 
 def _accounts(scratch: Path) -> tuple[tuple[Path, Path], ...]:
@@ -106,7 +125,7 @@ def _start_project(cage: Cage, project: Path) -> None:
     script = (
         "git init -q && git add README.md src && git commit -qm 'Start to bill' && git add . && git commit -qm Bill"
     )
-    _told(cage, "bash", "-c", script, cwd=project)
+    _told(cage, "bash", "-c", f"{script}{_SAMPLES}", cwd=project)
 
 
 def _told(cage: Cage, *command: str, cwd: Path = HOME, given: bytes = b"") -> None:

@@ -8,9 +8,9 @@ from enum import Enum
 from pathlib import Path
 from pathlib import PurePosixPath
 
+from roamkb.storage.belonging import KEY
+from roamkb.storage.kb_names import KEPT
 from tests.wall.house import KB
-from tests.wall.house import LINKS
-from tests.wall.house import SECOND_NAME
 
 
 class Part(Enum):
@@ -23,21 +23,24 @@ class Part(Enum):
     STATE = "state"
 
 
-#: By the beginning of a path below HOME, the longest first.
+_STATE = (".local", "state", "roamkb")
+#: By the beginning of a path below HOME, the longest first. A second name of a note that lies elsewhere is the
+#: human's own file; what it holds is the note's, where it is looked at.
 _PARTS = {
     (".claude", "rules"): Part.RULE,
     (".local", "share", "roamkb", "rules"): Part.RULE,
     (".claude", "settings.json"): Part.SETTINGS,
-    (".claude", "settings.local.json"): Part.SETTINGS,
     (".codex", "config.toml"): Part.SETTINGS,
     (".codex", "hooks.json"): Part.SETTINGS,
     (".local", "bin", "roamkb"): Part.PROGRAM,
     (".local", "share", "roamkb"): Part.PROGRAM,
-    (".local", "state", "roamkb"): Part.STATE,
+    (*_STATE, "journal"): Part.STATE,
+    (*_STATE, KEPT): Part.STATE,
+    (*_STATE, KEY): Part.STATE,
     KB.parts: Part.NOTES,
-    SECOND_NAME.parts: Part.NOTES,
-    **{name.parts: Part.NOTES for name in LINKS},
 }
+#: The folders above the notes, of which only they themselves count.
+_ABOVE = {KB.parts[:n] for n in range(1, len(KB.parts))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,8 @@ def part_of(path: PurePosixPath) -> Part | None:
     """Return to what a path below HOME belongs; None where anybody may write."""
     if "__pycache__" in path.parts:
         return None
+    if path.parts in _ABOVE:
+        return Part.NOTES
     return next((_PARTS[path.parts[:n]] for n in range(len(path.parts), 0, -1) if path.parts[:n] in _PARTS), None)
 
 

@@ -29,6 +29,8 @@ class Line:
     #: Programs without which it does nothing.
     needs: tuple[str, ...]
     command: str
+    #: Whether it gives the same whenever it is run in a folder of samples, without the network.
+    is_steady: bool = True
 
     @property
     def group(self) -> str:
@@ -60,4 +62,5 @@ def _rows(kind: str) -> Iterator[Line]:
             id=cells["id"],
             needs=tuple(cells["needs"].split()),
             command=cells["command"].replace(LINE_END, "\n"),
+            is_steady=cells.get("steady", "yes") == "yes",
         )

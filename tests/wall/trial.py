@@ -1,5 +1,6 @@
 """One line, run for real: with a wall or without, and what became of the notes."""
 
+import sys
 from collections.abc import Iterable
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -9,32 +10,53 @@ from enum import Enum
 from pathlib import Path
 from queue import SimpleQueue
 
-from tests.wall.cage import BWRAP
+from roamkb.wall import plan
+from roamkb.wall.plan import read_plan
+from tests.conftest import ROOT
+from tests.conftest import Ran
+from tests.conftest import emulator
+from tests.human import run_at_a_terminal
 from tests.wall.cage import HOME
 from tests.wall.cage import WORK
 from tests.wall.cage import Cage
 from tests.wall.cage import Ended
+from tests.wall.copies import PLAN_PLACE
 from tests.wall.copies import Copy
-from tests.wall.copies import stamps_below
+from tests.wall.house import SESSION
 from tests.wall.house import build_house
+from tests.wall.house import tell
 from tests.wall.inventory import Change
-from tests.wall.inventory import Inventory
 from tests.wall.inventory import Part
-from tests.wall.inventory import compare
-from tests.wall.inventory import entry_of
-from tests.wall.inventory import part_of
 from tests.wall.lines import Line
 
 #: As many as this machine runs at once.
-_WORKERS = 2
+WORKERS = 2
 
 
 class Wall(Enum):
     """What keeps a command off the notes."""
 
     NONE = "none"
-    BWRAP = "bwrap"
-    LANDLOCK = "landlock"
+    NAMESPACE = plan.NAMESPACE
+    BUBBLEWRAP = plan.BUBBLEWRAP
+    LANDLOCK = plan.LANDLOCK
+
+
+class Verdict(Enum):
+    """What is to be said of a line that was run."""
+
+    #: Nothing of what is protected changed.
+    PREVENTED = "prevented"
+    #: Modes and times changed, nothing else.
+    METADATA = "metadata"
+    #: Notes changed, and the journal gave back each as it was.
+    UNDONE = "undone"
+    #: Notes are as they were, and not the rule, the settings, the program or the journal.
+    KEEPERS = "keepers"
+    #: A note is gone, or not as it was.
+    LOST = "lost"
+    #: It had to be ended.
+    ENDLESS = "endless"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,22 +71,18 @@ class Trial:
     left: tuple[Change, ...] | None = None
 
     @property
-    def verdict(self) -> str:
-        """`endless`, `prevented`, `metadata`, `undone`, `changed` or `lost`: what is to be said of it."""
+    def verdict(self) -> Verdict:
+        """What is to be said of it."""
         if self.ended.status is None:
-            return "endless"
+            return Verdict.ENDLESS
         if not self.changes:
-            return "prevented"
+            return Verdict.PREVENTED
         if not any(change.is_of_content for change in self.changes):
-            return "metadata"
+            return Verdict.METADATA
         if self.left is None:
-            return "changed"
-        return "lost" if any(change.what in ("gone", "other content") for change in self.left) else "undone"
-
-    @property
-    def parts(self) -> frozenset[Part]:
-        """What of the protected was changed in content."""
-        return frozenset(change.part for change in self.changes if change.is_of_content)
+            return Verdict.KEEPERS
+        is_lost = any(change.what in ("gone", "other content") for change in self.left)
+        return Verdict.LOST if is_lost else Verdict.UNDONE
 
 
 class Proof:
@@ -72,53 +90,65 @@ class Proof:
 
     def __init__(self, scratch: Path) -> None:
         """Build the house."""
+        self._scratch = scratch
         self.house = build_house(scratch)
-        self.inventory: Inventory = {
-            path: entry_of(self.house.home / path)
-            for path, _ in stamps_below(self.house.home)
-            if part_of(path) is not None
-        }
-        self._copies: SimpleQueue[Copy] = SimpleQueue()
-        for number in range(_WORKERS):
-            self._copies.put(Copy(self.house, self.inventory, scratch / f"copy{number}"))
+        self._copies: dict[Wall, SimpleQueue[Copy]] = {}
+
+    @property
+    def walls(self) -> tuple[Wall, ...]:
+        """Those that this machine can raise, and none."""
+        known = read_plan(str(self.house.home / PLAN_PLACE))
+        ways = {way for way, _ in known.ways} if known else set()
+        return tuple(wall for wall in Wall if wall is Wall.NONE or wall.value in ways)
 
     def run_all(self, lines: Iterable[Line], wall: Wall, *, cwd: Path = WORK) -> Iterator[Trial]:
-        """Run lines, each in a HOME of its own, and return what each did in their order."""
-        with ThreadPoolExecutor(_WORKERS) as pool:
+        """Run lines, each in a HOME as it was built, and return what each did in their order."""
+        with ThreadPoolExecutor(WORKERS) as pool:
             yield from pool.map(lambda line: self.run(line, wall, cwd=cwd), lines)
 
     def run(self, line: Line, wall: Wall, *, cwd: Path = WORK) -> Trial:
         """Run a line in a HOME as it was built."""
-        with self.copy() as copy:
+        with self.copy(wall) as copy:
             ended = run_behind(copy.cage, wall, line.command, cwd=cwd)
-            changes = compare(self.inventory, copy.inventory())
+            changes = copy.changes()
             left = None
             if any(change.part is Part.NOTES and change.is_of_content for change in changes):
-                left = self._undo(copy)
+                tell(copy.cage, "stop")
+                bring_back(copy.cage, self._scratch)
+                left = tuple(change for change in copy.changes() if change.part is Part.NOTES)
             return Trial(line=line, wall=wall, ended=ended, changes=changes, left=left)
 
     @contextmanager
-    def copy(self) -> Iterator[Copy]:
+    def copy(self, wall: Wall) -> Iterator[Copy]:
         """Lend a HOME as it was built, and mend it afterwards."""
-        copy = self._copies.get()
+        if wall not in self._copies:
+            places = [self._scratch / f"{wall.value}{number}" for number in range(WORKERS)]
+            self._copies[wall] = SimpleQueue()
+            for place in places:
+                way = "" if wall is Wall.NONE else wall.value
+                self._copies[wall].put(Copy(self.house, place, way))
+        copy = self._copies[wall].get()
         try:
             yield copy
             copy.mend()
         finally:
-            self._copies.put(copy)
-
-    def _undo(self, copy: Copy) -> tuple[Change, ...]:
-        """Have the journal put back what it can, and return what of the notes is still changed."""
-        copy.cage.run("roamkb", "journal", "restore", "--yes")
-        changes = compare(self.inventory, copy.inventory())
-        return tuple(change for change in changes if change.part is Part.NOTES)
+            self._copies[wall].put(copy)
 
 
 def run_behind(cage: Cage, wall: Wall, command: str, *, cwd: Path) -> Ended:
     """Run a shell command as a harness does whose shell's prefix is the wall."""
     if wall is Wall.NONE:
-        return cage.run("bash", "-c", command, cwd=cwd)
-    if wall is Wall.LANDLOCK:
-        # where there is no bubblewrap, Landlock is the wall
-        cage = Cage(cage.home, (*cage.bound, (Path("/dev/null"), Path(BWRAP))))
+        return cage.run("/bin/bash", "-c", command, cwd=cwd)
     return cage.run(str(HOME / ".local/bin/roamkb"), "exec", "--", command, cwd=cwd)
+
+
+def bring_back(cage: Cage, scratch: Path) -> Ran:
+    """Have the human bring back what the session destroyed: at a terminal, with a program that is whole."""
+    words = ("-m", "roamkb", "journal", "restore", "--all", "--create-kb", "--mark", SESSION)
+    ran, _ = run_at_a_terminal(
+        cage.words(sys.executable, *words, is_seen=True, PYTHONPATH=str(ROOT)),
+        maker=emulator(scratch, "xterm"),
+        cwd=scratch,
+        environment={},
+    )
+    return ran
