@@ -18,10 +18,7 @@ from tests.wall.lines import Line
 #: Python under the harness's name: roamkb knows a session by who began it.
 _CLAUDE = Path("/tmp/claude")
 _JUDGE = Path("/tmp/judge.py")
-_BEGIN = (
-    "import os, subprocess, sys; del os.environ['PYTHONHOME']; "
-    "sys.exit(subprocess.call(sys.argv[1:]))"
-)
+_BEGIN = "import os, subprocess, sys; del os.environ['PYTHONHOME']; sys.exit(subprocess.call(sys.argv[1:]))"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,9 +8,10 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from tests.conftest import ROOT
 from tests.wall.lines import SEARCHED
@@ -23,6 +24,7 @@ UNKNOWN = HOME / "Downloads" / "thing"
 PROJECTS = {"work": WORK, "unknown": UNKNOWN, "personal": PERSONAL}
 BWRAP = "/usr/bin/bwrap"
 
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 #: Folders that are empty in a cage but for what is bound.
 _EMPTY = (Path("/tmp"), Path("/var/tmp"), Path("/home"), Path("/run"))
 #: Of this checkout and its Python; they are bound again where they lie in an empty folder.
@@ -62,7 +64,7 @@ class Cage:
 
     def run(self, *command: str, cwd: Path = HOME, given: bytes = b"", **environment: str) -> Ended:
         """Run a command; whatever it leaves running has ended as well."""
-        words = self.words("bash", "-c", _WAIT, "cage", *command, cwd=cwd, **environment)
+        words = self.words("bash", "-c", _WAIT, "cage", *command, cwd=cwd, environment=environment)
         process = subprocess.Popen(
             words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={}
         )
@@ -74,7 +76,13 @@ class Cage:
             return Ended(status=None, out=out, err=err)
         return Ended(status=process.returncode, out=out, err=err)
 
-    def words(self, *command: str, cwd: Path = HOME, is_seen: bool = False, **environment: str) -> list[str]:
+    def words(
+        self,
+        *command: str,
+        cwd: Path = HOME,
+        is_seen: bool = False,
+        environment: Mapping[str, str] = _NOTHING,
+    ) -> list[str]:
         """Return the words that run a command in the cage; with `is_seen` it sees this machine's processes."""
         apart = ["--unshare-pid", "--proc", "/proc", "--dev", "/dev", "--new-session"]
         words = [
@@ -94,7 +102,7 @@ class Cage:
         return [*words, "--chdir", str(cwd), *_settings(cwd, environment), "--", *command]
 
 
-def _settings(cwd: Path, environment: dict[str, str]) -> list[str]:
+def _settings(cwd: Path, environment: Mapping[str, str]) -> list[str]:
     path = (str(HOME / ".local" / "bin"), SEARCHED, str(Path(sys.base_prefix) / "bin"))
     known = {
         "HOME": str(HOME),

@@ -63,7 +63,9 @@ class Copy:
     def touched(self) -> Inventory:
         """Return what anything but roamkb itself made, changed or took away in HOME; nothing of what is gone."""
         now = dict(stamps_below(self.cage.home))
-        differing = [path for path in now.keys() | self._stamps.keys() if now.get(path) != self._stamps.get(path)]
+        differing = [
+            path for path in now.keys() | self._stamps.keys() if now.get(path) != self._stamps.get(path)
+        ]
         return {
             path: replace(entry_of(self.cage.home / path), mtime=0) if path in now else Entry("", 0, 0)
             for path in differing
@@ -73,7 +75,9 @@ class Copy:
     def mend(self) -> None:
         """Make it the house again."""
         now = dict(stamps_below(self.cage.home))
-        touched = [path for path in now.keys() | self._stamps.keys() if now.get(path) != self._stamps.get(path)]
+        touched = [
+            path for path in now.keys() | self._stamps.keys() if now.get(path) != self._stamps.get(path)
+        ]
         if not touched:
             return
         # many are copied quicker by one program; and a file with two names is no copy of itself
@@ -107,7 +111,9 @@ class Copy:
             subprocess.run(["chmod", "-R", "u+rwX", str(place)], check=True)
             shutil.rmtree(place)
         subprocess.run(["cp", "-a", str(self._house), str(place)], check=True)
-        self._before = {path: entry_of(place / path) for path, _ in stamps_below(place) if part_of(path) is not None}
+        self._before = {
+            path: entry_of(place / path) for path, _ in stamps_below(place) if part_of(path) is not None
+        }
         self._settle()
 
     def _settle(self) -> None:
@@ -150,19 +156,15 @@ def stamps_below(home: Path) -> Iterator[tuple[PurePosixPath, Stamp]]:
     waiting = [PurePosixPath()]
     while waiting:
         folder = waiting.pop()
-        with _opened(home / folder) as entries:
+        if not os.access(home / folder, os.R_OK | os.X_OK):
+            # a line shut us out
+            (home / folder).chmod((home / folder).stat().st_mode | stat.S_IRWXU)
+        with os.scandir(home / folder) as entries:
             for entry in entries:
                 path = folder / entry.name
                 yield path, _stamp(Path(entry.path))
                 if entry.is_dir(follow_symlinks=False):
                     waiting.append(path)
-
-
-def _opened(folder: Path) -> "os.ScandirIterator[str]":
-    """Open a folder whose owner may have been shut out."""
-    if not os.access(folder, os.R_OK | os.X_OK):
-        folder.chmod(folder.stat().st_mode | stat.S_IRWXU)
-    return os.scandir(folder)
 
 
 def _stamp(path: Path) -> Stamp:

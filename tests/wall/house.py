@@ -70,7 +70,9 @@ def build_house(scratch: Path) -> Cage:
     os.link(home / _SECOND_NAME_OF, home / SECOND_NAME)
     (home / ".claude" / "settings.json").write_text(_SETTINGS)
     (home / ".codex" / "config.toml").write_text('model = "o"\n')
-    (home / ".gitconfig").write_text("[user]\n\tname = Ana\n\temail = ana@example.org\n[init]\n\tdefaultBranch = main\n")
+    (home / ".gitconfig").write_text(
+        "[user]\n\tname = Ana\n\temail = ana@example.org\n[init]\n\tdefaultBranch = main\n"
+    )
     cage = Cage(home, _accounts(scratch))
     _install(cage)
     for project in PROJECTS.values():
@@ -84,9 +86,9 @@ def build_house(scratch: Path) -> Cage:
     return cage
 
 
-def tell(cage: Cage, event: str, *, cwd: Path = WORK, **told: str) -> None:
-    """Have roamkb's hook hear of an event of a session at work, of which the journal keeps what was before."""
-    payload = {"session_id": SESSION, "cwd": str(cwd), **told}
+def tell(cage: Cage, event: str, *, session: str = SESSION, cwd: Path = WORK, **told: str) -> None:
+    """Have roamkb's hook hear of an event of a session; of one at work the journal keeps what was before."""
+    payload = {"session_id": session, "cwd": str(cwd), **told}
     cage.run("roamkb", "hook", event, cwd=cwd, given=json.dumps(payload).encode())
 
 
@@ -122,9 +124,7 @@ def _start_project(cage: Cage, project: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
         path.chmod(0o755 if name.endswith(".sh") else 0o644)
-    script = (
-        "git init -q && git add README.md src && git commit -qm 'Start to bill' && git add . && git commit -qm Bill"
-    )
+    script = "git init -q && git add README.md src && git commit -qm 'Start to bill' && git add . && git commit -qm Bill"
     _told(cage, "bash", "-c", f"{script}{_SAMPLES}", cwd=project)
 
 

@@ -78,7 +78,9 @@ def part_of(path: PurePosixPath) -> Part | None:
         return None
     if path.parts in _ABOVE:
         return Part.NOTES
-    return next((_PARTS[path.parts[:n]] for n in range(len(path.parts), 0, -1) if path.parts[:n] in _PARTS), None)
+    return next(
+        (_PARTS[path.parts[:n]] for n in range(len(path.parts), 0, -1) if path.parts[:n] in _PARTS), None
+    )
 
 
 def entry_of(path: Path) -> Entry:

@@ -22,7 +22,11 @@ def main() -> None:
 
 def _answer(command: str, event: str, payload: bytes) -> bytes:
     """Return what a process of its own prints, and import what it had to, so that the next need not."""
-    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as answer, tempfile.TemporaryFile() as told:
+    with (
+        tempfile.TemporaryFile() as given,
+        tempfile.TemporaryFile() as answer,
+        tempfile.TemporaryFile() as told,
+    ):
         given.write(payload)
         given.seek(0)
         child = os.fork()

@@ -52,7 +52,10 @@ def _fetch_qs(folder: Path) -> None:
 
 
 def _fetch_click(folder: Path) -> None:
-    _told(["python3", "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:", "click==8.2.1"], folder)
+    _told(
+        ["python3", "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:", "click==8.2.1"],
+        folder,
+    )
     _told(["tar", "xf", "click-8.2.1.tar.gz", "--strip-components=1"], folder)
     _told(["python3", "-m", "pip", "install", "-q", "--target", "needed", "pytest==8.4.2"], folder)
 
@@ -63,7 +66,9 @@ def _fetch_go(folder: Path) -> None:
 
 
 SUITES = (
-    Suite(name="qs (npm)", fetch=_fetch_qs, command="npx tape 'test/**/*.js'", result=r"^\s*(?:not )?ok \d+.*"),
+    Suite(
+        name="qs (npm)", fetch=_fetch_qs, command="npx tape 'test/**/*.js'", result=r"^\s*(?:not )?ok \d+.*"
+    ),
     Suite(
         # its tests of pagers give something else each time
         name="click (pip)",
@@ -106,7 +111,9 @@ def _compare(proof: Proof, suite: Suite, folder: Path) -> None:
         failed = sum("not ok" in line or "FAIL" in line.split(" ", 3)[:3] for line in results)
         took = time.monotonic() - began
         is_same = "yes" if outcome == first else "NO"
-        print(f"{suite.name:22}{wall.value:12}{ended.status!s:8}{len(results):<7}{failed:<8}{took:<7.1f}{is_same}")
+        print(
+            f"{suite.name:22}{wall.value:12}{ended.status!s:8}{len(results):<7}{failed:<8}{took:<7.1f}{is_same}"
+        )
         if outcome != first:
             print(*sorted(set(results) ^ set(first[1]))[:20], ended.err.decode()[-2000:], sep="\n")
 
