@@ -79,10 +79,10 @@ def build_house(scratch: Path) -> Cage:
         _start_project(cage, project)
     _told(cage, "roamkb", "install", "--yes", "--kb", str(HOME / KB), "--work-root", str(HOME / "projects/work"),
           "--project-parent", str(HOME / "code"), "--claude", "--codex")  # fmt: skip
-    # the first command behind the wall plans it
-    _told(cage, "roamkb", "exec", "--", "true")
     tell(cage, "session-start", source="startup")
     tell(cage, "user-prompt-submit", prompt="tidy up, please")
+    # the first command behind the wall plans it
+    _told(cage, "roamkb", "exec", "--", "true")
     return cage
 
 
