@@ -105,6 +105,10 @@ class _Reader:
                     failed = block.get("is_error") is True
                     yield passage_of_call(name, given, result=block.get("content"), failed=failed, ts=ts)
 
+    def _tell(self, id: str) -> None:
+        """Remember that a call was told whole; so was the script that made it, as Codex's newer models do."""
+        self._told.update((id, *(one for one, (name, _) in self._calls.items() if name == "exec")))
+
     def _codex(self, type: str, payload: Mapping[str, Any], ts: float) -> Iterator[Passage]:
         match type, payload:
             case "event_msg", {"type": "item_completed", "item": {"type": "UserMessage", "content": content}}:
@@ -113,14 +117,14 @@ class _Reader:
                 "type": "item_completed",
                 "item": {"type": "CommandExecution", "id": str(id)} as item,
             }:
-                self._told.add(id)
+                self._tell(id)
                 printed = {"output": item.get("aggregated_output"), "exit_code": item.get("exit_code")}
                 yield passage_of_call("exec_command", item, result=printed, failed=has_failed(printed), ts=ts)
             case "event_msg", {
                 "type": "item_completed",
                 "item": {"type": "FileChange", "id": str(id)} as item,
             }:
-                self._told.add(id)
+                self._tell(id)
                 yield _changed(item, ts)
             case "event_msg", {"type": "user_message", "message": str(text)}:
                 yield from _said(Speaker.HUMAN, text, ts)

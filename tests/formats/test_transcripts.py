@@ -102,6 +102,23 @@ def test_what_roamkb_showed_and_what_a_page_says_is_told_apart() -> None:
     assert "tool" == kinds[7]
 
 
+def test_a_script_of_codex_is_told_once() -> None:
+    """Its newer models call their tools by a script, and Codex keeps both; a script that calls none counts."""
+
+    def item(**told: object) -> dict[str, object]:
+        return {"type": "event_msg", "payload": {"type": "item_completed", "item": told}}
+
+    def answered(id: str) -> list[dict[str, object]]:
+        call = {"type": "custom_tool_call", "call_id": id, "name": "exec", "input": "text(await tools.x({}))"}
+        output = {"type": "custom_tool_call_output", "call_id": id, "output": "done"}
+        return [{"type": "response_item", "payload": one} for one in (call, output)]
+
+    ran = item(type="CommandExecution", id="e1", command=["bash", "-lc", "make"], exit_code=0)
+    first, second = answered("c1"), answered("c2")
+    lines = [json.dumps(one).encode() for one in (first[0], ran, first[1], *second)]
+    assert ["make", "text(await tools.x({}))"] == [one.command for one in passages_of(lines)]
+
+
 def test_an_interruption_is_seen_and_a_call_without_result_comes_last() -> None:
     """Both say that something was stopped."""
     block = {"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "sleep 9"}}

@@ -150,7 +150,16 @@ def test_an_agent_is_asked_once_what_its_work_showed_and_its_evidence_counts(cla
     answer = f"roamkb learn --proposals '{json.dumps(proposals).replace(chr(39), chr(8217))}' --json"
     turns: tuple[Turn, ...] = (
         [("Bash", {"command": "echo 'proxy: LISTEN *:8443'; cat proxy.toml"})],
-        [("Edit", {"file_path": str(file), "old_string": "8080", "new_string": "8443"})],
+        [
+            (
+                "Edit",
+                {
+                    "file_path": str(file),
+                    "old_string": "8080",
+                    "new_string": "8443\nhost = 'proxy'\nscheme = 'https'\nretries = 3",
+                },
+            )
+        ],
         [f"{said}."],
         [("Bash", {"command": answer})],
         ["Kept."],

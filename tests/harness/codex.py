@@ -71,7 +71,7 @@ def test_hooks_run_once_a_human_trusts_them_and_the_doctor_knows(codex: Codex) -
     assert "hook" not in before.err
     doctor = made.run("roamkb", "doctor", cwd=made.personal).stdout
     assert "!! Codex: skipped without a word, since nobody has trusted them as they are now" in doctor
-    with codex.screen(made.personal) as screen:
+    with codex.screen(made.personal) as (screen, _):
         screen.wait("Trust this folder?")
         screen.type("\r")
         screen.wait("hooks are new or changed")
@@ -158,6 +158,36 @@ def test_the_wrap_up_is_asked_of_nobody(codex: Codex) -> None:
     roamkb("verify", key, "--accuracy", "0.9", "--relevance", "0.9", "--specificity", "0.9")
     session = codex.say("does it build?", "It builds.", cwd=home)
     assert (1, "It builds.") == (len(session.requests), session.out.strip())
+
+
+def test_somebody_before_its_screen_has_the_agent_asked_what_its_work_showed(codex: Codex) -> None:
+    """Once, after an edit that is more than slight; what it quotes stands in Codex's own record."""
+    home = codex.machine.personal
+    (home / "proxy.toml").write_text("port = 8080\n")
+    said = "The health check of the proxy fails since it listens on port 8443 there"
+    proposals = [{"claim": "The proxy's health check is on port 8443", "type": "fact", "files": ["proxy.toml"],
+                  "evidence": {"quote": "it listens on port 8443 there"}}]  # fmt: skip
+    answer = f"roamkb learn --proposals '{json.dumps(proposals).replace(chr(39), chr(8217))}' --json"
+    lines = ("@@", "-port = 8080", "+port = 8443", "+host = 'proxy'", "+scheme = 'https'", "+retries = 3")
+    turns: tuple[Turn, ...] = (
+        shell("echo 'proxy: LISTEN *:8443'; cat proxy.toml"),
+        patch("proxy.toml", *lines, verb="Update"),
+        f"{said}.",
+        shell(answer),
+        "All kept.",
+        "Nothing more.",
+    )
+    with codex.screen(home, *turns, trusted=True) as (screen, session):
+        screen.wait("for shortcuts")
+        screen.type("the health check fails, why?\r")
+        screen.wait("All kept.")
+        screen.type("and now?\r")
+        screen.wait("Nothing more.")
+    assert 1 == session.told.count("roamkb: which 0-3 facts")
+    result = session.results[-1]
+    printed = json.loads(result[result.index("{") :])["output"]
+    [kept] = json.loads(printed)["proposals"]
+    assert ("new", "verified", 0.8) == (kept["outcome"], kept["verdict"], kept["confidence"])
 
 
 # The boundary

@@ -100,7 +100,9 @@ class Script:
         number = next(self._numbers)
         if about.get("agent_name", "/root") != "/root":
             return answer(self._subagent, number, model=self._model)
-        if about.get("request_kind", "turn") != "turn":
+        # its screen has a title made of the first prompt, in a session of its own
+        is_title = any("task title of at most" in text for text in texts(request.body["input"][-1:]))
+        if is_title or about.get("request_kind", "turn") != "turn":
             return answer("Redis was talked about.", number, model=self._model)
         turn = self._turns.pop(0) if self._turns else "Done."
         used = 10 if self._turns else self._used
@@ -203,13 +205,19 @@ class Codex:
         return [word for one in settings for word in ("-c", one)]
 
     @contextmanager
-    def screen(self, cwd: Path) -> Iterator["Screen"]:
-        """Give its screen, with a model that says that it is done, until the block ends."""
-        with playing(Script((), model=SCRIPTED, subagent="", used=10)) as server:
+    def screen(self, cwd: Path, *turns: Turn, trusted: bool = False) -> Iterator[tuple["Screen", Session]]:
+        """Give its screen and what becomes of it, with a model that says the turns, until the block ends.
+
+        Where it is `trusted`, nobody is asked about the folder and its hooks, and its commands run.
+        """
+        trust = f'projects={{"{cwd}"={{trust_level="trusted"}}}}'
+        free = ["--dangerously-bypass-hook-trust", "-c", trust, "--ask-for-approval", "never", *FREE]
+        with playing(Script(turns, model=SCRIPTED, subagent="", used=10)) as server:
             words = [self.program, "--no-daemon", *self._quiet(server.url), "--model", SCRIPTED]
+            words += free if trusted else []
             screen = Screen(words, cwd, self.machine.environment(PWD=str(cwd), TERM="xterm-256color"))
             try:
-                yield screen
+                yield screen, Session(id="", out="", err="", model=server)
             finally:
                 screen.close()
 
