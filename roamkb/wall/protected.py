@@ -15,6 +15,7 @@ from roamkb.storage.belonging import KEY
 from roamkb.storage.kb_names import KEPT
 from roamkb.storage.kb_names import names_of_kb
 from roamkb.storage.kb_names import rule_files
+from roamkb.storage.state import JOURNAL
 from roamkb.wall.plan import BUBBLEWRAP
 from roamkb.wall.plan import FOLDER
 from roamkb.wall.plan import LANDLOCK
@@ -29,7 +30,6 @@ _CLAUDE_SETTINGS = ".claude/settings.json"
 _SETTINGS = (_CLAUDE_SETTINGS, ".codex/hooks.json", ".codex/config.toml")
 _TEXTS = (".claude/CLAUDE.md", ".codex/AGENTS.md")
 _BLOCK = b"roamkb:begin"
-_JOURNAL = "journal"
 #: What a harness without our absolute path runs: those of the plugin.
 _EVENTS = (
     "session-start subagent-start user-prompt-submit pre-tool-use post-tool-use post-tool-use-failure "
@@ -64,7 +64,7 @@ def gathered(homes: Sequence[str], state: str, data: str, known: Sequence[str] =
     rules = [place for rule in rule_files(homes) for place in (os.path.dirname(rule), rule)]
     settings = [os.path.join(home, name) for home in homes for name in _SETTINGS]
     texts = [path for home in homes for name in _TEXTS if _has_block(path := os.path.join(home, name))]
-    own = [os.path.join(state, name) for name in (KEY, KEPT, _JOURNAL)]
+    own = [os.path.join(state, name) for name in (KEY, KEPT, JOURNAL)]
     own += [os.path.join(data, name) for name in ("rules", FOLDER)]
     plan.closed = _outermost([*notes, *map(os.path.realpath, (*rules, *settings, *texts, *own))])
     program, root = _program()
