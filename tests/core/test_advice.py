@@ -6,6 +6,7 @@ Written to get past the advice, and kept; the tables of `test_guard` put plain w
 import pytest
 
 from roamkb.core.model import Kind
+from roamkb.core.tables import rows
 from roamkb.formats.tool_calls import judge_tool
 from tests.core.shell_lines import BEYOND
 from tests.core.shell_lines import ELSEWHERE
@@ -104,3 +105,25 @@ def test_a_project_is_asked_about_only_where_notes_would_change() -> None:
     assert [] == asked
     assert bash("rm ~/sync/org/roam/human.org", ask) is not None
     assert ["asked"] == asked
+
+
+@pytest.mark.parametrize("kind", [Kind.WORK, Kind.PERSONAL])
+def test_each_row_of_the_table_is_interpreted(kind: Kind) -> None:
+    """With every option that it names, and elsewhere none is denied for a file of the project."""
+    starts = [
+        f"{names.replace(': ', ' ').split(' ')[0]} {names.split(' ')[-1] if ': ' in names else ''}"
+        for names, *_ in rows("programs.tsv")
+    ]
+    options = [
+        [word for word in "".join(told).replace(":", " ").replace(",", " ").split() if word.startswith("-")]
+        for _, _, *told in rows("programs.tsv")
+    ]
+    assert len(starts) > 100
+    # a harness without hooks is denied wherever it is
+    lines = [
+        f"{start} {option} src/app.py docs"
+        for start, some in zip(starts, options, strict=True)
+        for option in ["", *some]
+        if not start.startswith(("claude", "codex"))
+    ]
+    assert [] == denied(lines, kind)
