@@ -73,7 +73,8 @@ def gathered(homes: Sequence[str], state: str, data: str, known: Sequence[str] =
             plan.closed_but.append((path, root))
         else:
             plan.closed.append(path)
-    above = [folder for path in (*notes, *map(os.path.realpath, settings)) for folder in _above(path, homes)]
+    closed = (*plan.closed, *(path for path, _ in plan.closed_but))
+    above = [folder for path in closed for folder in _above(path, homes)]
     plan.pinned = [
         path for path in dict.fromkeys(above) if not any(is_within(path, one) for one in plan.closed)
     ]

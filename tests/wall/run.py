@@ -118,7 +118,7 @@ def is_wanted(trial: Trial) -> bool:
         return trial.verdict is Verdict.PREVENTED
     if trial.wall is Wall.NONE:
         # it does its harm, and the journal undoes what it did to the notes
-        return trial.verdict in (Verdict.METADATA, Verdict.UNDONE, Verdict.KEEPERS)
+        return trial.verdict in (Verdict.METADATA, Verdict.UNDONE, Verdict.NAMED, Verdict.KEEPERS)
     return trial.verdict in (Verdict.PREVENTED, Verdict.METADATA, Verdict.UNDONE)
 
 

@@ -22,6 +22,7 @@ from tests.wall.cage import Cage
 from tests.wall.cage import Ended
 from tests.wall.copies import PLAN_PLACE
 from tests.wall.copies import Copy
+from tests.wall.house import KB
 from tests.wall.house import SESSION
 from tests.wall.house import build_house
 from tests.wall.house import tell
@@ -51,6 +52,8 @@ class Verdict(Enum):
     METADATA = "metadata"
     #: Notes changed, and the journal gave back each as it was.
     UNDONE = "undone"
+    #: The same, but the human had to name them: the journal took the change for somebody's work.
+    NAMED = "named"
     #: Notes are as they were, and not the rule, the settings, the program or the journal.
     KEEPERS = "keepers"
     #: A note is gone, or not as it was.
@@ -67,8 +70,10 @@ class Trial:
     wall: Wall
     ended: Ended
     changes: tuple[Change, ...]
-    #: What of the notes is still changed after `roamkb journal restore`; None where that wasn't tried.
+    #: Notes that aren't as they were even after `roamkb journal restore`; None where that wasn't tried.
     left: tuple[Change, ...] | None = None
+    #: Whether the human had to name what was to come back, since the journal took it for somebody's work.
+    is_named: bool = False
 
     @property
     def verdict(self) -> Verdict:
@@ -81,8 +86,9 @@ class Trial:
             return Verdict.METADATA
         if self.left is None:
             return Verdict.KEEPERS
-        is_lost = any(change.what in ("gone", "other content") for change in self.left)
-        return Verdict.LOST if is_lost else Verdict.UNDONE
+        if self.left:
+            return Verdict.LOST
+        return Verdict.NAMED if self.is_named else Verdict.UNDONE
 
 
 class Proof:
@@ -115,8 +121,12 @@ class Proof:
             if any(change.part is Part.NOTES and change.is_of_content for change in changes):
                 tell(copy.cage, "stop")
                 bring_back(copy.cage, self._scratch)
-                left = tuple(change for change in copy.changes() if change.part is Part.NOTES)
-            return Trial(line=line, wall=wall, ended=ended, changes=changes, left=left)
+                left = _harm(copy)
+            is_named = bool(left)
+            if is_named:
+                bring_back(copy.cage, self._scratch, str(HOME / KB))
+                left = _harm(copy)
+            return Trial(line=line, wall=wall, ended=ended, changes=changes, left=left, is_named=is_named)
 
     @contextmanager
     def copy(self, wall: Wall) -> Iterator[Copy]:
@@ -135,6 +145,15 @@ class Proof:
             self._copies[wall].put(copy)
 
 
+def _harm(copy: Copy) -> tuple[Change, ...]:
+    """Return what of the notes is gone or not as it was."""
+    return tuple(
+        change
+        for change in copy.changes()
+        if change.part is Part.NOTES and change.what in ("gone", "other content")
+    )
+
+
 def run_behind(cage: Cage, wall: Wall, command: str, *, cwd: Path) -> Ended:
     """Run a shell command as a harness does whose shell's prefix is the wall."""
     if wall is Wall.NONE:
@@ -142,9 +161,12 @@ def run_behind(cage: Cage, wall: Wall, command: str, *, cwd: Path) -> Ended:
     return cage.run(str(HOME / ".local/bin/roamkb"), "exec", "--", command, cwd=cwd)
 
 
-def bring_back(cage: Cage, scratch: Path) -> None:
-    """Have the human bring back what the session destroyed: at a terminal, with a program that is whole."""
-    words = ("-m", "roamkb", "journal", "restore", "--all", "--create-kb", "--mark", SESSION)
+def bring_back(cage: Cage, scratch: Path, *named: str) -> None:
+    """Have the human bring back what the session destroyed: at a terminal, with a program that is whole.
+
+    Without names it is what nothing explains.
+    """
+    words = ("-m", "roamkb", "journal", "restore", *(named or ["--all"]), "--create-kb", "--mark", SESSION)
     # what nobody has looked at yet is left, and seen; so it is said again
     for _ in range(2):
         ran, _ = run_at_a_terminal(
