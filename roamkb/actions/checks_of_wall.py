@@ -11,12 +11,12 @@ from roamkb.core.checkup import Check
 from roamkb.core.checkup import looked
 from roamkb.core.errors import BadRule
 from roamkb.core.installation import Held
+from roamkb.core.unhooking import SHELL_PREFIX
 from roamkb.formats.codex_sandbox import NONE
 from roamkb.formats.codex_sandbox import sandbox_mode
 from roamkb.formats.codex_sandbox import writable_above
 from roamkb.formats.settings_json import find_plugin
 from roamkb.formats.settings_json import own_handlers
-from roamkb.formats.wall_settings import PREFIX
 from roamkb.formats.wall_settings import is_ours
 from roamkb.formats.wall_settings import shell_prefix
 from roamkb.storage.checkup import Patient
@@ -55,7 +55,7 @@ def _claude(patient: Patient, wall: Wall, settings: bytes) -> Check:
         said = f"{how} would work, and no harness runs its commands by it; `roamkb exec -- COMMAND` does"
         return Check(name=name, ok=not hooked, detail=said, fix=_INSTALL)
     if not is_ours(prefix):
-        said = f"{PREFIX} in the settings is your own, {prefix}: its commands have no wall of roamkb's"
+        said = f"{SHELL_PREFIX} in the settings is your own, {prefix}: its commands have no wall of roamkb's"
         return Check(
             name=name, ok=True, detail=said, fix="without it, `roamkb install --claude` puts one there"
         )

@@ -12,8 +12,8 @@ from roamkb.core.installation import Remove
 from roamkb.core.installation import Step
 from roamkb.core.installation import left_alone
 from roamkb.core.installation import unchanged
+from roamkb.core.unhooking import SHELL_PREFIX
 from roamkb.formats.json_text import BadJson
-from roamkb.formats.wall_settings import PREFIX
 from roamkb.formats.wall_settings import is_ours
 from roamkb.formats.wall_settings import shell_prefix
 from roamkb.storage.installed import look
@@ -69,7 +69,7 @@ def wall_fault(wall: Wall, settings: Path) -> str:
         # said where the settings are to be written
         prefix = ""
     if prefix and not is_ours(prefix):
-        return f"{settings} has a {PREFIX} of yours, and it stays; without it there would be a wall"
+        return f"{settings} has a {SHELL_PREFIX} of yours, and it stays; without it there would be a wall"
     # it takes what follows a blank and a dash for the program's options
     if " -" in str(wall.launcher):
         return f"Claude Code can't run a program at {wall.launcher}: no folder above may be called so"

@@ -600,14 +600,18 @@ class _Judge:
         """Judge what no shell reads as we do by what it names, where nothing else stops it."""
         if verb := approval_in_text(text):
             raise _DeniedError(approval_denial(verb))
-        if not self._ground.wall_stands:
+        if not self._ground.wall_stands():
             plain = text.replace("\\\n", "").translate(_QUOTING)
             self.code("sh", [plain], Call([], scene.cwd(()), scene, text=self._text))
 
     def _may_go_on(self, spent: int) -> bool:
         """Say whether there is time for another command; without a wall, what takes longer is denied."""
         was, self._commands = self._commands, self._commands - spent
-        if self._commands < 0 <= was and not self._ground.wall_stands and self._named(self._text, self.call):
+        if (
+            self._commands < 0 <= was
+            and not self._ground.wall_stands()
+            and self._named(self._text, self.call)
+        ):
             reason = "the call has more commands than can be judged in time, and names the knowledge base"
             raise _DeniedError(Denial(reason=reason, hint="make several calls of it"))
         return self._commands >= 0

@@ -37,7 +37,7 @@ class Ground:
         ports: tuple[str, ...] = (),
         token: str = "",
         guarded: tuple[str, ...] = (),
-        wall_stands: bool = False,
+        wall_stands: Callable[[], bool] = lambda: False,
     ) -> None:
         """Take what was found; all paths are absolute."""
         #: Every name of the knowledge base: as typed, its real path, what other mounts call it.

@@ -7,6 +7,7 @@
 from collections.abc import Mapping
 from collections.abc import Sequence
 
+from roamkb.core.unhooking import SHELL_PREFIX
 from roamkb.formats.json_text import BadJson
 from roamkb.formats.json_text import Way
 from roamkb.formats.json_text import parse_json
@@ -16,7 +17,6 @@ from roamkb.formats.json_text import without
 from roamkb.formats.settings_json import find_plugin
 from roamkb.formats.settings_json import own_handlers
 
-PREFIX = "CLAUDE_CODE_SHELL_PREFIX"
 #: How the path of a launcher of ours ends, wherever the data folder is.
 _OURS = "/roamkb/wall/shell"
 _ENV = "env"
@@ -31,7 +31,7 @@ def shell_prefix(data: bytes) -> str:
         BadJson: the settings can't be read.
     """
     env = _get(_text(data), (_ENV,))
-    found = env.get(PREFIX) if isinstance(env, dict) else None
+    found = env.get(SHELL_PREFIX) if isinstance(env, dict) else None
     return found if isinstance(found, str) else ""
 
 
@@ -55,8 +55,8 @@ def wall_trouble(data: bytes, environment: Mapping[str, str]) -> str:
     effect = "shell commands are only judged before they run"
     if not is_ours(wanted):
         return f"no wall keeps shell commands out of the notes (`roamkb doctor` says why): {effect}"
-    if environment.get(PREFIX) != wanted:
-        return f"the wall around the notes is off in this session, as {PREFIX} isn't roamkb's: {effect}"
+    if environment.get(SHELL_PREFIX) != wanted:
+        return f"the wall around the notes is off in this session, as {SHELL_PREFIX} isn't roamkb's: {effect}"
     return ""
 
 
@@ -71,11 +71,11 @@ def with_wall(data: bytes, launcher: str, closed: Sequence[str]) -> bytes:
     if not isinstance(env, dict | None):
         raise BadJson('has no object under "env"')
     if env is None:
-        text = with_item(text, (), _ENV, {PREFIX: launcher})
-    elif PREFIX not in env:
-        text = with_item(text, (_ENV,), PREFIX, launcher)
-    elif env[PREFIX] != launcher and isinstance(env[PREFIX], str) and is_ours(env[PREFIX]):
-        text = with_value(text, (_ENV, PREFIX), launcher)
+        text = with_item(text, (), _ENV, {SHELL_PREFIX: launcher})
+    elif SHELL_PREFIX not in env:
+        text = with_item(text, (_ENV,), SHELL_PREFIX, launcher)
+    elif env[SHELL_PREFIX] != launcher and isinstance(env[SHELL_PREFIX], str) and is_ours(env[SHELL_PREFIX]):
+        text = with_value(text, (_ENV, SHELL_PREFIX), launcher)
     if _get(text, ("sandbox", "enabled")) is True:
         text = _with_denied(text, closed)
     return _bytes(data, text)
@@ -86,7 +86,7 @@ def without_wall(data: bytes, closed: Sequence[str]) -> bytes:
     text = _text(data)
     if is_ours(shell_prefix(data)):
         env = _get(text, (_ENV,))
-        text = without(text, (_ENV,) if isinstance(env, dict) and len(env) == 1 else (_ENV, PREFIX))
+        text = without(text, (_ENV,) if isinstance(env, dict) and len(env) == 1 else (_ENV, SHELL_PREFIX))
     while (at := _place_of(text, closed)) is not None:
         text = without(text, (*_DENY_WRITE, at))
     for way in (_DENY_WRITE, _DENY_WRITE[:2]):

@@ -38,7 +38,7 @@ def find_denial(payload: "Payload", session: "Callable[[], HookedSession]") -> "
     state = usual_state()
     kb = names_of_kb()
     mounts = read_mounts("/proc")
-    given = payload.get("tool_input")
+    tool, given = str(payload.get("tool_name", "")), payload.get("tool_input")
     ground = Ground(
         kb=tuple(dict.fromkeys((*kb, *(other for one in kb for other in other_names(one, mounts))))),
         kind=lambda: session().kind,
@@ -52,8 +52,15 @@ def find_denial(payload: "Payload", session: "Callable[[], HookedSession]") -> "
         ports=served_ports(state),
         token=os.path.join(state, TOKEN),
         guarded=_own_places(state),
+        wall_stands=lambda: tool == "Bash" and _is_walled(),
     )
-    return judge_tool(str(payload.get("tool_name", "")), given if isinstance(given, dict) else {}, ground)
+    return judge_tool(tool, given if isinstance(given, dict) else {}, ground)
+
+
+def _is_walled() -> bool:
+    from roamkb.wall.places import is_before_commands
+
+    return is_before_commands()
 
 
 def _own_places(state: str) -> tuple[str, ...]:

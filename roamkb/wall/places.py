@@ -2,11 +2,13 @@
 
 import os
 
+from roamkb.core.unhooking import SHELL_PREFIX
 from roamkb.storage.belonging import usual_data
 from roamkb.storage.belonging import usual_state
 from roamkb.wall.plan import FOLDER
 from roamkb.wall.plan import LAUNCHER
 from roamkb.wall.plan import PLAN
+from roamkb.wall.plan import read_plan
 
 #: In the state folder: an empty file for each session that was warned.
 _WARNED = "wall-warned"
@@ -20,6 +22,14 @@ def usual_plan() -> str:
 def usual_launcher() -> str:
     """Return what harnesses run, where `install` made it."""
     return os.path.join(usual_data(), FOLDER, LAUNCHER)
+
+
+def is_before_commands() -> bool:
+    """Say whether Claude Code runs this session's shell commands behind a wall that can be raised here."""
+    if os.environ.get(SHELL_PREFIX) != usual_launcher():
+        return False
+    plan = read_plan(usual_plan())
+    return plan is not None and bool(plan.ways) and os.access(usual_launcher(), os.X_OK)
 
 
 def usual_places() -> tuple[list[str], str, str]:

@@ -81,7 +81,7 @@ def test_what_is_too_long_to_be_judged_in_time_is_denied_without_a_wall(kind: Ki
     found = bash(long, kind, FOLDERS[kind])
     assert found is not None
     assert "more commands than can be judged in time" in found.reason
-    walled = ground(kind, FOLDERS[kind], wall_stands=True)
+    walled = ground(kind, FOLDERS[kind], wall_stands=lambda: True)
     assert judge_tool("Bash", {"command": long}, walled) is None
 
 
@@ -89,7 +89,7 @@ def test_what_is_too_long_to_be_judged_in_time_is_denied_without_a_wall(kind: Ki
 def test_what_cannot_be_read_is_left_to_the_wall_where_one_stands(command: str) -> None:
     """Another shell may read it."""
     assert judge_tool("Bash", {"command": command}, ground()) is not None
-    assert judge_tool("Bash", {"command": command}, ground(wall_stands=True)) is None
+    assert judge_tool("Bash", {"command": command}, ground(wall_stands=lambda: True)) is None
 
 
 def test_a_project_is_asked_about_only_where_notes_would_change() -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from roamkb.formats.wall_settings import PREFIX
+from roamkb.core.unhooking import SHELL_PREFIX
 from tests.harness.claude_sessions import FREE
 from tests.harness.claude_sessions import QUIET
 from tests.harness.claude_sessions import Call
@@ -293,7 +293,7 @@ def test_the_kernel_stops_what_no_reader_of_shell_sees(claude: Claude) -> None:
         "do as you like",
         *([("Bash", {"command": one})] for one in plain),
         cwd=made.personal,
-        words=(FREE, "--settings", json.dumps({"env": {PREFIX: ""}})),
+        words=(FREE, "--settings", json.dumps({"env": {SHELL_PREFIX: ""}})),
     )
     stopped, shown = session.results[: len(lines)], session.results[len(lines) :]
     assert [] == [one for one in stopped if "Read-only file system" not in one and "busy" not in one]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from roamkb.formats.wall_settings import PREFIX
+from roamkb.core.unhooking import SHELL_PREFIX
 from roamkb.formats.wall_settings import with_wall
 from roamkb.formats.wall_settings import without_wall
 from roamkb.wall.launcher import launcher_text
@@ -33,7 +33,7 @@ def installed(world: World) -> World:
 def launcher(world: World) -> Path:
     """Return what Claude Code runs its shell commands by."""
     settings = json.loads((world.home / _SETTINGS).read_text())
-    return Path(settings["env"][PREFIX])
+    return Path(settings["env"][SHELL_PREFIX])
 
 
 def checked(world: World, name: str) -> dict[str, object]:
@@ -78,13 +78,13 @@ def test_a_prefix_of_the_user_s_own_stays(world: World) -> None:
     """And it is said that there is no wall then."""
     command_in(world.home)
     settings = world.home / _SETTINGS
-    settings.write_text(json.dumps({"env": {PREFIX: "/opt/audit"}}))
+    settings.write_text(json.dumps({"env": {SHELL_PREFIX: "/opt/audit"}}))
     said = world.run("install", "--claude", "--yes", cwd=world.home).out
-    assert f"offer wall: ({settings} has a {PREFIX} of yours, and it stays" in said
-    assert "/opt/audit" == json.loads(settings.read_text())["env"][PREFIX]
+    assert f"offer wall: ({settings} has a {SHELL_PREFIX} of yours, and it stays" in said
+    assert "/opt/audit" == json.loads(settings.read_text())["env"][SHELL_PREFIX]
     assert not (world.home / ".local/share/roamkb/wall/shell").exists()
     world.run("uninstall", "--claude", cwd=world.home)
-    assert {"env": {PREFIX: "/opt/audit"}} == json.loads(settings.read_text())
+    assert {"env": {SHELL_PREFIX: "/opt/audit"}} == json.loads(settings.read_text())
 
 
 def test_doctor_finds_a_wall_that_can_be_written_through(installed: World) -> None:
@@ -108,9 +108,25 @@ def test_a_session_hears_of_a_wall_that_is_off(installed: World) -> None:
     }
     said = []
     for prefix in (str(launcher(installed)), "", "/tmp/other"):
-        extra = {"CLAUDE_PROJECT_DIR": str(installed.personal), **({PREFIX: prefix} if prefix else {})}
+        extra = {"CLAUDE_PROJECT_DIR": str(installed.personal), **({SHELL_PREFIX: prefix} if prefix else {})}
         said.append(installed.run("hook", "session-start", input=json.dumps(payload), extra=extra).out)
     assert [0, 1, 1] == [text.count("the wall around the notes is off in this session") for text in said]
+
+
+def test_what_is_too_long_to_be_judged_is_left_to_the_wall_where_it_stands(installed: World) -> None:
+    """Only where the hook finds the wall around it: elsewhere nothing else would stop it."""
+    command = f"cat {installed.kb}/a.org; {'a; ' * 6_000}"
+    payload = {
+        "session_id": "s1",
+        "hook_event_name": "PreToolUse",
+        "cwd": str(installed.personal),
+        "tool_name": "Bash",
+        "tool_input": {"command": command},
+    }
+    for prefix, denied in ((str(launcher(installed)), False), ("", True), ("/tmp/other/wall/shell", True)):
+        extra = {"CLAUDE_PROJECT_DIR": str(installed.personal), SHELL_PREFIX: prefix}
+        said = installed.run("hook", "pre-tool-use", input=json.dumps(payload), extra=extra).out
+        assert denied == ("more commands than can be judged in time" in said)
 
 
 def test_own_hooks_and_the_user_s_go_through_and_a_project_s_do_not(installed: World) -> None:
@@ -176,7 +192,7 @@ def test_settings_are_as_before_when_the_wall_is_taken_out(text: str) -> None:
     launcher = "/home/u/.local/share/roamkb/wall/shell"
     put = with_wall(text.encode(), launcher, ("/home/u/roam", "/home/u/.claude/rules"))
     told = json.loads(put)
-    assert launcher == told["env"][PREFIX]
+    assert launcher == told["env"][SHELL_PREFIX]
     denied = told.get("sandbox", {}).get("filesystem", {}).get("denyWrite", [])
     assert ("/home/u/roam" in denied) == ('"enabled": true' in text)
     assert put == with_wall(put, launcher, ("/home/u/roam", "/home/u/.claude/rules"))
