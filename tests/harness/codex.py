@@ -4,6 +4,7 @@ Without an argument the `codex` on the PATH is asked; it needs no account. Writt
 """
 
 import json
+import re
 import shutil
 import sys
 from collections.abc import Iterator
@@ -137,7 +138,7 @@ def test_a_compaction_and_a_subagent_are_known(codex: Codex) -> None:
         cwd=home,
         model=SCRIPTED,
         words=(*WORKSPACE, "-c", "model_auto_compact_token_limit=100000"),
-        subagent="It turns out that the crane API answers on port 7001 and nowhere else.",
+        subagent="FACT: The crane API answers on port 7001",
         used=300_000,
     )
     inner = next(one for one in session.requests if "Found 1 relevant" in json.dumps(one))
@@ -244,7 +245,8 @@ def test_a_humans_word_is_refused_by_the_command_itself(codex: Codex) -> None:
     (made.personal / "later.sh").write_text("env -i HOME=$HOME PATH=$PATH roamkb approve x --digest 00\n")
     for words in (FREE, WORKSPACE):
         session = codex.say("as you like", shell("sh later.sh"), cwd=made.personal, words=words)
-        assert "only a human does that" in session.results[0]
+        # without its variables nobody sees whose it is, and in the sandbox not even by its parents
+        assert re.search("only a human does that|where its parents can be seen", session.results[0])
 
 
 def test_what_is_said_at_work_stays_there(codex: Codex) -> None:
