@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
+from roamkb.core.code_names import is_code
+
 #: So many of each are looked up; more would be a list, not a place.
 MOST_FILES: Final = 8
 MOST_SYMBOLS: Final = 6
@@ -27,7 +29,6 @@ _HOST = re.compile(r"(?:www\.)?[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|ai|edu
 _NAME = r"[A-Za-z_$][\w$]{1,80}(?:(?:\.|::|->|#)[A-Za-z_$][\w$]{0,80}){0,5}"
 _TICKED = re.compile(rf"`({_NAME})(?:\([^`\n]{{0,80}}\))?`")
 _CALLED = re.compile(rf"(?<![\w$.`])({_NAME})\((?!s\))(?P<closed>\)?)")
-_COMPOUND = re.compile(r"[a-z][A-Z]|_|\.|::|->|#")
 _SEPARATORS = re.compile(r"\.|::|->|#")
 #: A learning about what went away, moved or is yet to come isn't wrong because it isn't there.
 _OF_CHANGE = re.compile(
@@ -115,9 +116,5 @@ def _files(content: str) -> Iterator[str]:
 def _symbols(content: str) -> Iterator[str]:
     found = [(one.start(), one[1]) for one in _TICKED.finditer(content)]
     # `architecture(2 findings)` is no call
-    found += [
-        (one.start(), one[1])
-        for one in _CALLED.finditer(content)
-        if one["closed"] or _COMPOUND.search(one[1])
-    ]
+    found += [(one.start(), one[1]) for one in _CALLED.finditer(content) if one["closed"] or is_code(one[1])]
     yield from (name for _, name in sorted(found) if not _PATH.fullmatch(name))

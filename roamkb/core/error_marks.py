@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from roamkb.core.code_names import is_code
 from roamkb.core.outputs import weighed_lines
 from roamkb.core.secrets import withheld
 from roamkb.core.stem import stem
@@ -64,7 +65,6 @@ _NUMBER: Final = re.compile(r"v?[\d.,:]+|(?:0x)?[0-9a-f]*\d[0-9a-f]*")
 _IS_CODE: Final = re.compile(
     r"[A-Z][A-Z_\d]{3,}|(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Fault|Failure|Warning|NotFound|Exit)"
 )
-_IS_NAME: Final = re.compile(r"\w[._/@\\:=#]\w|\d|[a-z][A-Z]|^[@~/.]\w")
 #: How a kept line is written: its weight, its names in backquotes, the rest as it is.
 _KEPT: Final = re.compile(r"`([^`]+)`|(\S+)")
 
@@ -232,7 +232,7 @@ def _marked(weight: int, line: str) -> MarkedLine:
         plain = token.strip(".:,;-")
         if _IS_CODE.fullmatch(plain):
             words[plain.rpartition(".")[2].upper()] = None
-        elif _IS_NAME.search(plain):
+        elif is_code(plain) or any(map(str.isdigit, plain)):
             if name := _name(plain):
                 names[name] = None
         elif "-" in plain:

@@ -15,9 +15,9 @@ from decimal import InvalidOperation
 from typing import Final
 
 from roamkb.core.attention import DURABLE_CATEGORIES
+from roamkb.core.code_names import names_of
 from roamkb.core.doubts import noise_of
 from roamkb.core.evidence import Attestation
-from roamkb.core.evidence import names_of
 from roamkb.core.ledger import UNVERIFIED
 from roamkb.core.secrets import SECRET_MARK
 from roamkb.core.secrets import find_secret

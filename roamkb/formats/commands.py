@@ -50,12 +50,6 @@ _GOES_ON = re.compile(
 )
 _ENDS = re.compile(r"[.!?][\"')\]*_`]*$")
 _WRAPPED = 60
-#: A last line that only tells how a run ended.
-_RUN_REPORT = re.compile(
-    r"(?:all |the |both )*(?:\d+ )?(?:\w+ )?(?:tests?|checks?|suite|build|ci|pipeline|linters?)\b"
-    r"[^.!,;]{0,20}\b(?:pass(?:es|ed)?|green|succeed(?:s|ed)?|clean)\b[^.!,;]{0,12}[.!]?\Z",
-    re.IGNORECASE,
-)
 
 #: A script in a script in a script is read, one more is not; nor are scripts that repeat each other.
 _SCRIPTS_DEEP = 3
@@ -145,7 +139,7 @@ def _resolved(word: str) -> tuple[str, str]:
 def _without_closing(text: str) -> str:
     """Return a comment's text without a last line about the work alone."""
     before, newline, last = text.rstrip().rpartition("\n")
-    is_closing = newline and _is_apart(before.rstrip().split("\n")[-1:], last, is_last=True)
+    is_closing = newline and _is_apart(before.rstrip().split("\n")[-1:], last)
     return before.rstrip() if is_closing else text
 
 
@@ -163,14 +157,8 @@ def _said_in_lines(lines: Sequence[str], taken: list[int]) -> Iterator[Captured]
         if found and not found["item"] and line.startswith(("    ", "\t")):
             found = None
         memory = _MEMORY.match(line)
-        is_last = number + 1 >= len(lines) or not lines[number + 1].strip() or _LATER.match(lines[number + 1])
         ends = (
-            opens
-            or found
-            or memory
-            or _BLOCK.match(line)
-            or not line.strip()
-            or _is_apart(paragraph, line, is_last=bool(is_last))
+            opens or found or memory or _BLOCK.match(line) or not line.strip() or _is_apart(paragraph, line)
         )
         if head and ends:
             yield _captured(head, "\n".join(paragraph).strip())
@@ -190,18 +178,11 @@ def _said_in_lines(lines: Sequence[str], taken: list[int]) -> Iterator[Captured]
             paragraph.append(line.strip())
 
 
-def _is_apart(paragraph: Sequence[str], line: str, *, is_last: bool) -> bool:
-    """Say whether `line` begins a sentence about the work alone, behind a text that has ended.
-
-    The last line may close the message: it tells how a run ended.
-    """
+def _is_apart(paragraph: Sequence[str], line: str) -> bool:
+    """Say whether `line` begins a sentence about the work alone, behind a text that has ended."""
     before = paragraph[-1] if paragraph else ""
     has_ended = _ENDS.search(before) or (len(before) < _WRAPPED and not _GOES_ON.search(before))
-    if not before or not has_ended:
-        return False
-    if _OWN_DEEDS.match(line) or not is_last:
-        return _OWN_DEEDS.match(line) is not None
-    return _RUN_REPORT.match(line.strip()) is not None
+    return bool(before and has_ended) and _OWN_DEEDS.match(line) is not None
 
 
 def _closes(fence: str, line: str) -> bool:

@@ -265,7 +265,7 @@ PLACES = [
     kept("an id that cannot be", "bd comments add 'B 1' 'FACT: a'"),
     kept("several ids", "bd comments add A-1 B-2 C.3 'FACT: a'", "A-1 fact a", in_bash=False),
     kept("several ids and words", "bd comments add A-1 B-2 FACT: a b", "A-1 fact a b", in_bash=False),
-    kept("a closing line", "bd comments add B 'FACT: a is b\nAll tests pass now.'", "B fact a is b"),
+    kept("a closing line", "bd comments add B 'FACT: a is b\nI ran all tests.'", "B fact a is b"),
     kept("a wide colon", "bd comments add B 'FACT：測試需要 Docker'", "B fact 測試需要 Docker"),
     kept("no text", "bd comments add B"),
     kept("another verb", "bd create 'LEARNED: a' && bd comments B"),
@@ -459,9 +459,9 @@ MESSAGES = {
     "a sentence that is wrapped": ("FACT: a is so, since\nI see b", ["fact a is so, since\nI see b"]),
     "a line of its own": ("FACT:\nI see that a", ["fact I see that a"]),
     "a name": ("FACT: a\nI/O is slow", ["fact a\nI/O is slow"]),
-    "how the run ended": ("FACT: a needs b.\nAll 52 tests pass now.", ["fact a needs b."]),
+    "how the run ended": ("FACT: a needs b.\n\nAll 52 tests pass now.", ["fact a needs b."]),
     "how it ended, behind two": (
-        "DECISION: a\nFACT: b needs c\nThe suite is green.",
+        "DECISION: a\nFACT: b needs c\nWe've got a green suite.",
         ["decision a", "fact b needs c"],
     ),
     "a second sentence": (
