@@ -7,6 +7,7 @@ from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from roamkb.actions.conflicts import ConflictCopy
@@ -17,6 +18,7 @@ from roamkb.core.checkup import Check
 from roamkb.core.checkup import check
 from roamkb.core.checkup import listed
 from roamkb.core.checkup import looked
+from roamkb.core.errors import NotWritable
 from roamkb.core.errors import RoamkbError
 from roamkb.core.journal import TOO_LARGE
 from roamkb.core.model import Rule
@@ -127,9 +129,17 @@ def _journal(patient: Patient, kb: Path) -> Check:
     traces = Traces(
         kb, is_idle=not journal.at_work(), trashed=lambda: {entry.sha256 for entry in trash.entries()}
     )
-    journal.look(tracer=traces)
-    if damaged := journal.mend():
+    damaged = 0
+    with suppress(NotWritable):
+        # in an agent's sandbox only what was looked at before can be told
         journal.look(tracer=traces)
+        damaged = journal.mend()
+        if damaged:
+            journal.look(tracer=traces)
+    if not journal.is_there:
+        return Check(
+            name=name, ok=False, detail=f"{folder} can't be written", fix="run doctor outside of a sandbox"
+        )
     held = journal.holdings()
     open_ends = [change for change in journal.changes_since(journal.shown()) if not change.is_explained]
     faults = [

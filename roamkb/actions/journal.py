@@ -14,6 +14,7 @@ from typing import Final
 from roamkb.core.consent import Human
 from roamkb.core.errors import NoKnowledgeBase
 from roamkb.core.errors import NotFound
+from roamkb.core.errors import NotWritable
 from roamkb.core.errors import UsageError
 from roamkb.core.journal import Change
 from roamkb.core.journal import Entry
@@ -214,10 +215,10 @@ def restore(
 
 
 def _look_if_there(keeper: Keeper) -> None:
-    """Look, unless the folder is gone: what it was is worth showing all the same."""
+    """Look, unless the folder is gone or a sandbox forbids it: what it was is worth showing all the same."""
     try:
         keeper.look()
-    except NoKnowledgeBase:
+    except (NoKnowledgeBase, NotWritable):
         if not keeper.journal.is_there:
             raise
 

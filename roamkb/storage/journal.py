@@ -18,6 +18,7 @@ from typing import Final
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NoKnowledgeBase
 from roamkb.core.errors import NotFound
+from roamkb.core.errors import NotWritable
 from roamkb.core.journal import EXPLAINED
 from roamkb.core.journal import By
 from roamkb.core.journal import Change
@@ -209,7 +210,7 @@ class Journal:
 
     def moments(self) -> tuple[Moment, ...]:
         """Return the moments, the latest first."""
-        with self._opened() as db:
+        with self._reading() as db:
             rows = db.execute("SELECT id, kind, agent FROM session")
             sessions = {id: Session(id=id, kind=kind, agent=agent) for id, kind, agent in rows}
             causes: dict[int, list[By]] = {}
@@ -236,7 +237,7 @@ class Journal:
         Raises:
             NotFound: there is none.
         """
-        with self._opened() as db:
+        with self._reading() as db:
             if name.isascii() and name.isdigit():
                 row = db.execute("SELECT id FROM moment WHERE id = ?", (int(name[:18]),)).fetchone()
             else:
@@ -253,7 +254,7 @@ class Journal:
         that change where no session was at work; where nothing is unexplained, the last moment.
         """
         open_ends = [by.value for by in By if by not in EXPLAINED]
-        with self._opened() as db:
+        with self._reading() as db:
             (last,) = db.execute(
                 f"SELECT max(moment) FROM change WHERE by IN ({_marks(open_ends)})", open_ends
             ).fetchone()
@@ -272,12 +273,12 @@ class Journal:
 
     def changes_since(self, moment: int) -> tuple[Change, ...]:
         """Return how the folder, as it was last seen, differs from what it was at a moment."""
-        with self._opened() as db:
+        with self._reading() as db:
             return changes_since(db, moment)
 
     def entries_at(self, moment: int) -> tuple[Entry, ...]:
         """Return what lay in the folder at a moment."""
-        with self._opened() as db:
+        with self._reading() as db:
             return entries_at(db, moment)
 
     @contextlib.contextmanager
@@ -286,7 +287,7 @@ class Journal:
 
         It raises `DiskError` where the journal's copy is missing or damaged.
         """
-        with self._opened() as db:
+        with self._reading() as db:
 
             def content(entry: Entry) -> bytes:
                 data = find_content(db, entry.digest)
@@ -298,7 +299,7 @@ class Journal:
 
     def holdings(self) -> Holdings:
         """Return what the journal holds."""
-        with self._opened() as db:
+        with self._reading() as db:
             (entries,) = db.execute("SELECT count(*) FROM live WHERE form <> 'folder'").fetchone()
             contents, size = db.execute("SELECT count(*), coalesce(sum(size), 0) FROM object").fetchone()
             unkept = db.execute("SELECT path, why FROM live WHERE why <> '' ORDER BY path").fetchall()
@@ -328,7 +329,7 @@ class Journal:
 
     def shown(self) -> int:
         """Return the last moment that a human saw in the journal, or the first that there is."""
-        with self._opened() as db:
+        with self._reading() as db:
             row = db.execute(
                 "SELECT coalesce((SELECT value FROM fact WHERE name = 'shown'), min(id), 0) FROM moment"
             ).fetchone()
@@ -354,6 +355,27 @@ class Journal:
                     db.close()
             except sqlite3.DatabaseError as error:
                 raise self._fault(error) from error
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        """Give the database to read: in an agent's sandbox nothing can be locked, and nobody writes there."""
+        with contextlib.ExitStack() as stack:
+            try:
+                db = stack.enter_context(self._opened())
+            except NotWritable:
+                if not self.is_there:
+                    raise
+                db = stack.enter_context(self._read_only())
+            yield db
+
+    @contextlib.contextmanager
+    def _read_only(self) -> Iterator[sqlite3.Connection]:
+        try:
+            uri = f"{self.path.as_uri()}?mode=ro"
+            with contextlib.closing(sqlite3.connect(uri, uri=True, isolation_level=None)) as db:
+                yield hardened(db, writing=False)
+        except sqlite3.DatabaseError as error:
+            raise DiskError(self.path, str(error)) from error
 
     def _connected(self) -> sqlite3.Connection:
         try:

@@ -1,5 +1,6 @@
 """The journal's file: what a look reads, keeps and forgets, and what it costs."""
 
+import errno
 import os
 import shutil
 import signal
@@ -15,6 +16,7 @@ import pytest
 from roamkb.core import journal as bounds
 from roamkb.core.errors import Busy
 from roamkb.core.errors import DiskError
+from roamkb.core.errors import NotWritable
 from roamkb.core.journal import TOO_LARGE
 from roamkb.core.journal import By
 from roamkb.core.journal import Entry
@@ -354,3 +356,22 @@ def test_a_note_that_emacs_saves_never_vanishes(journal: Journal, in_place: str)
         lines = held(journal, one.now).decode().splitlines()
         # a machine that is slow enough may leave Emacs between emptying the file and writing it
         assert not lines or lines == ["#+title: a", *(f"line {n}" for n in range(len(lines) - 1))]
+
+
+def test_a_sandbox_may_read_what_it_cant_change(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An agent may see what became of the notes where the kernel keeps it from writing."""
+    write(journal, "a.org").touch()
+    journal.look(what="mark")
+    (journal.kb / "a.org").unlink()
+    journal.look()
+    whole = os.open
+
+    def walled(path: str, flags: int, *more: int, **options: int) -> int:
+        if flags & (os.O_RDWR | os.O_WRONLY) and str(path).startswith(str(journal.folder)):
+            raise PermissionError(errno.EROFS, os.strerror(errno.EROFS), path)
+        return whole(path, flags, *more, **options)
+
+    monkeypatch.setattr(os, "open", walled)
+    assert [("vanished", "a.org")] == told(journal)
+    with pytest.raises(NotWritable):
+        journal.look()
