@@ -20,7 +20,7 @@ from roamkb.core.checkup import listed
 from roamkb.core.checkup import looked
 from roamkb.core.errors import NotWritable
 from roamkb.core.errors import RoamkbError
-from roamkb.core.journal import TOO_LARGE
+from roamkb.core.journal_names import TOO_LARGE
 from roamkb.core.model import Rule
 from roamkb.core.names import is_unseen_in_emacs
 from roamkb.core.passages import is_agent_node

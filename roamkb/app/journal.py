@@ -9,8 +9,10 @@ from typing import Final
 
 from roamkb.core.errors import NoKnowledgeBase
 from roamkb.core.errors import RoamkbError
-from roamkb.core.journal import session_key
+from roamkb.core.journal_names import session_key
 from roamkb.core.text import shown
+from roamkb.storage.journal_glance import begin_turn
+from roamkb.storage.journal_glance import end_turn
 
 if TYPE_CHECKING:
     from roamkb.actions.journal import Keeper
@@ -34,6 +36,7 @@ class SessionJournal:
     def __init__(self, kb: "KnowledgeBase", session: str) -> None:
         """Take the knowledge base as the session sees it, and the session's id."""
         self._kb = kb
+        self._session_id = session
         self._id = session_key(session) if session else ""
 
     def began(self, source: str = "") -> str:
@@ -67,9 +70,9 @@ class SessionJournal:
                 return _lost(error) if was_at_work and journal.is_there else ""
             finally:
                 if at_work:
-                    journal.begin_turn(self._id)
+                    begin_turn(str(journal.folder), self._session_id)
                 elif was_at_work and at_work is False:
-                    journal.end_turn(self._id)
+                    end_turn(str(journal.folder), self._session_id)
         return ""
 
     def _look(self, keeper: "Keeper", *, marks: bool) -> "Looked":

@@ -3,7 +3,6 @@
 The journal is a safety copy: losing it loses no knowledge, only the way back.
 """
 
-import hashlib
 import stat
 from collections.abc import Callable
 from collections.abc import Collection
@@ -18,7 +17,8 @@ from typing import Final
 from roamkb.core.consent import Human
 from roamkb.core.consent import require_no_agent
 from roamkb.core.consent import require_yes
-from roamkb.core.names import CONFLICT_MARK
+from roamkb.core.journal_names import UNREADABLE
+from roamkb.core.journal_names import is_closed
 
 #: Days for which the journal keeps what isn't in the notes' folder any more.
 KEPT_DAYS: Final = 30
@@ -28,31 +28,6 @@ SAFE_DAYS: Final = 7
 MOST_BYTES: Final = 512 * 1024**2
 #: Compressed bytes at which nothing more is taken in, and `doctor` says so.
 FULL_BYTES: Final = 2048 * 1024**2
-#: A note beyond this is known by its stat alone.
-LARGEST_NOTE: Final = 16 * 1024**2
-#: Any other file of the folder: pictures and attachments, but no films.
-LARGEST_FILE: Final = 4 * 1024**2
-
-_KEY_BYTES: Final = 6
-
-#: Why a content isn't kept.
-TOO_LARGE, UNREADABLE, FULL = "too large", "unreadable", "the journal is full"
-
-#: What programs leave beside notes; never the notes themselves.
-_DROPPING_STARTS: Final = (b".#", b"#", b".syncthing.", b"~syncthing~")
-_DROPPING_ENDS: Final = (
-    b"~",
-    b".db",
-    b".db-journal",
-    b".db-wal",
-    b".db-shm",
-    b".elc",
-    b".pyc",
-    b".swp",
-    b".swx",
-)
-_CLOSED: Final = frozenset((b"node_modules", b"__pycache__"))
-_NOTE_ENDS: Final = (b".org", b".org.gpg", b".org.age", b".org_archive")
 
 
 class Form(StrEnum):
@@ -183,28 +158,6 @@ class Change:
     def is_explained(self) -> bool:
         """Whether it is known what made it."""
         return self.by in EXPLAINED
-
-
-def session_key(session: str) -> str:
-    """Return what the journal calls a harness's session: who knows its id finds it."""
-    told = session.encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(told, digest_size=_KEY_BYTES).hexdigest()
-
-
-def is_dropping(name: bytes) -> bool:
-    """Say whether a file of that name is one that a program leaves beside notes."""
-    return name.startswith(_DROPPING_STARTS) or name.endswith(_DROPPING_ENDS)
-
-
-def is_closed(name: bytes) -> bool:
-    """Say whether a folder of that name is known by its name alone: `.git`, `.stversions`, a package's."""
-    return name.startswith(b".") or name in _CLOSED
-
-
-def largest(path: bytes) -> int:
-    """Return the most bytes that a file at `path` may have to be kept."""
-    is_note = path.endswith(_NOTE_ENDS) or CONFLICT_MARK.encode() in path
-    return LARGEST_NOTE if is_note else LARGEST_FILE
 
 
 def changes_between(

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from roamkb.app.hooks import HookedSession
-    from roamkb.app.stop import StoppedSession
 
     Payload = dict[str, Any]
     Answer = dict[str, object]
@@ -232,18 +231,23 @@ def _start_subagent(payload: "Payload") -> "Answer":
 
 
 def _prompted(payload: "Payload") -> "Answer":
-    session = _session(payload)
-    told = session.journal.prompted()
-    return _with_message(_offered(payload, session), told)
+    from roamkb.storage.journal_glance import begin_turn
+    from roamkb.storage.journal_glance import find_quiet
+
+    id = str(payload.get("session_id", ""))
+    if quiet := find_quiet(id):
+        begin_turn(quiet, id)
+    told = "" if quiet else _session(payload).journal.prompted()
+    return _with_message(_offered(payload), told)
 
 
-def _offered(payload: "Payload", session: "HookedSession") -> "Answer":
+def _offered(payload: "Payload") -> "Answer":
     """Return what fits the prompt."""
     prompt = str(payload.get("prompt", ""))
     # a whole sentence may have no blank in it, but not in English
     if (prompt.isascii() and len(prompt.split()) < _FEWEST) or prompt.startswith(_NOTICE):
         return {}
-    offer = session.prompted()
+    offer = _session(payload).prompted()
     if not offer.ids:
         return {}
     from roamkb.interfaces.brief_reports import offer_text
@@ -255,17 +259,29 @@ def _stopped(event: str, payload: "Payload") -> "Answer":
     if event == "subagent-stop" and payload.get("agent_type") == "":
         # an errand of Claude Code's own, such as a compaction: what it says was said before
         return {}
+    if event == "subagent-stop":
+        return _asked(payload, is_subagent=True)
+    told = _looked(payload)
+    return _with_message(_asked(payload, is_subagent=False) if _is_look_due(payload) else {}, told)
+
+
+def _looked(payload: "Payload") -> str:
+    """Have the journal look at the notes, if they aren't as it saw them; return a line for the human."""
+    from roamkb.storage.journal_glance import end_turn
+    from roamkb.storage.journal_glance import find_quiet
+
+    id = str(payload.get("session_id", ""))
+    if quiet := find_quiet(id):
+        end_turn(quiet, id)
+        return ""
+    return _session(payload).journal.stopped()
+
+
+def _asked(payload: "Payload", *, is_subagent: bool) -> "Answer":
+    """Return what an agent is asked when it stops."""
     from roamkb.app.stop import StoppedSession
 
     session = StoppedSession(payload)
-    if event == "subagent-stop":
-        return _asked(session, is_subagent=True)
-    told = session.journal.stopped()
-    return _with_message(_asked(session, is_subagent=False) if _is_look_due(payload) else {}, told)
-
-
-def _asked(session: "StoppedSession", *, is_subagent: bool) -> "Answer":
-    """Return what an agent is asked when it stops."""
     if is_subagent:
         session.stop_subagent()
     asked = session.stop(subagent=is_subagent)
@@ -371,7 +387,7 @@ def _mark(event: str, payload: "Payload") -> "Answer":
         _capture(payload, known, type="message", text=f"{event} {why}".strip()[:200])
     if event == "session-end":
         # once all else is done: the harness may stop us
-        _session(payload).journal.stopped()
+        _looked(payload)
     return {}
 
 

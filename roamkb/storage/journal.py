@@ -25,10 +25,12 @@ from roamkb.core.journal import Change
 from roamkb.core.journal import Entry
 from roamkb.core.journal import Moment
 from roamkb.core.journal import Session
-from roamkb.core.journal import session_key
+from roamkb.core.journal_names import session_key
 from roamkb.storage.disk import disk_error
 from roamkb.storage.disk import why
 from roamkb.storage.index_file import hardened
+from roamkb.storage.journal_glance import FILE
+from roamkb.storage.journal_glance import TURNS
 from roamkb.storage.journal_look import Look
 from roamkb.storage.journal_look import Request
 from roamkb.storage.journal_look import Tracer
@@ -50,9 +52,7 @@ from roamkb.storage.walk import check_kb
 _WAIT: Final = 10.0
 #: Seconds after which a turn that nobody ended is over.
 _LONGEST_TURN: Final = 86400.0
-_FILE: Final = "journal.db"
 _CHUNK: Final = 1024 * 1024
-_TURNS: Final = "turns"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +97,7 @@ class Journal:
     @property
     def path(self) -> Path:
         """The file that all of it is in."""
-        return self.folder / _FILE
+        return self.folder / FILE
 
     @property
     def is_there(self) -> bool:
@@ -184,21 +184,10 @@ class Journal:
 
     # Whose turn it is: files without content, since to lose them costs an explanation and no note
 
-    def begin_turn(self, session: str) -> None:
-        """Remember that the session's agent is at work from now on."""
-        turns = private_folder(self.folder / _TURNS)
-        with contextlib.suppress(OSError):
-            (turns / session).touch(mode=0o600)
-
-    def end_turn(self, session: str) -> None:
-        """Remember that the agent waits for its human, or is gone."""
-        with contextlib.suppress(OSError):
-            (self.folder / _TURNS / session).unlink()
-
     def at_work(self) -> tuple[str, ...]:
         """Return the sessions whose agents are at work."""
         found = []
-        with contextlib.suppress(OSError), os.scandir(self.folder / _TURNS) as turns:
+        with contextlib.suppress(OSError), os.scandir(self.folder / TURNS) as turns:
             for turn in turns:
                 if time.time() - turn.stat().st_mtime < _LONGEST_TURN:
                     found.append(turn.name)

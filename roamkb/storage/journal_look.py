@@ -12,18 +12,19 @@ from dataclasses import dataclass
 from dataclasses import replace
 from typing import Final
 
-from roamkb.core.journal import FULL
 from roamkb.core.journal import FULL_BYTES
 from roamkb.core.journal import KEPT_DAYS
 from roamkb.core.journal import MOST_BYTES
 from roamkb.core.journal import SAFE_DAYS
-from roamkb.core.journal import UNREADABLE
 from roamkb.core.journal import By
 from roamkb.core.journal import Change
 from roamkb.core.journal import Entry
 from roamkb.core.journal import Form
 from roamkb.core.journal import Session
 from roamkb.core.journal import changes_between
+from roamkb.core.journal_names import FULL
+from roamkb.core.journal_names import UNREADABLE
+from roamkb.storage.journal_glance import LIVE
 from roamkb.storage.journal_tables import WAITING
 from roamkb.storage.journal_tables import find_content
 from roamkb.storage.journal_tables import find_live
@@ -130,9 +131,8 @@ class Look:
 
     def _differing(self) -> tuple[dict[bytes, Seen], dict[bytes, Seen]]:
         """Return what isn't there any more as it was seen, and what is there and isn't known so."""
-        columns = "SELECT path, form, mode, size, mtime, ctime, inode FROM live"
-        live: set[Seen] = set(self._db.execute(columns))
-        unread: set[Seen] = set(self._db.execute(f"{columns} WHERE {WAITING}"))
+        live: set[Seen] = set(self._db.execute(LIVE))
+        unread: set[Seen] = set(self._db.execute(f"{LIVE} WHERE {WAITING}"))
         listing = list_folder(self._root, deadline=self._request.end)
         lost, new = _differing(live, unread, listing)
         for _ in range(_LOOKS_AGAIN):

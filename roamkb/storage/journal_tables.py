@@ -13,13 +13,13 @@ from collections.abc import Mapping
 from typing import Any
 from typing import Final
 
-from roamkb.core.journal import UNREADABLE
 from roamkb.core.journal import By
 from roamkb.core.journal import Change
 from roamkb.core.journal import Entry
 from roamkb.core.journal import Form
 from roamkb.core.journal import changes_between
 from roamkb.core.journal import stricter
+from roamkb.core.journal_names import UNREADABLE
 
 #: Another number is another roamkb's, and left alone.
 SCHEMA: Final = 1

@@ -6,44 +6,43 @@ Nothing is followed: a link is an entry of its own. Names are bytes, whatever th
 # pathlib knows no names that are bytes
 # ruff: noqa: PTH115
 
-import contextlib
 import os
 import stat
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
-from dataclasses import field
-from typing import Final
 
-from roamkb.core.journal import TOO_LARGE
-from roamkb.core.journal import UNREADABLE
-from roamkb.core.journal import is_closed
-from roamkb.core.journal import is_dropping
-from roamkb.core.journal import largest
+from roamkb.core.journal_names import TOO_LARGE
+from roamkb.core.journal_names import UNREADABLE
+from roamkb.core.journal_names import is_closed
+from roamkb.core.journal_names import is_dropping
+from roamkb.core.journal_names import largest
 
 #: Path, form, mode, size, times of writing and of any change in nanoseconds, inode.
 Seen = tuple[bytes, str, int, int, int, int, int]
 
 #: Names beyond which a folder is no knowledge base, and nobody waits for the rest.
-_MOST_NAMES: Final = 400_000
+_MOST_NAMES = 400_000
 #: A save takes milliseconds: a name that is gone, or a file that is empty, is looked at again after these.
-_SAVE: Final = 0.05
+_SAVE = 0.05
 #: Texts, as the database has them: a comparison of enumerations takes longer than the walk.
-_FORMS: Final = {stat.S_IFREG: "file", stat.S_IFLNK: "link", stat.S_IFDIR: "folder"}
-_OTHER: Final = "other"
+_FORMS = {stat.S_IFREG: "file", stat.S_IFLNK: "link", stat.S_IFDIR: "folder"}
+_OTHER = "other"
 
 
 class TooSlow(Exception):
     """The folder is too large for a look in the time that there is."""
 
 
-@dataclass(slots=True)
 class Listing:
-    """What lies in the folder."""
+    """What lies in the folder; no dataclass, which takes as long to make as Python to start."""
 
-    seen: set[Seen] = field(default_factory=set)
-    #: Folders that could not be listed, each with a `/` behind: what lies in them isn't known.
-    unlisted: tuple[bytes, ...] = ()
+    __slots__ = ("seen", "unlisted")
+
+    def __init__(self, seen: set[Seen], unlisted: tuple[bytes, ...] = ()) -> None:
+        """Take the names with their stats, and the folders that couldn't be listed, each with its `/`."""
+        self.seen = seen
+        #: What lies in these isn't known.
+        self.unlisted = unlisted
 
     def is_unlisted(self, path: bytes) -> bool:
         """Say whether it isn't known what goes by that path now."""
@@ -56,8 +55,8 @@ def list_folder(root: bytes, *, deadline: float | None = None) -> Listing:
     Raises:
         TooSlow: it isn't done at the `deadline`. OSError: the folder itself can't be listed.
     """
-    listing = Listing()
-    seen, unlisted = listing.seen, []
+    seen: set[Seen] = set()
+    unlisted: list[bytes] = []
     add = seen.add
     pending = [b""]
     while pending:
@@ -97,8 +96,7 @@ def list_folder(root: bytes, *, deadline: float | None = None) -> Listing:
             unlisted.append(above)
         if len(seen) > _MOST_NAMES or (deadline is not None and time.monotonic() > deadline):
             raise TooSlow
-    listing.unlisted = tuple(unlisted)
-    return listing
+    return Listing(seen, tuple(unlisted))
 
 
 def looked_again(root: bytes, listing: Listing, doubtful: Iterable[bytes]) -> Listing:
@@ -107,7 +105,7 @@ def looked_again(root: bytes, listing: Listing, doubtful: Iterable[bytes]) -> Li
     again = set(doubtful)
     seen = {one for one in listing.seen if one[0] not in again}
     seen.update(found for path in again if (found := _seen(root, path)) is not None)
-    return Listing(seen=seen, unlisted=listing.unlisted)
+    return Listing(seen, listing.unlisted)
 
 
 def _seen(root: bytes, path: bytes) -> Seen | None:
@@ -161,5 +159,7 @@ def _read_file(root: bytes, seen: Seen) -> tuple[Seen, bytes | str]:
         is_steady = len(data) == found.st_size and _seen_of(path, os.fstat(fd)) == now
         return now, bytes(data) if is_steady else ""
     finally:
-        with contextlib.suppress(OSError):
+        try:  # noqa: SIM105 - contextlib is an import as well
             os.close(fd)
+        except OSError:
+            pass

@@ -15,13 +15,12 @@ from roamkb.core.errors import Busy
 from roamkb.core.errors import DiskError
 from roamkb.storage.disk import disk_error
 from roamkb.storage.disk import make_folder
+from roamkb.storage.journal_glance import JOURNAL
 
 #: A write holds the lock for some milliseconds; whoever holds it for seconds is stuck.
 WAIT = 5.0
 #: Of the state folder; the trash holds notes.
 LOCKS, SHOWN, SNAPSHOTS, TRASH = "locks", "shown", "snapshots", "trash"
-#: The same: copies of all notes, by which they come back; what agents run may not write there.
-JOURNAL = "journal"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

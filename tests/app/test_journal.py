@@ -5,6 +5,7 @@ import os
 import shutil
 import sqlite3
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -308,3 +309,26 @@ def journal_check(world: World) -> str:
     assert isinstance(checks, list)
     (found,) = (check["detail"] for check in checks if check["name"] == "journal")
     return str(found)
+
+
+def test_a_turn_begins_and_ends_where_there_is_nothing_to_see(notes: World) -> None:
+    """A glance is enough then, and what changes in such a turn is told like in any other."""
+    began(notes)
+    hook(notes, "stop")
+    # what is younger than two seconds is read again
+    time.sleep(2.1)
+    notes.run("doctor")
+    assert find_quiet_of(notes)
+    hook(notes, "user-prompt-submit", prompt="yes")
+    assert "changed" not in str(hook(notes, "user-prompt-submit", prompt="go on with it, please"))
+    notes.note("b.org", "an agent's")
+    assert not find_quiet_of(notes)
+    assert "b.org changed" in str(hook(notes, "stop")["systemMessage"])
+    assert {"changed b.org": "unknown"} == changes(notes, "s-1")
+
+
+def find_quiet_of(world: World) -> bool:
+    """Whether a glance finds nothing to look at."""
+    code = "import sys; from roamkb.storage.journal_glance import find_quiet; sys.exit(not find_quiet('s-1'))"
+    done = subprocess.run([sys.executable, "-c", code], env=world.environment(), check=False)
+    return done.returncode == 0

@@ -19,6 +19,7 @@ from roamkb.actions.journal import restore
 from roamkb.core.journal import Form
 from roamkb.core.journal import Session
 from roamkb.storage.journal import Journal
+from roamkb.storage.journal_glance import begin_turn
 
 #: To shrink what fails takes minutes, since a look waits for what is empty: `--hypothesis-profile=default` does.
 PHASES = (Phase.explicit, Phase.reuse, Phase.generate)
@@ -148,7 +149,7 @@ def test_a_restore_brings_back_the_mark_and_loses_nothing(
         do_all(before, kb)
         marked = tree(kb)
         mark = journal.look(what="mark", session=Session(id="s")).moment
-        journal.begin_turn("s")
+        begin_turn(str(journal.folder), "s")
         do_all(meanwhile, kb)
         seen = tree(kb)
         looked = journal.look(session=Session(id="s"))

@@ -14,14 +14,15 @@ from pathlib import Path
 import pytest
 
 from roamkb.core import journal as bounds
+from roamkb.core import journal_names
 from roamkb.core.errors import Busy
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NotWritable
-from roamkb.core.journal import TOO_LARGE
 from roamkb.core.journal import By
 from roamkb.core.journal import Entry
 from roamkb.core.journal import Session
 from roamkb.core.journal import What
+from roamkb.core.journal_names import TOO_LARGE
 from roamkb.storage import journal_look
 from roamkb.storage.journal import Journal
 from roamkb.storage.state import lock
@@ -113,7 +114,7 @@ def test_what_programs_leave_beside_notes_is_no_note(journal: Journal) -> None:
 
 def test_what_is_too_large_is_known_by_name(journal: Journal, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is said to be unkept, and that it changed."""
-    monkeypatch.setattr(bounds, "LARGEST_FILE", 10)
+    monkeypatch.setattr(journal_names, "LARGEST_FILE", 10)
     film = write(journal, "film.mp4", "long" * 10)
     journal.look(what="mark")
     assert ((b"film.mp4", TOO_LARGE),) == journal.holdings().unkept
@@ -226,7 +227,7 @@ def test_a_full_journal_takes_nothing_more_and_says_so(
     monkeypatch.setattr(journal_look, "FULL_BYTES", 1)
     path.write_text(os.urandom(4000).hex())
     journal.look()
-    assert ((b"a.org", bounds.FULL),) == journal.holdings().unkept
+    assert ((b"a.org", journal_names.FULL),) == journal.holdings().unkept
     assert b"one" == held(journal, journal.changes_since(1)[0].was)
 
 
