@@ -534,7 +534,10 @@ class _Judge:
         return UNKNOWN not in place and (is_settings(place) or is_settings(self._ground.resolve(place)))
 
     def code(self, language: str, texts: Sequence[str], call: Call) -> None:
-        """Judge code: it names notes, or a folder around and `.org`, and has a verb of writing."""
+        """Judge code: it names notes, or a folder around and `.org`, and has a verb of writing.
+
+        That is a guess, which nobody needs about notes where the wall stands.
+        """
         code = "\n".join(texts)
         if not code.strip():
             return
@@ -545,6 +548,8 @@ class _Judge:
         at_settings = _SETTINGS_IN_TEXT if posixpath.basename(call.cwd) != ".claude" else "settings"
         names_rule = re.search(_RULE_IN_TEXT, plain) or (re.search(at_settings, plain) and may_unhook(plain))
         if not (where or names_rule) or not writes(language, code):
+            return
+        if not names_rule and self._ground.wall_stands():
             return
         denial = rule_denial() if names_rule else None
         denial = denial or note_denial(

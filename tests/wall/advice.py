@@ -43,6 +43,7 @@ def ask(cage: Cage, scratch: Path, project: str, lines: Sequence[Line]) -> list[
         RuntimeError: the hook answered otherwise than harnesses allow.
     """
     folder = PROJECTS[project]
+    settings = json.loads((cage.home / ".claude/settings.json").read_text())
     shutil.copy(Path(__file__).with_name("judge.py"), scratch / "judge.py")
     asked = Cage(
         cage.home,
@@ -53,6 +54,8 @@ def ask(cage: Cage, scratch: Path, project: str, lines: Sequence[Line]) -> list[
         *(str(_CLAUDE), "-c", _BEGIN, python, str(_JUDGE), str(HOME / ".local/bin/roamkb"), "pre-tool-use"),
         cwd=folder,
         given="".join(json.dumps(_payload(line, folder)) + "\n" for line in lines).encode(),
+        # as Claude Code has it, for its hooks as for its commands
+        CLAUDE_CODE_SHELL_PREFIX=str(settings["env"]["CLAUDE_CODE_SHELL_PREFIX"]),
         PYTHONHOME=sys.base_prefix,
         CLAUDE_PROJECT_DIR=str(folder),
     )
