@@ -108,8 +108,8 @@ def test_whatever_announces_itself_is_heard(world: World, type: str) -> None:
         assert len(was) + 1 == len(kept(world.personal))
 
 
-def test_a_stop_that_asks_nothing_opens_nothing(world: World) -> None:
-    """Through the real hook: nobody finds out what the project is, nor reads its log."""
+def test_a_stop_that_asks_nothing_opens_no_log(world: World) -> None:
+    """Through the real hook: what is done there beside is the journal's look at the notes."""
     world.open().log.init()
     talk = Talk(world, world.personal)
     talk.stop()
@@ -125,7 +125,7 @@ def test_a_stop_that_asks_nothing_opens_nothing(world: World) -> None:
     )
     assert {} == json.loads(done.stdout)
     assert " roamkb.storage.glance\n" in done.stderr
-    for name in ("roamkb.app", "sqlite3", "roamkb.storage.log", "hashlib", "roamkb.core.model"):
+    for name in ("roamkb.storage.log", "roamkb.app.log", "roamkb.app.experience", "roamkb.core.ledger"):
         assert f" {name}\n" not in done.stderr, name
 
 
