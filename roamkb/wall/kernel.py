@@ -90,6 +90,9 @@ def enter_namespace(closed: list[str], pinned: list[str], cwd: str) -> None:
     _mount(None, b"/", _REC | _SLAVE)
     is_closed = dict.fromkeys(pinned, False) | dict.fromkeys(closed, True)
     for path in sorted(is_closed):
+        if not is_closed[path] and os.path.islink(path):
+            _pin_link(path)
+            continue
         try:
             _mount(os.fsencode(path), os.fsencode(path), _BIND | _REC)
         except FileNotFoundError:
@@ -101,6 +104,21 @@ def enter_namespace(closed: list[str], pinned: list[str], cwd: str) -> None:
     # the folder that the process is in would stay the one below the mount; if it is gone, it has a way up
     os.chdir(cwd)
     _give_up_rights()
+
+
+def _pin_link(path: str) -> None:
+    """Mount a link over itself, so that no other comes in its place; not each kernel can."""
+    try:
+        link = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        place = b"/proc/self/fd/%d" % link
+        _mount(place, place, _BIND)
+    except OSError:
+        return
+    finally:
+        os.close(link)
 
 
 def _give_up_rights() -> None:
@@ -134,8 +152,8 @@ def landlock_version() -> int:
     return version if version >= _OLDEST_ABI else 0
 
 
-def enter_landlock(closed: list[str]) -> None:
-    """Allow this process and its children to write everything but `closed`.
+def enter_landlock(closed: list[str], pinned: list[str]) -> None:
+    """Allow this process and its children to write everything but `closed`, and the links among `pinned`.
 
     A folder above what is closed can't be allowed, since that would allow all below it: each other entry
     of it is. So nothing can be made or removed in such a folder itself.
@@ -148,7 +166,8 @@ def enter_landlock(closed: list[str]) -> None:
     ruleset = _packed((handled, 8))
     rules = _call("syscall", _LANDLOCK_CREATE, ruleset, len(ruleset), 0)
     try:
-        above = {path[:at] or "/" for path in closed for at, letter in enumerate(path) if letter == "/"}
+        kept = [*closed, *filter(os.path.islink, pinned)]
+        above = {path[:at] or "/" for path in kept for at, letter in enumerate(path) if letter == "/"}
         for folder in sorted(above):
             _allow_entries(rules, folder, above.union(closed), handled)
         _give_up_rights()

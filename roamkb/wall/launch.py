@@ -187,7 +187,7 @@ class _Wall:
             if self.way == NAMESPACE:
                 kernel.enter_namespace(self.closed, self.pinned, _cwd())
             else:
-                kernel.enter_landlock(self.closed)
+                kernel.enter_landlock(self.closed, self.pinned)
             kernel.die_with_parent(parent)
             return words
         from roamkb.wall import programs

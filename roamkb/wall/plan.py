@@ -70,10 +70,10 @@ def is_within(path: str, top: str) -> bool:
 def stamp(path: str) -> str:
     """Return what tells a file from what it was before; a link counts with what it leads to."""
     try:
-        found = os.stat(path)
+        found, name = os.stat(path), os.lstat(path)
     except OSError:
         return "-"
-    return f"{found.st_dev}.{found.st_ino}.{found.st_size}.{found.st_mtime_ns}.{found.st_mode}"
+    return f"{name.st_ino}.{found.st_dev}.{found.st_ino}.{found.st_size}.{found.st_mtime_ns}.{found.st_mode}"
 
 
 def read_plan(path: str) -> Plan | None:

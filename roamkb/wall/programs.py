@@ -14,7 +14,9 @@ def bubblewrap_words(program: str, closed: list[str], pinned: list[str], cwd: st
     Processes, network and terminal stay those of outside. No `--die-with-parent`: bubblewrap's own process
     would die of a signal to the group at once, and take the command with it that handles it.
     """
-    how = dict.fromkeys(pinned, "--bind-try") | dict.fromkeys(closed, "--ro-bind-try")
+    # it would mount what a link leads to, and let that be written
+    folders = [path for path in pinned if not os.path.islink(path)]
+    how = dict.fromkeys(folders, "--bind-try") | dict.fromkeys(closed, "--ro-bind-try")
     binds = [word for path in sorted(how) for word in (how[path], path, path)]
     dropped = [word for name in _DROPPED for word in ("--cap-drop", name)] if os.getuid() == 0 else []
     return [

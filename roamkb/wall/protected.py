@@ -6,6 +6,7 @@ roamkb's own program, its key and its journal. A broken rule takes nothing away:
 
 import json
 import os
+import shlex
 import sys
 from collections.abc import Callable
 from collections.abc import Iterator
@@ -26,8 +27,8 @@ from roamkb.wall.plan import is_within
 from roamkb.wall.plan import stamp
 
 #: Of a home: what harnesses read that holds roamkb's hooks, server or block.
-_CLAUDE_SETTINGS = ".claude/settings.json"
-_SETTINGS = (_CLAUDE_SETTINGS, ".codex/hooks.json", ".codex/config.toml")
+_CLAUDE_SETTINGS, _CODEX_HOOKS = ".claude/settings.json", ".codex/hooks.json"
+_SETTINGS = (_CLAUDE_SETTINGS, _CODEX_HOOKS, ".codex/config.toml")
 _TEXTS = (".claude/CLAUDE.md", ".codex/AGENTS.md")
 _BLOCK = b"roamkb:begin"
 #: What a harness without our absolute path runs: those of the plugin.
@@ -35,7 +36,11 @@ _EVENTS = (
     "session-start subagent-start user-prompt-submit pre-tool-use post-tool-use post-tool-use-failure "
     "stop subagent-stop pre-compact post-compact session-end"
 ).split()
+#: What an agent may change lies there, the program of a hook as well.
+_OF_A_PROJECT = "CLAUDE_PROJECT_DIR"
 _TRUE = ("/bin/true", "/usr/bin/true")
+#: Links on the way to one file; the kernel follows no more.
+_MOST_LINKS = 40
 
 
 def make_plan(homes: Sequence[str], state: str, data: str, known: Plan | None) -> Plan:
@@ -66,19 +71,27 @@ def gathered(homes: Sequence[str], state: str, data: str, known: Sequence[str] =
     texts = [path for home in homes for name in _TEXTS if _has_block(path := os.path.join(home, name))]
     own = [os.path.join(state, name) for name in (KEY, KEPT, JOURNAL)]
     own += [os.path.join(data, name) for name in ("rules", FOLDER)]
-    plan.closed = _outermost([*notes, *map(os.path.realpath, (*rules, *settings, *texts, *own))])
+    plan.free = dict(_free(homes, os.path.dirname(sys.executable)))
+    hooks = [path for line in (*plan.free.values(), *_hooks(homes)) for path in _files_in(line, homes)]
     program, root = _program()
+    others = [
+        path for path in map(os.path.realpath, hooks) if not any(is_within(path, one) for one in program)
+    ]
+    plan.closed = _outermost([*notes, *map(os.path.realpath, (*rules, *settings, *texts, *own)), *others])
     for path in _outermost(program):
         if root and is_within(path, root):
             plan.closed_but.append((path, root))
         else:
             plan.closed.append(path)
     closed = (*plan.closed, *(path for path, _ in plan.closed_but))
-    above = [folder for path in closed for folder in _above(path, homes)]
+    named = (*plan.notes, *rules, *settings, *texts, *hooks)
+    links = [link for path in named for link in _links(path) if os.access(os.path.dirname(link), os.W_OK)]
+    above = [folder for path in (*closed, *links) for folder in _above(path, homes)]
     plan.pinned = [
-        path for path in dict.fromkeys(above) if not any(is_within(path, one) for one in plan.closed)
+        path
+        for path in dict.fromkeys((*above, *links))
+        if not any(is_within(path, one) for one in plan.closed)
     ]
-    plan.free = dict(_free(homes, os.path.dirname(sys.executable)))
     sources = [*rule_files(homes), *settings, *texts, os.path.join(state, KEPT), __file__]
     plan.sources = [(path, stamp(path)) for path in dict.fromkeys(sources)]
     return plan
@@ -100,6 +113,18 @@ def _above(path: str, homes: Sequence[str]) -> Iterator[str]:
         if os.access(os.path.dirname(folder), os.W_OK) and not os.path.ismount(folder):
             yield folder
         folder = os.path.dirname(folder)
+
+
+def _links(path: str) -> Iterator[str]:
+    """Yield the links on the way to what `path` leads to: another one in its place would lead elsewhere."""
+    for _ in range(_MOST_LINKS):
+        places = (path[:at] for at, letter in enumerate(f"{path}/") if letter == "/" and at)
+        link = next((place for place in places if os.path.islink(place)), "")
+        if not link:
+            return
+        yield link
+        leads_to = os.path.join(os.path.dirname(link), os.readlink(link))
+        path = os.path.normpath(leads_to + path[len(link) :])
 
 
 def _has_block(path: str) -> bool:
@@ -126,15 +151,51 @@ def _program() -> tuple[list[str], str]:
 
 
 def _free(homes: Sequence[str], programs: str) -> Iterator[tuple[str, str]]:
-    """Yield the user's own hooks as files that are closed have them, and roamkb's by its absolute path."""
-    import shlex
+    """Yield the user's own hooks as files that are closed have them, and roamkb's by its absolute path.
 
+    Whatever program of that name a hook of roamkb's names, this one is run: what leads to it may be replaced.
+    """
     program = shlex.quote(os.path.join(programs, "roamkb"))
-    for words in (*(f"hook {event}" for event in _EVENTS), "mcp"):
+    own = [*(f"hook {event}" for event in _EVENTS), "mcp"]
+    for words in own:
         yield f"roamkb {words}", f"{program} {words}"
     for home in homes:
         for command in _commands(os.path.join(home, _CLAUDE_SETTINGS)):
-            yield command, command
+            first, *rest = _split(command) or [""]
+            if os.path.basename(first) == "roamkb" and " ".join(rest) in own:
+                yield command, f"{program} {' '.join(rest)}"
+            elif _OF_A_PROJECT not in command:
+                yield command, command
+
+
+def _hooks(homes: Sequence[str]) -> Iterator[str]:
+    for home in homes:
+        for name in (_CLAUDE_SETTINGS, _CODEX_HOOKS):
+            yield from _commands(os.path.join(home, name))
+
+
+def _files_in(line: str, homes: Sequence[str]) -> Iterator[str]:
+    """Yield the files in a home that a hook's command names, but for those that it writes to.
+
+    Hooks run outside of the wall, and so does what their programs hold.
+    """
+    before = ""
+    for word in _split(line.replace("${HOME}", "~").replace("$HOME", "~")):
+        path, is_written = os.path.expanduser(word), before.startswith(">")
+        before = word
+        is_file = os.path.isabs(path) and os.path.isfile(path)
+        if is_file and not is_written and any(is_within(os.path.realpath(path), home) for home in homes):
+            yield path
+
+
+def _split(line: str) -> list[str]:
+    """Return the words and operators of a shell's line; nothing where a quote stays open."""
+    words = shlex.shlex(line, posix=True, punctuation_chars=True)
+    words.whitespace_split = True
+    try:
+        return list(words)
+    except ValueError:
+        return []
 
 
 def _commands(settings: str) -> Iterator[str]:

@@ -228,3 +228,39 @@ def test_doctor_says_what_keeps_codex_out(world: World, config: str, said: str) 
     found = checked(world, "wall for Codex")
     assert said in str(found["detail"])
     assert found["ok"] == said.startswith("its own")
+
+
+def test_what_a_hook_of_roamkb_s_leads_to_can_t_be_put_in_place_by_a_command(installed: World) -> None:
+    """Hooks run outside of the wall: a program that a command put there would do what the command can't."""
+    settings = json.loads((installed.home / _SETTINGS).read_text())
+    hook = settings["hooks"]["Stop"][0]["hooks"][0]["command"]
+    program = Path(hook.split()[0])
+    forged = f"#!/bin/sh\necho x > {installed.kb}/forged.org\n"
+    program.unlink()
+    program.write_text(forged)
+    program.chmod(0o755)
+    say(installed, hook)
+    assert {} == installed.files()
+
+
+def test_the_program_of_a_user_s_own_hook_can_t_be_changed_by_a_command(installed: World) -> None:
+    """It runs outside of the wall; one that lies in the project stays behind it."""
+    script = installed.home / "hooks" / "said.sh"
+    script.parent.mkdir()
+    script.write_text("echo said\n")
+    settings = json.loads((installed.home / _SETTINGS).read_text())
+    own = 'sh "$HOME/hooks/said.sh" >> ~/said.txt'
+    projects = 'sh "$CLAUDE_PROJECT_DIR"/hook.sh'
+    settings["hooks"]["Stop"].append(
+        {"hooks": [{"type": "command", "command": line} for line in (own, projects)]}
+    )
+    (installed.home / _SETTINGS).write_text(json.dumps(settings))
+    (installed.home / "said.txt").write_text("")
+    for line in ("echo x >> ~/hooks/said.sh", "rm ~/hooks/said.sh", "mv ~/hooks ~/hooks2"):
+        assert say(installed, f"{line} && pwd -P >| /dev/null").returncode
+    assert 0 == say(installed, "echo first >> ~/said.txt && pwd -P >| /dev/null").returncode
+    assert 0 == say(installed, own).returncode
+    assert "first\nsaid\n" == (installed.home / "said.txt").read_text()
+    (installed.personal / "hook.sh").write_text(f"echo x > {installed.kb}/hook.org\n")
+    assert say(installed, projects, CLAUDE_PROJECT_DIR=str(installed.personal)).returncode
+    assert {} == installed.files()

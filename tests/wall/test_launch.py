@@ -76,6 +76,11 @@ class Walled:
             start_new_session=True,
         )
 
+    def known(self) -> list[tuple[str, str]]:
+        """Return the ways that the plan knows."""
+        plan = read_plan(str(self.plan_file))
+        return plan.ways if plan else []
+
     def only(self, *ways: tuple[str, str]) -> Plan:
         """Have the plan know these ways alone."""
         plan = read_plan(str(self.plan_file))
@@ -208,6 +213,44 @@ def test_no_parent_of_the_notes_is_moved(walled: Walled) -> None:
     ):
         assert walled.run(line).status
         assert (deep / _NOTE).is_file(), line
+
+
+def _closed_by_links(walled: Walled) -> None:
+    """Move the settings to where a human keeps their dotfiles, and have a link lead there."""
+    kept = walled.world.home / "dotfiles" / "settings.json"
+    kept.parent.mkdir()
+    settings = walled.world.home / ".claude" / "settings.json"
+    settings.rename(kept)
+    settings.symlink_to("../dotfiles/settings.json")
+    walled.world.kb.rename(kept.with_name("roam"))
+    walled.world.kb.symlink_to(kept.with_name("roam"))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "rm ~/.claude/settings.json && echo '{}' > ~/.claude/settings.json",
+        "echo '{}' > ~/new && mv ~/new ~/.claude/settings.json",
+        "ln -sf /dev/null ~/.claude/settings.json",
+        "mv ~/roam ~/roam2",
+        "rm ~/roam && mkdir ~/roam",
+        "echo x >> ~/.claude/settings.json",
+        "echo x > ~/roam/x.org",
+    ],
+)
+def test_a_link_that_leads_to_what_is_closed_stays(walled: Walled, line: str) -> None:
+    """Else a command would put settings or notes of its own in the place of a human's who has links there."""
+    if walled.way == BUBBLEWRAP:
+        pytest.skip("bubblewrap mounts nothing over a link, as the README says")
+    _closed_by_links(walled)
+    home, note = walled.world.home, walled.note.read_bytes()
+    assert 0 == walled.run("true").status
+    walled.only(*[way for way in walled.known() if way[0] == walled.way])
+    assert walled.run(f"{line} || exit 1").status
+    assert "{}\n" == (home / ".claude" / "settings.json").read_text()
+    assert (home / ".claude" / "settings.json").readlink() == Path("../dotfiles/settings.json")
+    assert (home / "roam").is_symlink()
+    assert (note, [_NOTE]) == (walled.note.read_bytes(), [p.name for p in walled.world.kb.glob("*.org")])
 
 
 def test_a_process_outside_can_t_be_made_to_write(walled: Walled) -> None:
