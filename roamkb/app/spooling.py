@@ -156,6 +156,9 @@ def _outcome(
 
 def _once(session: "HookedSession", call: SpooledCall, values: Values, *, id: str) -> Outcome:
     kb = _SpooledBase(session, call, id=id)
+    if call.verb in ("write", "supersede") and kb.has(id):
+        # only a forged call can have one
+        raise RoamkbError(f"{id} is another node's id", hint="call it again")
     door: Any = kb.log if call.verb == "promote" else kb
     return Outcome(call=call, result=getattr(door, call.verb)(**values))
 

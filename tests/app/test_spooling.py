@@ -227,6 +227,25 @@ def test_a_forged_call_does_no_more_than_a_command_could(
     assert not box.spool.exists()
 
 
+@pytest.mark.parametrize("verb", ["write", "supersede"])
+def test_a_forged_call_takes_no_other_node_s_id(box: Box, verb: str) -> None:
+    """Links to a human's note would lead to an agent's."""
+    world = box.world
+    id = "27a75a1c-9d8f-41b0-bc4c-a4889e25fe64"
+    world.node("20240101000000-oak.org", id, "Oak")
+    other = str(world.run("write", "Kilns cool overnight", "--json").json["id"])
+    before = world.files()
+    _forged(box, id=id)
+    if verb == "supersede":
+        [file] = box.spool.iterdir()
+        told = json.loads(file.read_text())
+        file.write_text(
+            json.dumps({**told, "verb": verb, "values": {"name": other, "title": "Kilns cool by day"}})
+        )
+    assert "is another node's id" in box.hook()
+    assert before == world.files()
+
+
 def test_no_link_is_followed_and_nothing_else_is_removed(box: Box) -> None:
     """Neither a folder that is a link nor a file, a pipe or a flood of them makes a hook do harm or hang."""
     world = box.world
