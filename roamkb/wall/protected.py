@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 
 from roamkb.storage.belonging import KEY
+from roamkb.storage.journal_glance import JOURNAL
 from roamkb.storage.kb_names import KEPT
 from roamkb.storage.kb_names import names_of_kb
 from roamkb.storage.kb_names import rule_files
-from roamkb.storage.state import JOURNAL
 from roamkb.wall.plan import BUBBLEWRAP
 from roamkb.wall.plan import FOLDER
 from roamkb.wall.plan import LANDLOCK
