@@ -126,5 +126,9 @@ def keep_plan(path: str, plan: Plan) -> bool:
             file.write(render_plan(plan))
         os.replace(beside, path)
     except OSError:
+        try:  # noqa: SIM105 - contextlib is an import as well
+            os.unlink(beside)
+        except OSError:
+            pass
         return False
     return True

@@ -503,6 +503,14 @@ def test_a_plan_is_made_anew_when_it_is_gone_spoiled_or_old(walled: Walled) -> N
     assert walled.run(f"touch {other}/x").status
 
 
+def test_a_plan_that_can_t_be_kept_leaves_nothing_behind(walled: Walled) -> None:
+    """Each command makes one anew then, and would leave a file of its own."""
+    walled.plan_file.unlink()
+    walled.plan_file.mkdir()
+    assert walled.run("echo x > $N", N=str(walled.note)).status
+    assert [walled.plan_file] == list(walled.plan_file.parent.iterdir())
+
+
 def test_a_rule_that_can_t_be_read_takes_no_wall_down(walled: Walled) -> None:
     """The names count that the last good rule gave the notes."""
     rule = walled.world.home / ".claude/rules/knowledge-base.md"
