@@ -16,6 +16,7 @@ from roamkb.core.errors import NoKnowledgeBase
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import NotWritable
 from roamkb.core.errors import UsageError
+from roamkb.core.journal import By
 from roamkb.core.journal import Change
 from roamkb.core.journal import Entry
 from roamkb.core.journal import Form
@@ -24,6 +25,7 @@ from roamkb.core.journal import Moment
 from roamkb.core.journal import Plan
 from roamkb.core.journal import Step
 from roamkb.core.journal import carried_out
+from roamkb.core.journal import is_by_plan
 from roamkb.core.journal import leave_to_restore
 from roamkb.core.journal import plan_rebuilding
 from roamkb.core.journal import plan_restore
@@ -88,11 +90,19 @@ class Keeper:
     #: By what an agent is known to run this.
     agent: str = ""
 
-    def look(self) -> None:
-        """Take in all that changed since the last look, with what made it."""
+    def look(self, *, restored: Plan | None = None) -> None:
+        """Take in all that changed since the last look, with what made it; a plan's steps were roamkb's."""
         journal = self.journal
         traces = Traces(journal.kb, is_idle=not journal.at_work(), trashed=self.trashed)
-        journal.look(tracer=traces)
+        if restored is None:
+            journal.look(tracer=traces)
+        else:
+            journal.look(
+                what="restore",
+                tracer=lambda change, content: (
+                    By.ROAMKB if is_by_plan(restored, change) else traces(change, content)
+                ),
+            )
 
     def name(self, given: str) -> bytes:
         """Return a path as the journal has it, empty for the whole folder.
@@ -129,7 +139,7 @@ def show(keeper: Keeper, names: Sequence[str], *, mark: str | None, diff: bool) 
     """Return how the notes, or those that are named, differ from what they were at a mark.
 
     Raises:
-        NotFound: no such mark. UsageError: a name leads elsewhere.
+        NotFound: no such mark or note. UsageError: a name leads elsewhere.
     """
     journal = keeper.journal
     _look_if_there(keeper)
@@ -145,6 +155,7 @@ def show(keeper: Keeper, names: Sequence[str], *, mark: str | None, diff: bool) 
         for change in journal.changes_since(moment)
         if wanted is None or any(wanted(entry.path) for entry in (change.was, change.now) if entry)
     )
+    _check_names(keeper, names, moment)
     diffs: dict[bytes, tuple[str, ...]] = {}
     if diff:
         with journal.contents() as content:
@@ -166,7 +177,8 @@ def restore(
     Nothing is overwritten that changed since the last look: its human may not have seen it.
 
     Raises:
-        UsageError: nobody said what, or no human said yes; nothing was changed. NotFound: no such mark.
+        UsageError: nobody said what, or no human said yes; nothing was changed. NotFound: no such mark
+            or note.
         NoKnowledgeBase: the folder is gone or not mounted, and nobody said to make it.
     """
     if all == bool(names):
@@ -193,6 +205,7 @@ def restore(
             if entry
         }
         moment = _moment(journal, mark)
+        _check_names(keeper, names, moment)
         plan = plan_restore(moment, journal.changes_since(moment), wanted=wanted, since=since)
     if dry_run or not plan.steps:
         return Restored(kb=journal.kb, plan=plan, done=False)
@@ -204,10 +217,11 @@ def restore(
     if fault:
         make_folder(journal.kb)
     outcome = carry_out(leave, journal, lock_file=keeper.lock_file)
-    journal.look(what="restore")
+    plan = carried_out(plan, outcome.undone)
+    keeper.look(restored=plan)
     return Restored(
         kb=journal.kb,
-        plan=carried_out(plan, outcome.undone),
+        plan=plan,
         done=True,
         is_durable=outcome.is_durable,
         is_hindered=bool(outcome.undone),
@@ -247,6 +261,22 @@ def _wanted(keeper: Keeper, names: Sequence[str]) -> Callable[[bytes], bool] | N
         return None
     tops = tuple(map(keeper.name, names))
     return lambda path: any(not top or path == top or path.startswith(top + b"/") for top in tops)
+
+
+def _check_names(keeper: Keeper, names: Sequence[str], moment: int) -> None:
+    """Raise NotFound where a name was nothing at a moment, and is nothing now."""
+    if not names:
+        return
+    journal = keeper.journal
+    paths = [one.path for at in (moment, journal.holdings().last) for one in journal.entries_at(at)]
+    for name in names:
+        wanted = _wanted(keeper, (name,))
+        if wanted and keeper.name(name) and not any(map(wanted, paths)):
+            raise NotFound(
+                name,
+                what="mark or note",
+                hint=f"nothing had that name at {moment}, nor has it now; `roamkb journal` lists the marks",
+            )
 
 
 def step_line(step: Step) -> str:

@@ -74,6 +74,13 @@ class By(StrEnum):
 EXPLAINED: Final = frozenset({By.EMACS, By.VIM, By.SYNCTHING, By.ROAMKB, By.IDLE})
 
 
+def told_maker(by: By) -> str:
+    """Return how a change's maker is told to people; empty where nobody knows it."""
+    if by is By.UNKNOWN:
+        return ""
+    return "while no session was at work" if by is By.IDLE else f"by {by}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """One name in the notes' folder, as it was from one moment on."""
@@ -273,7 +280,10 @@ def plan_restore(
             left.append(Left(path=change.path, why=NEWER))
         elif wanted is None and change.is_explained:
             left.append(
-                Left(path=change.path, why=f"changed by {change.by}; name it to restore it all the same")
+                Left(
+                    path=change.path,
+                    why=f"changed {told_maker(change.by)}; name it to restore it all the same",
+                )
             )
         elif why := _obstacle(change):
             left.append(Left(path=change.path, why=why))
@@ -337,6 +347,16 @@ def _in_order(steps: Iterable[Step]) -> tuple[Step, ...]:
         return 3, depth, step.path
 
     return tuple(sorted(steps, key=place))
+
+
+def is_by_plan(plan: Plan, change: Change) -> bool:
+    """Say whether a change is what a plan's steps made, to the letter."""
+    wanted = {step.path: step.want for step in plan.steps}
+    want = change.now and wanted.get(change.now.path)
+    if change.now and not (want and want.is_as(change.now)):
+        return False
+    gone = change.was.path if change.was and change.what in (What.VANISHED, What.MOVED) else None
+    return gone is None or (gone in wanted and wanted[gone] is None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

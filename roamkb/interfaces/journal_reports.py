@@ -18,6 +18,7 @@ from roamkb.core.journal import Entry
 from roamkb.core.journal import Moment
 from roamkb.core.journal import Session
 from roamkb.core.journal import What
+from roamkb.core.journal import told_maker
 from roamkb.core.text import counted
 from roamkb.core.text import shown
 from roamkb.interfaces.render import SCHEMA
@@ -26,6 +27,8 @@ from roamkb.interfaces.render import Printed
 
 #: Of the list, that are shown; --json has all.
 _MOST_MOMENTS = 40
+#: What to do where nothing is found: a look of one's own is the latest moment by then.
+_EARLIER = "`roamkb journal` lists earlier ones, for --mark"
 
 
 def journal(result: MomentList | Shown | Restored) -> Printed:
@@ -93,7 +96,7 @@ def _shown(result: Shown) -> Printed:
 
 def _shown_lines(result: Shown) -> Iterator[str]:
     if not result.changes:
-        yield f"nothing changed since {result.mark}"
+        yield f"nothing changed since {result.mark}; {_EARLIER}"
     for change in result.changes:
         yield _change_line(change)
         yield from (f"  {shown(line)}" for line in result.diffs.get(change.path, ()))
@@ -119,7 +122,7 @@ def _restored(result: Restored) -> Printed:
         elif plan.steps:
             lines.append(f"{counted(len(plan.steps), 'step')} would be done; nothing was changed")
         else:
-            lines.append(f"nothing to bring back from {plan.mark}")
+            lines.append(f"nothing to bring back from {plan.mark}; {_EARLIER}")
         return "\n".join(lines)
 
     status = 0 if plan.steps else 1
@@ -231,5 +234,4 @@ def _change_line(change: Change) -> str:
         path += f" from {change.was.mode:04o} to {change.now.mode:04o}"
     elif change.what is What.CHANGED and change.was and change.now:
         path += f" ({change.was.size:,} to {change.now.size:,} bytes)"
-    by = "" if change.by.value == "unknown" else f" by {change.by.value}"
-    return f"{change.what.value:8} {path}{by}"
+    return f"{change.what.value:8} {path} {told_maker(change.by)}".rstrip()

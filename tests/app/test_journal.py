@@ -95,6 +95,18 @@ def test_what_changed_is_shown_with_its_texts(notes: World) -> None:
     assert 2 == notes.run("journal", "show", "--mark", "99").status
 
 
+@pytest.mark.parametrize("name", ["99", "no-such-session", "nope.org", "deep"])
+def test_a_name_that_is_nothing_is_an_error(notes: World, name: str) -> None:
+    """To say that nothing changed there would be false comfort."""
+    wreck(notes)
+    for words in (["show", name], ["show", "1", name], ["restore", name, "--mark", "1", "--dry-run"]):
+        ran = notes.run("journal", *words)
+        assert 2 == ran.status, words
+        assert name in ran.err
+    assert 1 == notes.run("journal", "show", "1", "c.org").status
+    assert 0 == notes.run("journal", "show", "1", "a.org").status
+
+
 def test_the_list_names_marks_looks_and_whose_they_are(notes: World) -> None:
     """Nothing of a session but a digest of its id, its project's kind and its agent."""
     wreck(notes)
@@ -153,6 +165,19 @@ def test_a_restore_can_be_undone(notes: World) -> None:
     assert 0 == at_a_terminal(notes, "journal", "restore", "--all")[0].status
     assert 0 == at_a_terminal(notes, "journal", "restore", ".", "--mark", "2")[0].status
     assert wrecked == notes.files()
+
+
+def test_what_a_restore_does_is_no_riddle(notes: World) -> None:
+    """Nobody is told to undo what a human just confirmed; what else happened meanwhile is told as ever."""
+    wreck(notes)
+    hook(notes, "user-prompt-submit", prompt="go on with it, please")
+    assert 0 == at_a_terminal(notes, "journal", "restore", "--all")[0].status
+    assert {"added a.org": "roamkb", "changed b.org": "roamkb"} == changes(notes, "2")
+    assert "nothing explains" not in notes.run("journal", "show").out
+    (notes.kb / "c.org").unlink()
+    told = str(hook(notes, "stop")["systemMessage"])
+    assert "c.org vanished" in told
+    assert "a.org" not in told
 
 
 def test_what_emacs_holds_is_left(notes: World) -> None:
