@@ -34,8 +34,6 @@ ASKED_BY = "ROAMKB_ASKED_BY"
 #: What may be asked for: nothing that needs a human's word.
 VERBS = ("write", "supersede", "trash", "restore", "promote")
 
-#: In the user's state folder.
-_FOLDER = "brokers"
 _PROC = "/proc"
 #: Linux takes longer command lines than this, but a body belongs on standard input then.
 _MOST_BYTES = 4 * 1024 * 1024
@@ -108,9 +106,10 @@ def listen() -> Listener | None:
     """Return where a command's children can ask; None where it can't be seen who does, or no place is."""
     import _socket
 
+    from roamkb.storage.belonging import BROKERS
     from roamkb.storage.belonging import usual_state
 
-    folder = os.path.join(usual_state(), _FOLDER)
+    folder = os.path.join(usual_state(), BROKERS)
     try:
         boot = _read(f"{_PROC}/sys/kernel/random/boot_id")[:8]
         _make(folder)

@@ -47,6 +47,7 @@ from roamkb.storage.installed import look
 from roamkb.storage.installed import own_names
 from roamkb.storage.installed import real_path
 from roamkb.storage.installer import how_to_remove
+from roamkb.storage.journal_glance import JOURNAL
 from roamkb.storage.log import FOLDER as LOG_FOLDER
 from roamkb.storage.places import Session
 from roamkb.storage.places import find_rule
@@ -145,16 +146,27 @@ def _rule_step(place: Path, shipped: bytes, found: Found, own: OwnCopy | None, *
 
 
 def _own_steps(wishes: Wishes, state: State, *, kb: Path | None) -> tuple[Step, ...]:
-    """Return what becomes of the index and of the state; a note in the trash is a note, and never goes."""
+    """Return what becomes of the index and of the state; a note in the trash is a note, and never goes.
+
+    Nor does the journal: it may have the only copy of a note that was destroyed.
+    """
     trashed = trashed_notes(state.state / TRASH)
+    journal = state.state / JOURNAL
+    has_journal = not isinstance(look(journal), Absent)
+    but = (*((JOURNAL,) if has_journal else ()), *((TRASH,) if trashed else ()))
     why = "which projects' logs count here, snapshots, locks"
     steps = [
         *_own_step("index", state.cache, "it can be made again", wishes, kb=kb),
-        *_own_step("state", state.state, why, wishes, kb=kb, but=(TRASH,) if trashed else ()),
+        *_own_step("state", state.state, why, wishes, kb=kb, but=but),
     ]
     if trashed:
         why = f"{counted(trashed, 'note')}, thrown away and kept: no purge takes a note"
         steps.append(kept("trash", state.state / TRASH, why))
+    if has_journal:
+        why = (
+            "copies of your notes, of lost ones too: no purge takes a note; delete the folder to be rid of it"
+        )
+        steps.append(kept("journal", journal, why))
     return tuple(steps)
 
 

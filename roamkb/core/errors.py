@@ -61,8 +61,9 @@ class NoLog(RoamkbError):
             f"the log in {where} came with the project and wasn't adopted on this machine"
             if is_cloned
             else f"no log in {where}: nothing is captured there",
-            hint="`roamkb init` makes the project a log, or adopts the one that it has; "
-            "so it does again where the project was moved",
+            hint="`roamkb init` shows what it says, asks, and takes it over"
+            if is_cloned
+            else "`roamkb init` makes one",
         )
         self.root = root
         self.is_cloned = is_cloned

@@ -264,7 +264,10 @@ def run_typer(words: list[str], carry_out: Callable[[Call], int] = execute) -> i
         status = _typer_app(carry_out)(args=words or ["--help"], prog_name="roamkb", standalone_mode=False)
     except typer.TyperException as error:
         return _report(
-            UsageError(str(error) or "give a command", hint=f"see `roamkb {_topic(words)}--help`"),
+            UsageError(
+                error.format_message().rstrip(".") or "give a command",
+                hint=f"see `roamkb {_topic(words)}--help`",
+            ),
             as_json=JSON_FLAG in words,
         )
     except typer.Abort:

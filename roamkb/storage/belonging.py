@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 #: In the user's state folder.
 KEY = "machine-key"
+#: Where the brokers of walled commands listen, in the state folder as well.
+BROKERS = "brokers"
 _BYTES = 32
 _NAME_BYTES = 8
 

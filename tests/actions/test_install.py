@@ -738,6 +738,8 @@ def lived_in(world: World) -> None:
     world.run("write", "Lions sleep for most of the day")
     world.run("trash", "Zebras are striped")
     world.run("snapshot")
+    world.run("journal")
+    world.run("exec", "--", "true")
     world.run("search", "lions")
     world.run("hook", "pre-tool-use", input=json.dumps({"tool_name": "Read", "cwd": str(world.personal)}))
     ServedKnowledgeBase(world.open()._around).bearer()
@@ -759,6 +761,7 @@ def test_uninstall_names_what_it_leaves(world: World) -> None:
         f"keep  index: {world.home / '.cache/roamkb'}",
         f"keep  state: {world.state}",
         "keep  trash",
+        "keep  journal",
         "`--purge` takes it",
     ):
         assert words in ran.out, words
@@ -766,7 +769,7 @@ def test_uninstall_names_what_it_leaves(world: World) -> None:
 
 
 def test_a_purge_takes_what_is_roamkbs_own(world: World) -> None:
-    """Cache, state and data, but no note, trashed ones included, and no project's log."""
+    """Cache, state and data, but no note, those in the trash and the journal included, and no project's log."""
     lived_in(world)
     (world.home / ".claude/rules/knowledge-base.md").unlink()
     notes = world.files()
@@ -777,7 +780,9 @@ def test_a_purge_takes_what_is_roamkbs_own(world: World) -> None:
     ran = world.run("uninstall", "--purge", cwd=world.home)
     assert (0, dry.out) == (ran.status, ran.out + "a dry run: nothing was changed\n"), refused
     assert not (world.home / ".cache/roamkb").exists()
-    assert ["trash"] == [path.name for path in world.state.iterdir()]
+    assert ["journal", "trash"] == sorted(path.name for path in world.state.iterdir())
+    assert "isn't roamkb's" not in ran.out
+    assert f"keep  journal: {world.state / 'journal'} (copies of your notes" in ran.out
     assert 1 == len(list((world.state / "trash").glob("*/*.org")))
     assert notes == world.files()
     assert logs == {path: path.read_bytes() for path in logs}

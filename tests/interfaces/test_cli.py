@@ -137,6 +137,13 @@ def test_an_error_has_a_code_a_message_and_a_hint(world: World, words: list[str]
     assert "Traceback" not in text.err
 
 
+def test_wrong_use_names_the_option_or_argument(world: World) -> None:
+    """As it is typed, not as the program calls it."""
+    assert "'--limit'" in world.run("search", "x", "--limit", "many").err
+    assert "'ID|TITLE|PATH'" in world.run("show").err
+    assert "--body" in world.run("write", "x", "--bdy", "text").err
+
+
 def test_candidates_come_with_the_error(world: World) -> None:
     """What is ambiguous or a near duplicate is named by id, title and path."""
     world.node("a.org", "one", "Twin")
