@@ -97,12 +97,12 @@ def test_what_a_closing_message_announces_is_never_dropped(text: str, world: Wor
 
 
 def test_neighbouring_lines_are_one_learning_each(world: World) -> None:
-    """And never all of them at once; how the run ended belongs to none."""
+    """And never all of them at once; what follows a blank line belongs to none."""
     log = world.open().log
     log.init()
     message = (
         "DECISION: Use Postgres for the queue\nPATTERN: Each worker takes one lock\n"
-        "INVESTIGATION: The proxy drops idle sockets\nAll tests pass now."
+        "INVESTIGATION: The proxy drops idle sockets\n\nAll tests pass now."
     )
     payload = {"hook_event_name": "Stop", "session_id": "s1", "last_assistant_message": message}
     log.observe(json.dumps(payload), from_payload=True)

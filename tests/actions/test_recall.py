@@ -300,7 +300,7 @@ def test_a_cloned_log_says_how_to_adopt_it(world: World) -> None:
         done = world.run(*words, "--json")
         error = done.json["error"]
         assert isinstance(error, dict)
-        assert (2, "no_log", True) == (done.status, error["code"], "adopts" in str(error["hint"]))
+        assert (2, "no_log", True) == (done.status, error["code"], "takes it over" in str(error["hint"]))
 
 
 def test_no_log_makes_any_command_fail_with_a_traceback(world: World, log: ProjectLog) -> None:

@@ -8,6 +8,7 @@ from roamkb.core.approvals import find_approval
 from roamkb.core.harness import CLAUDE_HOOKS
 from roamkb.core.harness import CODEX_HOOKS
 from roamkb.core.harness import deny_rules
+from roamkb.core.programs import parse_words
 
 _DOOR = Path(__file__).parents[2] / "roamkb" / "interfaces" / "hooks.py"
 
@@ -22,6 +23,11 @@ def answered() -> set[str]:
     cases = (node.pattern for node in ast.walk(function) if isinstance(node, ast.match_case))
     values = (node.value for case in cases for node in ast.walk(case) if isinstance(node, ast.MatchValue))
     return {str(value.value) for value in values if isinstance(value, ast.Constant)}
+
+
+def approval_in(words: list[str]) -> str:
+    """Return which approval a command asks for, as the hook reads it."""
+    return find_approval(words, parse_words(words)[0], "", " ".join(words))
 
 
 def test_every_event_that_is_answered_is_asked_for() -> None:
@@ -48,7 +54,7 @@ def test_rules_deny_the_notes_and_a_humans_word() -> None:
 def test_rules_and_the_hook_agree_on_what_only_a_human_says() -> None:
     """What a rule denies the hook denies in any spelling; what lists and shows neither does."""
     rules = [rule[5:-3].split() for rule in deny_rules("~/org") if rule.startswith("Bash(")]
-    assert all(find_approval([*words, "x"], "", "") for words in rules)
+    assert all(approval_in([*words, "x"]) for words in rules)
     assert {"approve", "curate", "journal", "override", "reject", "review", "rollback", "uninstall"} == {
         words[1] for words in rules
     }
@@ -57,5 +63,5 @@ def test_rules_and_the_hook_agree_on_what_only_a_human_says() -> None:
 
 def test_an_agent_does_not_write_its_own_settings() -> None:
     """It may show its human what `install --claude` would do."""
-    assert "install" == find_approval(["roamkb", "install", "--claude", "--yes"], "", "")
-    assert "" == find_approval(["roamkb", "install", "--claude"], "", "")
+    assert "install" == approval_in(["roamkb", "install", "--claude", "--yes"])
+    assert "" == approval_in(["roamkb", "install", "--claude"])

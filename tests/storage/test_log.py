@@ -228,7 +228,7 @@ def test_a_log_counts_only_after_init_on_this_machine(tmp_path: Path) -> None:
     (root / ".roamkb" / "knowledge.jsonl").write_bytes(lines(1))
     with pytest.raises(NoLog, match="came with the project") as raised:
         Log(root, tmp_path / "state").require()
-    assert "adopts" in raised.value.hint
+    assert "takes it over" in raised.value.hint
 
 
 def test_a_repository_cannot_bring_its_own_adoption(tmp_path: Path, log: Log) -> None:
