@@ -76,6 +76,8 @@ class Restored:
     is_durable: bool = True
     #: Whether something that was planned changed meanwhile, and was left.
     is_hindered: bool = False
+    #: The moment just before it, to which a restore undoes it; 0 where nothing was done.
+    before: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +93,7 @@ class Keeper:
     agent: str = ""
 
     def look(self, *, restored: Plan | None = None) -> None:
-        """Take in all that changed since the last look, with what made it; a plan's steps were roamkb's."""
+        """Take in all that changed since the last look, with what made it; a plan's steps were a restore's."""
         journal = self.journal
         traces = Traces(journal.kb, is_idle=not journal.at_work(), trashed=self.trashed)
         if restored is None:
@@ -100,7 +102,7 @@ class Keeper:
             journal.look(
                 what="restore",
                 tracer=lambda change, content: (
-                    By.ROAMKB if is_by_plan(restored, change) else traces(change, content)
+                    By.RESTORE if is_by_plan(restored, change) else traces(change, content)
                 ),
             )
 
@@ -216,6 +218,7 @@ def restore(
     )
     if fault:
         make_folder(journal.kb)
+    last = journal.holdings().last
     outcome = carry_out(leave, journal, lock_file=keeper.lock_file)
     plan = carried_out(plan, outcome.undone)
     keeper.look(restored=plan)
@@ -225,6 +228,7 @@ def restore(
         done=True,
         is_durable=outcome.is_durable,
         is_hindered=bool(outcome.undone),
+        before=last,
     )
 
 

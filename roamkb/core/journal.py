@@ -65,13 +65,14 @@ class By(StrEnum):
     SYNCTHING = "Syncthing"
     ROAMKB = "roamkb"
     GIT = "git"
+    RESTORE = "a restore"
     #: Between the turns of all sessions, when no agent does anything.
     IDLE = "no session"
     UNKNOWN = "unknown"
 
 
-#: Whose changes nobody is told of, and are taken back only by name.
-EXPLAINED: Final = frozenset({By.EMACS, By.VIM, By.SYNCTHING, By.ROAMKB, By.IDLE})
+#: Whose changes nobody is told of, and are taken back only by name; a restore's can be undone as a whole.
+EXPLAINED: Final = frozenset({By.EMACS, By.VIM, By.SYNCTHING, By.ROAMKB, By.RESTORE, By.IDLE})
 
 
 def told_maker(by: By) -> str:
@@ -278,7 +279,7 @@ def plan_restore(
             continue
         if any(name in since for name in names):
             left.append(Left(path=change.path, why=NEWER))
-        elif wanted is None and change.is_explained:
+        elif wanted is None and change.is_explained and change.by is not By.RESTORE:
             left.append(
                 Left(
                     path=change.path,

@@ -116,9 +116,8 @@ def _restored(result: Restored) -> Printed:
                 "what changed since the last look was seen now; `roamkb journal show`, and restore again"
             )
         if result.done:
-            lines.append(
-                f"{counted(len(plan.steps), 'step')} done, back to {plan.mark}; this can be undone, too"
-            )
+            undo = f"`roamkb journal restore --all --mark {result.before}` undoes this"
+            lines.append(f"{counted(len(plan.steps), 'step')} done, back to {plan.mark}; {undo}")
         elif plan.steps:
             lines.append(f"{counted(len(plan.steps), 'step')} would be done; nothing was changed")
         else:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -162,8 +163,11 @@ def test_a_restore_can_be_undone(notes: World) -> None:
     """The journal has what it replaced and what it took away."""
     wreck(notes)
     wrecked = notes.files()
-    assert 0 == at_a_terminal(notes, "journal", "restore", "--all")[0].status
-    assert 0 == at_a_terminal(notes, "journal", "restore", ".", "--mark", "2")[0].status
+    done, _ = at_a_terminal(notes, "journal", "restore", "--all")
+    undo = re.search(r"`roamkb (journal restore --all --mark \d+)` undoes this", done.out)
+    assert undo, done
+    assert wrecked != notes.files()
+    assert 0 == at_a_terminal(notes, *undo[1].split())[0].status
     assert wrecked == notes.files()
 
 
@@ -172,7 +176,7 @@ def test_what_a_restore_does_is_no_riddle(notes: World) -> None:
     wreck(notes)
     hook(notes, "user-prompt-submit", prompt="go on with it, please")
     assert 0 == at_a_terminal(notes, "journal", "restore", "--all")[0].status
-    assert {"added a.org": "roamkb", "changed b.org": "roamkb"} == changes(notes, "2")
+    assert {"added a.org": "a restore", "changed b.org": "a restore"} == changes(notes, "2")
     assert "nothing explains" not in notes.run("journal", "show").out
     (notes.kb / "c.org").unlink()
     told = str(hook(notes, "stop")["systemMessage"])
