@@ -93,7 +93,7 @@ class Keeper:
     agent: str = ""
 
     def look(self, *, restored: Plan | None = None) -> None:
-        """Take in all that changed since the last look, with what made it; a plan's steps were a restore's."""
+        """Take in all that changed since the last look, and by what; a plan's steps were a restore's."""
         journal = self.journal
         traces = Traces(journal.kb, is_idle=not journal.at_work(), trashed=self.trashed)
         if restored is None:
