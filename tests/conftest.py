@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -45,6 +46,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
     They may run under `nohup`, or as a service of somebody's: what they try would be unknown all the way.
     """
+    for number, action in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+        # a background job and `nohup` ignore them, and so would every program that a test starts and ends
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, action)
     if "PYTEST_XDIST_WORKER" in os.environ or not (why := hidden_from(os.getpid(), os.environ)):
         return
     if os.environ.get(_AGAIN):

@@ -146,7 +146,11 @@ def _standing_of(brief: Brief) -> str:
     may = "may write to" if project.kind is Kind.PERSONAL else "may read and not write to"
     base = f"the knowledge base {shown(str(brief.kb))}" if brief.kb else "the knowledge base"
     root = f" {shown(str(project.root))}" if project.root else ""
-    lines = f"This is a {project.kind.value} project{root} ({shown(project.reason)}); it {may} {base}."
+    reason = shown(project.reason)
+    if root and reason.startswith(f"{root[1:]} "):
+        reason = f"it{reason[len(root) - 1 :]}"
+    article = "an" if project.kind is Kind.UNKNOWN else "a"
+    lines = f"This is {article} {project.kind.value} project{root} ({reason}); it {may} {base}."
     if brief.log:
         return f"{lines} What is learned here is kept in {shown(str(brief.log))}."
     return f"{lines} No log of it counts on this machine (`roamkb init`, if your human wants one)."
