@@ -22,6 +22,8 @@ from roamkb.core.ids import new_id
 from roamkb.formats.rule import render_rule
 from roamkb.storage.log import Log
 from roamkb.storage.places import hidden_from
+from tests.examples import IS_QUICK
+from tests.examples import examples
 
 # whoever wants other examples runs with `--hypothesis-profile=default`; CI is no lottery
 # a slow machine says nothing about the code, and no example leaves anything in a test's folder that counts
@@ -32,6 +34,9 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("same")
+if IS_QUICK:
+    settings.register_profile("quick", settings.get_profile("same"), max_examples=examples(100))
+    settings.load_profile("quick")
 
 NOON = datetime(2026, 6, 10, 12, 0, 0)
 ROOT = Path(__file__).parents[1]

@@ -30,6 +30,7 @@ from roamkb.formats.events import learning_line
 from roamkb.storage.log import Log
 from tests.conftest import NOON
 from tests.conftest import World
+from tests.examples import examples
 
 SECRET = "the key is AKIAABCDEFGHIJKLMNOP"
 
@@ -405,7 +406,7 @@ def test_a_tampered_bundle_is_refused_whole(world: World, shop: Path) -> None:
     assert before == files_of(shop)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.binary(max_size=200)
     | st.binary(max_size=100).map(lambda data: b'{"bundle":"roamkb","schema":1,' + data)
@@ -421,7 +422,7 @@ def test_any_file_is_a_bundle_or_an_error_in_words(world: World, shop: Path, dat
     assert before == files_of(shop)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     st.lists(
         st.dictionaries(

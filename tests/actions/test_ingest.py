@@ -27,6 +27,7 @@ from roamkb.formats.events import BadLine
 from roamkb.formats.events import Said
 from roamkb.storage.log import Log
 from tests.conftest import World
+from tests.examples import examples
 
 LAVRA = Path(".lavra", "memory", "knowledge.jsonl")
 BEADS = Path(".beads", "memory", "knowledge.jsonl")
@@ -372,7 +373,7 @@ _lines = st.lists(
     ),
     max_size=8,
 )
-_RARELY = settings(max_examples=40, deadline=None)
+_RARELY = settings(max_examples=examples(40), deadline=None)
 
 
 @_RARELY

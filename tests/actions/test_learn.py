@@ -24,6 +24,7 @@ from tests.conftest import NOON
 from tests.conftest import World
 from tests.conftest import emulator
 from tests.conftest import make_world
+from tests.examples import examples
 
 
 @pytest.fixture
@@ -306,7 +307,7 @@ def test_a_secret_is_refused_wherever_it_stands(where: str, world: World, log: P
     assert b"AKIA" not in b"".join(path.read_bytes() for path in world.personal.rglob("*") if path.is_file())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(text=st.text(st.characters(), min_size=1, max_size=40))
 def test_what_is_said_comes_back_as_it_was_said(text: str, world: World) -> None:
     """Through the file and the recall, for every text that can be seen."""

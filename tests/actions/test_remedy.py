@@ -21,6 +21,7 @@ from roamkb.core.remedies import Tier
 from roamkb.interfaces.words import parse_words
 from tests.conftest import NOON
 from tests.conftest import World
+from tests.examples import examples
 
 LOCKED = "sqlite3.OperationalError: database is locked"
 TRACEBACK = """Traceback (most recent call last):
@@ -394,7 +395,7 @@ def test_bytes_of_an_old_page_are_no_reason_to_lose_the_error(world: World) -> N
     assert 0 == world.run("remedy", "suggest", "--error", LOCKED).status
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(error=st.text(min_size=1), technique=st.text(min_size=1), steps=st.lists(st.text(), max_size=3))
 def test_whatever_is_said_is_kept(world: World, error: str, technique: str, steps: list[str]) -> None:
     """Any text is an error that can be asked for again, or wrong use; nothing between."""

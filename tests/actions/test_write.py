@@ -18,6 +18,7 @@ from roamkb.core.errors import UsageError
 from roamkb.formats.org.write import BODY_LIMIT
 from roamkb.formats.org.write import normalised
 from tests.conftest import World
+from tests.examples import examples
 
 
 def test_a_fact_becomes_one_valid_node(world: World) -> None:
@@ -193,7 +194,7 @@ def test_nothing_is_written_into_a_folder_that_is_not_mounted(world: World) -> N
     assert [] == list(world.kb.iterdir())
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(body=st.text(max_size=300), title=st.text(min_size=1, max_size=80))
 def test_what_show_gives_back_is_what_was_written(world: World, title: str, body: str) -> None:
     """Any text survives, after the one normalisation that is documented."""

@@ -193,6 +193,7 @@ def test_it_makes_no_difference_how_often_one_looks(passages: list[Passage], at:
     assert whole == (rest, first + then)
 
 
+@pytest.mark.slow
 def test_what_is_kept_is_bounded() -> None:
     """However long a session fails, and however much it prints."""
     passages = [ran(f"tool{n} " + "x" * 9_000, f"error: {n} " + "y" * 99_000, failed=True) for n in range(50)]

@@ -12,6 +12,7 @@ from roamkb.core.fingerprint import FORM
 from roamkb.core.fingerprint import fingerprint
 from roamkb.core.fingerprint import nearness
 from tests.core.errors_said import SAME
+from tests.examples import examples
 
 MESSAGES = [(row, message) for row, messages in SAME.items() for message in messages]
 
@@ -181,7 +182,7 @@ _OUTPUT = st.lists(
 ).map("\n".join)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.one_of(st.text(), _OUTPUT))
 def test_any_text_has_a_fingerprint(error: str) -> None:
     """Of any length and any characters, always the same, on one line that can be shown."""

@@ -30,6 +30,7 @@ from tests.week import stranger
 from tests.week import stranger_needs
 
 
+@pytest.mark.slow
 def test_what_is_shown_at_a_prompt_is_nearly_always_to_the_point(tmp_path: Path) -> None:
     """Precision 0.95 at least, over items; most of what would help is shown; nearly nothing where nothing does."""
     shutil.copytree(ROOT / "fixtures" / "kb", tmp_path / "kb")
@@ -90,6 +91,7 @@ def _figures(said: Said, asked: Iterable[tuple[str, str]], folder: Path) -> tupl
     return right / (right + len(wrong)), right / sum(bool(label) for _, label in asked), wrong
 
 
+@pytest.mark.slow
 def test_the_needs_of_the_week_are_met(tmp_path: Path) -> None:
     """The limits were chosen on these, among others."""
     asked = [(prompt, label) for label, _, prompt in needs.NEEDS]
@@ -99,6 +101,7 @@ def test_the_needs_of_the_week_are_met(tmp_path: Path) -> None:
     assert recall >= 0.95
 
 
+@pytest.mark.slow
 def test_the_limits_hold_for_what_nobody_chose_them_by(tmp_path: Path) -> None:
     """Another project, whose prompts were written before anybody saw what is shown there."""
     asked = [(prompt, label) for label, _, prompt in stranger_needs.NEEDS]

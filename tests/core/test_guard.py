@@ -14,6 +14,7 @@ from roamkb.core.guard import Denial
 from roamkb.core.guard import Ground
 from roamkb.core.model import Kind
 from roamkb.formats.tool_calls import judge_tool
+from tests.examples import examples
 from tests.formats.test_payloads import FORMS
 
 HOME = "/home/ada"
@@ -580,7 +581,7 @@ def test_any_input_has_an_answer(tool: str, asked: dict[str, Any], kind: Kind) -
     assert isinstance(judge_tool(tool, asked, ground(kind)), Denial | None)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(shellish, st.sampled_from(list(Kind)), st.sampled_from([WORK, KB, HOME, "/"]))
 def test_any_command_has_an_answer(command: str, kind: Kind, cwd: str) -> None:
     """Whatever stands in it."""

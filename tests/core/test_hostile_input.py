@@ -57,6 +57,7 @@ def cpu(work: Callable[[], object]) -> float:
     return min(spent)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reader", READERS)
 def test_no_repetition_takes_a_reader_long(reader: str) -> None:
     """Of whatever a text is full, the time grows with its length and no faster."""

@@ -19,6 +19,7 @@ from roamkb.core.patterns import is_within
 from roamkb.core.patterns import literal
 from roamkb.core.patterns import literal_path
 from roamkb.core.patterns import may_contain
+from tests.examples import examples
 
 
 @pytest.mark.parametrize(
@@ -180,7 +181,7 @@ def test_of_too_many_patterns_the_first_are_looked_at() -> None:
     assert not concerns(many, "src/a.py")
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(
     patterns=st.lists(st.text("ab/*?.![]\\# ", min_size=1, max_size=7), max_size=3),
     path=st.text("ab/. ", min_size=1, max_size=8),

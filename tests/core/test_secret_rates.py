@@ -116,6 +116,7 @@ def test_examples_and_references_are_left_alone(which: bool) -> None:
     assert found["warned"] <= 0.08 * len(lines)
 
 
+@pytest.mark.slow
 def test_programs_and_documents_are_left_alone() -> None:
     """Our own, with all that they say about passwords and tokens."""
     files = [

@@ -17,6 +17,7 @@ from roamkb.core.templates import proven
 from roamkb.core.templates import templates
 from roamkb.core.templates import usable
 from roamkb.core.templates import went_well
+from tests.examples import examples
 
 _numbers = count(1)
 
@@ -168,7 +169,7 @@ _EVENTS = [
 ]
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(st.permutations(_EVENTS * 2))
 def test_any_order_and_doubling_gives_the_same(events: list[Event]) -> None:
     """As every fold of the ledger."""

@@ -23,6 +23,7 @@ from roamkb.formats.bundle import bundle_line
 from roamkb.formats.bundle import parse_bundle
 from roamkb.formats.bundle import render_bundle
 from roamkb.formats.events import learning_line
+from tests.examples import examples
 
 ID = "01939b7a-0000-7000-8000-000000000001"
 
@@ -240,7 +241,7 @@ _LINES = st.lists(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(_LINES)
 def test_whatever_the_lines_are_what_is_taken_can_be_written(lines: list[bytes]) -> None:
     """In order or not: no exception, and each learning is a line that the log can keep."""
@@ -256,7 +257,7 @@ def test_whatever_the_lines_are_what_is_taken_can_be_written(lines: list[bytes])
         assert b"\n" not in learning_line(said.learning)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     st.binary(max_size=300) | st.text(max_size=300).map(lambda text: text.encode("utf-8", "surrogatepass"))
 )

@@ -401,6 +401,7 @@ def test_any_text_has_a_result(pieces: list[str], between: str) -> None:
         assert one.type
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     ["$(", "${", "`", "((", "(", "$((", '"$(', "'", '"', "\\", "<<A ", "cat <<A\nA\n", '"${', "<(", "a=(", "bash -c '", "case x in ",

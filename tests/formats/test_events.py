@@ -23,6 +23,7 @@ from roamkb.formats.events import learning_line
 from roamkb.formats.events import read_events
 from roamkb.formats.events import read_learnings
 from roamkb.formats.events import seconds
+from tests.examples import examples
 
 
 def joined(text: str) -> str:
@@ -161,7 +162,7 @@ def test_no_valid_line_is_lost_among_debris(pieces: list[tuple[str | None, bytes
     torn=DEBRIS.filter(lambda debris: debris[:2] != b'"{'),
 )
 @example(contents=[str(n) for n in range(200)], torn=b"")
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_glued_lines_are_told_apart(contents: list[str], torn: bytes) -> None:
     """A log without newlines says as much as one with them, a torn line before it or not."""
     lines = [learning_line(Learning(id="i", key="k", type="t", content=one)) for one in contents]

@@ -9,6 +9,7 @@ from roamkb.formats.markdown import org_from_markdown
 from roamkb.formats.org.escape import BREAK
 from roamkb.formats.org.escape import escaped
 from roamkb.formats.org.escape import unescaped
+from tests.examples import examples
 
 Z = BREAK
 
@@ -128,7 +129,7 @@ def test_markdown_becomes_org(reason: str, markdown: str, org: str) -> None:
     assert org_from_markdown(markdown) == org, reason
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(texts)
 def test_any_markdown_becomes_a_body_that_comes_back(text: str) -> None:
     """No text fails, none has headings, and each is stored without loss."""
@@ -137,7 +138,7 @@ def test_any_markdown_becomes_a_body_that_comes_back(text: str) -> None:
     assert not any(line.startswith(("* ", "** ")) for line in escaped(org).split("\n"))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     st.lists(
         st.sampled_from(("#+end_src", "#+end_example", "#+end_quote", "x", "", "* y", "[fn:1]")), max_size=6

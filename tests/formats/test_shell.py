@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from roamkb.formats.shell import read_commands
 from roamkb.formats.shell import read_script
+from tests.examples import examples
 
 #: Prints the words of each `note` with a NUL behind each, and one more behind the last.
 RUN_EACH = r"""
@@ -52,8 +53,9 @@ frames = st.sampled_from(
 scripts = st.lists(st.builds(str.format, frames, commands), min_size=1, max_size=3).map("\n".join)
 
 
+@pytest.mark.slow
 @settings(
-    max_examples=15,
+    max_examples=examples(15),
     suppress_health_check=list(HealthCheck),
     deadline=None,
     phases=UNSHRUNK,

@@ -12,6 +12,7 @@ from roamkb.interfaces.http_knowledge import ENTRIES
 from roamkb.interfaces.http_routes import routes
 from tests.conftest import World
 from tests.conftest import make_world
+from tests.examples import examples
 from tests.interfaces.served import Served
 from tests.interfaces.served import serving
 
@@ -53,7 +54,7 @@ def test_no_request_breaks_the_server(method: str, path: str, served: Served) ->
 
         @given(case=schema[path][method].as_strategy(generation_mode=mode))
         @settings(
-            max_examples=6,
+            max_examples=examples(6),
             deadline=None,
             database=None,
             derandomize=True,

@@ -26,6 +26,7 @@ from roamkb.storage.state import lock
 from roamkb.storage.trash import Trash
 from roamkb.storage.trash import TrashEntry
 from roamkb.storage.walk import walk
+from tests.examples import examples
 
 WHEN = datetime(2026, 6, 10, 14, 29)
 SLUGS = st.sampled_from(["", "oauth", "日本語", "x" * 300])
@@ -190,7 +191,10 @@ class DiskWithoutUnnamedFiles(Disk):
 
 
 QUICK = settings(
-    max_examples=30, stateful_step_count=25, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    max_examples=examples(30),
+    stateful_step_count=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 TestDisk = Disk.TestCase
 TestDisk.settings = QUICK

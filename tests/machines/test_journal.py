@@ -20,6 +20,7 @@ from roamkb.core.journal import Form
 from roamkb.core.journal import Session
 from roamkb.storage.journal import Journal
 from roamkb.storage.journal_glance import begin_turn
+from tests.examples import examples
 
 #: To shrink what fails takes minutes, since a look waits for what is empty: `--hypothesis-profile=default` does.
 PHASES = (Phase.explicit, Phase.reuse, Phase.generate)
@@ -137,7 +138,7 @@ def differing(one: Tree, other: Tree) -> set[str]:
     return {name for name in one.keys() | other.keys() if one.get(name) != other.get(name)}
 
 
-@settings(max_examples=60, phases=PHASES)
+@settings(max_examples=examples(60), phases=PHASES)
 @given(before=DEEDS, meanwhile=DEEDS, since=DEEDS)
 def test_a_restore_brings_back_the_mark_and_loses_nothing(
     before: list[Deed], meanwhile: list[Deed], since: list[Deed]

@@ -25,6 +25,7 @@ from roamkb.core.replay import replay
 from roamkb.formats.events import event_line
 from roamkb.formats.events import learning_line
 from roamkb.storage.log import Log
+from tests.examples import examples
 
 TEXT = st.text(st.characters(codec="utf-8"), min_size=1, max_size=12).filter(str.strip)
 NAMES = st.sampled_from(["repeated", "reused", "pinned", "superseded", "validated", "raised", "preferred"])
@@ -190,5 +191,5 @@ class TwoBranches(RuleBasedStateMachine):
 
 TestTwoBranches = TwoBranches.TestCase
 TestTwoBranches.settings = settings(
-    max_examples=20, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=examples(20), stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
 )

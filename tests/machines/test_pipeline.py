@@ -40,6 +40,7 @@ from roamkb.storage.belonging import make_key
 from roamkb.storage.log import Log
 from roamkb.storage.observations import keep_observation
 from roamkb.storage.observations import observations
+from tests.examples import examples
 
 SAYINGS = (
     ("insight", "The webhook handler must check the signature against the raw body"),
@@ -255,5 +256,5 @@ class Pipeline(RuleBasedStateMachine):
 
 TestPipeline = pytest.mark.filterwarnings("error")(Pipeline.TestCase)
 TestPipeline.settings = settings(
-    max_examples=30, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=examples(30), stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
 )

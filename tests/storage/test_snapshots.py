@@ -25,6 +25,7 @@ from roamkb.storage.snapshots import keep
 from roamkb.storage.snapshots import members_of
 from roamkb.storage.snapshots import snapshot_id
 from roamkb.storage.snapshots import snapshots
+from tests.examples import examples
 
 NOON = datetime(2026, 6, 10, 12, 0, 0)
 MEMBERS = {"knowledge.jsonl": b"one\ntwo\n", "sub/caf\u00e9 \u65e5\u672c.org": bytes(range(256)) * 40}
@@ -40,7 +41,7 @@ def kept(
     return found
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(st.dictionaries(st.text(), st.binary(max_size=200), min_size=1, max_size=5), st.integers(0, 16**8 - 1))
 def test_what_goes_in_comes_out(tmp_path: Path, members: dict[str, bytes], token: int) -> None:
     """Whatever the names and the bytes."""
@@ -163,7 +164,7 @@ def test_a_damaged_one_is_refused_and_listed(
     assert (bad.id, "is damaged", good) == (first.id, first.fault, second), what
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.data())
 def test_no_flipped_byte_gives_other_members(tmp_path: Path, data: st.DataObject) -> None:
     """It is refused, or it says the same."""

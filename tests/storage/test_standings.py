@@ -22,6 +22,7 @@ from roamkb.formats import standings as rows
 from roamkb.storage import standings as module
 from roamkb.storage.pages import Page
 from roamkb.storage.standings import Kept
+from tests.examples import examples
 
 Lines = tuple[list[bytes], list[bytes], list[bytes]]
 
@@ -411,7 +412,7 @@ STEP = st.tuples(
 
 
 @given(steps=st.lists(STEP, min_size=1, max_size=5), is_in_order=st.booleans())
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 def test_any_log_and_any_change_answers_the_same(
     steps: list[tuple[list[bytes], list[bytes], str]],
     is_in_order: bool,

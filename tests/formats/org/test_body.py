@@ -13,6 +13,7 @@ from roamkb.formats.org.note import parse_note
 from roamkb.formats.org.write import Draft
 from roamkb.formats.org.write import normalised
 from roamkb.formats.org.write import render_node
+from tests.examples import examples
 
 HEAD = ":PROPERTIES:\n:ID: x\n:END:\n#+title: t\n"
 OURS = ":PROPERTIES:\n:ID: x\n:AGENT: a\n:END:\n#+title: t\n#+filetags: :agent:\n"
@@ -91,7 +92,7 @@ PIECES = (
 texts = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=5)), max_size=12).map("".join)
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=examples(1500), deadline=None)
 @given(texts)
 def test_what_was_given_is_given_back(text: str) -> None:
     """For every text, after the one named normalisation."""

@@ -10,6 +10,7 @@ from roamkb.formats.org.escape import LANGUAGES
 from roamkb.formats.org.escape import defused
 from roamkb.formats.org.escape import escaped
 from roamkb.formats.org.escape import unescaped
+from tests.examples import examples
 
 #: The zero-width space, made visible.
 Z = BREAK
@@ -208,28 +209,28 @@ def test_an_older_note_has_its_code_back(text: str) -> None:
     assert unescaped(text.format(Z)) == text.format("")
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=examples(1500), deadline=None)
 @given(texts)
 def test_every_text_comes_back(text: str) -> None:
     """Escaping loses nothing, also of what looks escaped already."""
     assert unescaped(escaped(text)) == text
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(texts)
 def test_escaping_twice_can_be_undone_twice(text: str) -> None:
     """What was escaped is a text like any other."""
     assert unescaped(unescaped(escaped(escaped(text)))) == text
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(texts)
 def test_unescaping_takes_any_text(text: str) -> None:
     """A note that was edited by hand can always be shown: marks go, nothing comes."""
     assert len(unescaped(text)) <= len(text)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(texts.map(lambda text: text.replace("\n", " ")))
 def test_defusing_a_second_time_changes_nothing(line: str) -> None:
     """A title that was stored can be stored again."""

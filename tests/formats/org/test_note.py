@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from roamkb.core.model import Node
 from roamkb.core.model import Note
 from roamkb.formats.org.note import parse_note
+from tests.examples import examples
 from tests.formats.org.hostile import notes
 
 
@@ -232,7 +233,7 @@ _PIECES = [
 ]
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(st.one_of(st.text(), st.lists(st.sampled_from(_PIECES), max_size=40).map("".join)))
 def test_any_text_is_read(text: str) -> None:
     """The reader never raises, and what it finds lies in the text."""
@@ -275,6 +276,7 @@ _MOST_GROWTH = 32
 _UNMEASURABLE = 0.0005
 
 
+@pytest.mark.slow
 def test_hostile_notes_are_read_in_linear_time() -> None:
     """Of each family a note of eight times the length takes about eight times as long, up to 64 KiB."""
     for small, large in zip(*map(notes, _SIZES), strict=True):

@@ -28,6 +28,7 @@ from roamkb.formats.org.write import normalised_ref
 from roamkb.formats.org.write import normalised_tag
 from roamkb.formats.org.write import normalised_title
 from roamkb.formats.org.write import render_node
+from tests.examples import examples
 
 ID = "01939b7a-0000-7000-8000-000000000000"
 OTHER = "01939b7a-0000-7000-8000-000000000001"
@@ -374,7 +375,7 @@ def test_a_link_stands_before_the_first_heading(top: str, link: str, rest: str) 
 any_text = st.text(alphabet=st.one_of(st.sampled_from(":#*\r\n AEND[]"), st.characters()), max_size=60)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 @given(any_text, any_text)
 def test_superseding_keeps_every_other_byte(drawer: str, rest: str) -> None:
     """Take the two lines away and the old text is there, whatever its line ends are."""
@@ -425,7 +426,7 @@ def test_a_note_that_reads_back_otherwise_is_found_out(was: str, becomes: str, w
         check_written(meant, parse_note(text.replace(was, becomes, 1), file="new.org"))
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=examples(1000), deadline=None)
 @given(st.text(alphabet=st.one_of(st.sampled_from("\r\n\x00\x1b\t \ud800a"), st.characters()), max_size=30))
 def test_normalising_twice_is_normalising_once(text: str) -> None:
     """What was stored can be stored again, and could be sent anywhere."""
