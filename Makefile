@@ -5,7 +5,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench bench-recall install uninstall clean
+.PHONY: help demo test lint docs bench bench-recall install uninstall clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -21,6 +21,7 @@ help:
 	@echo 'make install    the `roamkb` command and the rule that agents read, for this user'
 	@echo 'make uninstall  take both away, and name what stays; PURGE=1 takes all but notes and logs'
 	@echo 'make lint       format, style, types, layers'
+	@echo 'make docs       write the generated parts of docs/'
 	@echo 'make bench      figures: reading, searching, starting; KB=/your/notes measures yours'
 	@echo 'make bench-recall SETS="DIR..."  how well search finds, on question sets in BEIR form'
 	@echo 'make clean      remove what the others made in this folder'
@@ -55,6 +56,9 @@ lint: $(VENV)/.ready-test
 	$(VENV)/bin/mypy
 	$(VENV)/bin/lint-imports
 	@if command -v shellcheck >/dev/null; then shellcheck .ci/* fixtures/*.sh; fi
+
+docs: $(VENV)/.ready-test
+	$(VENV)/bin/python docs/generate.py
 
 bench: $(VENV)/.ready-test
 	$(VENV)/bin/python tests/benchmarks/ratios.py $(if $(KB),--kb '$(KB)')

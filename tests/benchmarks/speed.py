@@ -100,7 +100,8 @@ def own_words() -> list[str]:
     """Return the words of this program's documents and source, frequent ones first."""
     counts: dict[str, int] = {}
     for path in [
-        ROOT / "README.md",
+        *sorted(ROOT.glob("*.md")),
+        *sorted((ROOT / "docs").glob("*.md")),
         *sorted((ROOT / "roamkb").rglob("*.py")),
         *sorted((ROOT / "rules").rglob("*.md")),
     ]:

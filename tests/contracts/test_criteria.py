@@ -1,4 +1,4 @@
-"""The map says of each criterion of document 004 which test meets it, and each of those tests is there."""
+"""The page on conformance says of each criterion of document 004 which test meets it, and each of those tests is there."""
 
 import re
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parents[1]
-TABLE = (TESTS.parent / "roamkb" / "README.md").read_text().partition("## Document 004")[2]
+TABLE = (TESTS.parent / "docs" / "conformance.md").read_text().partition("## Document 004")[2]
 ROWS = dict(re.findall(r"^\| ([^|`]+?) \| (.+) \|$", TABLE, re.MULTILINE))
 NAMED = sorted(set(re.findall(r"`([\w/]+\.py)::(\w+)`", TABLE)))
 

@@ -72,7 +72,7 @@ def test_make_alone_lists_what_it_can_do(home: Path) -> None:
     """A newcomer who types `make` gets help, and nothing happens."""
     done = run("make", cwd=_ROOT, home=home)
     assert done.returncode == 0
-    for target in ("demo", "test", "install", "uninstall", "lint", "bench", "clean"):
+    for target in ("demo", "test", "install", "uninstall", "lint", "docs", "bench", "clean"):
         assert f"make {target}" in done.stdout
 
 

@@ -439,7 +439,7 @@ def test_the_plugin_is_valid_and_all_of_it_works(claude: Claude) -> None:
 
 
 def test_every_tool_of_the_server_is_called(claude: Claude) -> None:
-    """Added as the README says; at work it refuses to write, wherever the file would be."""
+    """Added as docs/mcp.md says; at work it refuses to write, wherever the file would be."""
     made = claude.machine
     made.roamkb("learn", "Cursor pagination beats offsets on the bookings table")
     key = "learned-cursor-pagination-beats-offsets-on-the-bookings-table"

@@ -1,4 +1,4 @@
-"""A person's machine for a harness: a fresh HOME, roamkb as the README installs it, notes, three projects."""
+"""A person's machine for a harness: a fresh HOME, roamkb as docs/install.md says, notes, three projects."""
 
 import os
 import shutil
@@ -131,7 +131,7 @@ def make_machine(folder: Path, *install: str) -> Machine:
 
 
 def _install(made: Machine) -> None:
-    """Install this checkout with its MCP server, as `make install` and the line after it in the README do."""
+    """Install this checkout with its MCP server, as docs/install.md says of `make install` and extras."""
     network = {name: value for name, value in os.environ.items() if name.startswith(_FOR_PIP)}
     cache = os.environ.get("PIP_CACHE_DIR") or str(Path.home() / ".cache" / "pip")
     network["PIP_CACHE_DIR"] = cache

@@ -188,7 +188,7 @@ _CHANGES_ABOUT = (
 def test_read_only_mounts_keep_what_is_said_about_a_note_too(walled: Walled, line: str) -> None:
     """Landlock doesn't: it knows no right to change a mode or a time, and no content is lost."""
     if walled.way == LANDLOCK:
-        pytest.skip("Landlock has no right for metadata, as the README says")
+        pytest.skip("Landlock has no right for metadata, as docs/boundary.md says")
     before = walled.note.stat()
     assert walled.run(line, N=str(walled.note)).status
     after = walled.note.stat()
@@ -241,7 +241,7 @@ def _closed_by_links(walled: Walled) -> None:
 def test_a_link_that_leads_to_what_is_closed_stays(walled: Walled, line: str) -> None:
     """Else a command would put settings or notes of its own in the place of a human's who has links there."""
     if walled.way == BUBBLEWRAP:
-        pytest.skip("bubblewrap mounts nothing over a link, as the README says")
+        pytest.skip("bubblewrap mounts nothing over a link, as docs/boundary.md says")
     _closed_by_links(walled)
     home, note = walled.world.home, walled.note.read_bytes()
     assert 0 == walled.run("true").status
@@ -389,7 +389,7 @@ def test_a_broken_pipe_ends_the_command(walled: Walled) -> None:
 def test_a_signal_reaches_the_command(walled: Walled, number: signal.Signals, to_group: bool) -> None:
     """It may handle it; the status is its own."""
     if walled.way == BUBBLEWRAP:
-        pytest.skip("bubblewrap's own process dies of the signal first, as the README says")
+        pytest.skip("bubblewrap's own process dies of the signal first, as docs/boundary.md says")
     trap = "import signal, sys, time; signal.signal(int(sys.argv[1]), lambda *_: sys.exit(7)); print('on', flush=True); time.sleep(60)"
     process = walled.begun("python3", "-c", trap, str(int(number)))
     assert process.stdout

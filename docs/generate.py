@@ -1,0 +1,207 @@
+"""Write the parts of `docs/` that are made from the program: `make docs`, or `--check` to compare only."""
+
+import ast
+import difflib
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Final
+
+from roamkb.interfaces.http_routes import routes
+from roamkb.interfaces.mcp_tools import TOOLS
+from roamkb.interfaces.operations import OPERATIONS
+from roamkb.interfaces.operations import Operation
+from roamkb.interfaces.operations import Parameter
+from roamkb.interfaces.operations import Shape
+
+_DOCS: Final = Path(__file__).parent
+_ROOT: Final = _DOCS.parent
+
+#: Where a reader finds what a group of commands is for.
+_TOPICS: Final = {
+    "Knowledge base": "[Notes](notes.md) shows them at work.",
+    "Project's log": "[The log and the pipeline](log-and-pipeline.md) explains them.",
+    "Boundary and rule": "[Install](install.md) and [the boundary](boundary.md) explain them.",
+    "Looking after it": "[Notes](notes.md#tidy) and [the journal](boundary.md#the-journal) explain them.",
+    "Agents' doors": "[MCP](mcp.md) and [HTTP](http.md) explain them.",
+}
+
+
+def commands() -> str:
+    """Return every command with its parameters, grouped as the help groups them."""
+    return "\n".join(_command_lines())
+
+
+def _command_lines() -> Iterator[str]:
+    by_panel = sorted(OPERATIONS, key=lambda operation: list(_TOPICS).index(operation.panel))
+    for panel, operations in groupby(by_panel, key=lambda operation: operation.panel):
+        yield from (f"## {panel}", "", _TOPICS[panel], "")
+        for operation in operations:
+            yield from _operation_lines(operation)
+    yield from (
+        "## Run by harnesses",
+        "",
+        "[Hooks](hooks.md) and [the wall](boundary.md#the-wall) explain them.",
+        "",
+    )
+    for name in ("hook", "exec"):
+        # too hot a path for the table of operations: their help is a text of its own
+        command = [sys.executable, "-m", "roamkb", name, "--help"]
+        help = subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, check=True).stdout.rstrip()
+        yield from (f"### {name}", "", "```text", help, "```", "")
+
+
+def _operation_lines(operation: Operation) -> Iterator[str]:
+    yield from (f"### {operation.name}", "", operation.summary, "", "```sh", _usage(operation), "```", "")
+    if operation.parameters:
+        yield from ("| argument or option | meaning |", "|---|---|")
+        yield from (f"| {_spelling(p)} | {_meaning(p)} |" for p in operation.parameters)
+        yield ""
+    yield from (f"Example: `{operation.example}`", "")
+
+
+def _usage(operation: Operation) -> str:
+    arguments = [p for p in operation.parameters if not p.flags]
+    required = [f"{p.flags[0]} {p.metavar}" for p in operation.parameters if p.flags and p.required]
+    has_options = any(p.flags and not p.required for p in operation.parameters)
+    words = [_placeholder(p) if p.required else f"[{_placeholder(p)}]" for p in arguments]
+    return " ".join(["roamkb", operation.name, *["[OPTION]..."] * has_options, *required, *words])
+
+
+def _placeholder(parameter: Parameter) -> str:
+    return (parameter.metavar or parameter.name.upper()).strip("[]")
+
+
+def _spelling(parameter: Parameter) -> str:
+    if not parameter.flags:
+        return f"`{_cell(_placeholder(parameter))}`"
+    value = f" {parameter.metavar}" if parameter.metavar else ""
+    again = ", repeatable" if parameter.shape is Shape.TEXTS else ""
+    return f"`{_cell(parameter.flags[0] + value)}`{again}"
+
+
+def _meaning(parameter: Parameter) -> str:
+    # the spelling says it already
+    return _cell(parameter.help.replace(" (again for more)", ""))
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", r"\|")
+
+
+def tools() -> str:
+    """Return the MCP tools: which command each is, and what it takes."""
+    rows = [
+        f"| `{tool.name}` | {_tool_command(tool.operation, tool.fixed)} | {_names(tool.parameters)} |"
+        for tool in TOOLS
+    ]
+    return "\n".join(["| tool | is the command | takes |", "|---|---|---|", *rows])
+
+
+def _tool_command(operation: Operation | None, fixed: Mapping[str, str | bool]) -> str:
+    if operation is None:
+        return "see below"
+    return f"`{' '.join([operation.name, *map(str, fixed.values())])}`"
+
+
+def http_routes() -> str:
+    """Return the HTTP paths that are commands, and the parameters of each."""
+    rows = [
+        f"| `{'GET' if route.reads else 'POST'} /api/{route.operation.name}` | {_names(route.parameters)} |"
+        for route in routes()
+    ]
+    return "\n".join(["| path | takes |", "|---|---|", *rows])
+
+
+def _names(parameters: Sequence[Parameter]) -> str:
+    names = (f"**`{p.name}`**" if p.required else f"`{p.name}`" for p in parameters)
+    return ", ".join(names) or "nothing"
+
+
+def modules() -> str:
+    """Return the map of the packages: each module with the first line of its docstring."""
+    package = _ROOT / "roamkb"
+    folders = sorted({path.parent for path in package.rglob("*.py")}, key=_layer)
+    return "\n".join(line for folder in folders for line in _folder_lines(folder))
+
+
+def _layer(folder: Path) -> tuple[int, str]:
+    """Return where `folder` stands: by the layers that import-linter checks, the highest first."""
+    settings = tomllib.loads((_ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    contracts = settings["tool"]["importlinter"]["contracts"]
+    layers = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
+    name = ".".join(folder.relative_to(_ROOT).parts)
+    places = [index for index, layer in enumerate(layers) if f"{name}.".startswith(f"{layer}.")]
+    return (places[0] if places else -1, name)
+
+
+def _folder_lines(folder: Path) -> Iterator[str]:
+    name = folder.relative_to(_ROOT).as_posix()
+    yield from (f"### `{name}/`", "")
+    if purpose := _purpose(folder / "__init__.py"):
+        yield from (purpose, "")
+    yield from ("| module | purpose |", "|---|---|")
+    for path in sorted(folder.glob("*.py")):
+        if path.name != "__init__.py":
+            yield f"| `{path.stem}` | {_cell(_purpose(path))} |"
+    yield ""
+
+
+def _purpose(path: Path) -> str:
+    if not path.exists():
+        return ""
+    docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    line = docstring.partition("\n")[0]
+    # a sentence that the first line doesn't end goes on below
+    return line if line.endswith(".") else " ".join(docstring.partition("\n\n")[0].split())
+
+
+_PARTS: Final[dict[str, tuple[str, Callable[[], str]]]] = {
+    "commands": ("commands.md", commands),
+    "tools": ("mcp.md", tools),
+    "routes": ("http.md", http_routes),
+    "modules": ("architecture.md", modules),
+}
+
+
+def _with_block(page: str, name: str, text: str) -> str:
+    """Return `page` with `text` in its generated block of that name."""
+    start, end = f"<!-- generated: {name} -->\n", "<!-- end -->"
+    before, _, rest = page.partition(start)
+    _, found, after = rest.partition(end)
+    if not found:
+        sys.exit(f"there is no block {start.strip()}")
+    return f"{before}{start}\n{text.strip()}\n\n{end}{after}"
+
+
+def main() -> int:
+    """Write each generated part, or say which differ; return the exit status."""
+    is_check = sys.argv[1:] == ["--check"]
+    status = 0
+    for name, (file, make) in _PARTS.items():
+        path = _DOCS / file
+        before = path.read_text(encoding="utf-8")
+        after = _with_block(before, name, make())
+        if after == before:
+            continue
+        if is_check:
+            status = 1
+            sys.stdout.writelines(
+                difflib.unified_diff(
+                    before.splitlines(True), after.splitlines(True), file, "what `make docs` writes"
+                )
+            )
+        else:
+            path.write_text(after, encoding="utf-8")
+            print(f"write {path}")
+    return status
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
