@@ -108,7 +108,7 @@ def init(
 ) -> Initialised:
     """Make the log of the project at `root`, as far as it is missing.
 
-    What a log says that came with the project is put before agents from then on (design section 8), as
+    What a log says that came with the project is put before agents from then on (docs/architecture.md), as
     somebody else's word (D25). So no agent takes it, `led_by` saying by what one is known to run this; and
     who sits at a terminal is asked by `ask`, unless they said `yes`. A script without either is its owner's.
 

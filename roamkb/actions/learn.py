@@ -33,7 +33,7 @@ from roamkb.core.text import shown
 from roamkb.storage.log import Contents
 from roamkb.storage.log import Log
 
-#: What a person would call the same (design section 9).
+#: What a person would call the same (docs/architecture.md).
 ALIKE = 0.80
 
 

@@ -52,7 +52,7 @@ from roamkb.storage.log import Log
 #: A title's worth; a longer statement has its first sentence as title, and itself as text.
 _TITLE = 120
 _FIRST = re.compile(r".+?(?:[.!?](?=\s)|;\s|\Z)", re.DOTALL)
-#: What an import calls the same (design section 9), and another wording of it is.
+#: What an import calls the same (docs/architecture.md), and another wording of it is.
 _NEARLY: Final = 0.70
 #: Related nodes that a new one links to.
 _LINKS = 3

@@ -45,7 +45,7 @@ from roamkb.storage.lookup import candidate
 from roamkb.storage.lookup import get_node
 from roamkb.storage.nodes import Notes
 
-#: As on `learn` (design section 9): a person would call these the same.
+#: As on `learn` (docs/architecture.md): a person would call these the same.
 ALIKE = 0.80
 #: Shorter bodies say too little to be compared with others.
 _COMPARABLE = 40

@@ -1,7 +1,7 @@
 """Who may write to the knowledge base: the judgement, and the only maker of permits.
 
 `storage/places` gathers what the disk says of a folder; here it is judged, in the order
-of design section 4: denial, doubt, leave, and unknown for everything else. Nothing here
+of docs/boundary.md: denial, doubt, leave, and unknown for everything else. Nothing here
 asks the disk, and nothing is inferred from names, remotes or content.
 """
 

@@ -1,4 +1,4 @@
-"""How far a learning is trusted: every number of it, in whole hundredths (design section 9).
+"""How far a learning is trusted: every number of it, in whole hundredths (docs/architecture.md).
 
 Limits are inclusive: 0.7 + 0.1 is 0.7999… in floats, and one source's own test scores
 exactly its limit. The number orders and gates; it never deletes anything.

@@ -1,7 +1,7 @@
 """What can go wrong, in words for the user.
 
 One root, `RoamkbError`. A `raise` line holds facts; the class holds the words, the
-exit status and the code that `--json` shows (design section 10).
+exit status and the code that `--json` shows (docs/json.md).
 """
 
 from collections.abc import Sequence
@@ -181,7 +181,7 @@ class NameTaken(DiskError):
 
 
 class Refused(RoamkbError):
-    """The project may not write to the knowledge base, or to a looser project's log (design section 4)."""
+    """The project may not write to the knowledge base, or to a looser project's log (docs/boundary.md)."""
 
     exit_code = 3
     code = "refused"

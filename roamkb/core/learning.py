@@ -1,4 +1,4 @@
-"""One learning as it was first said: a line of a project's `knowledge.jsonl` (design section 8).
+"""One learning as it was first said: a line of a project's `knowledge.jsonl` (docs/log-and-pipeline.md).
 
 The log is append-only, so a learning never changes; what happens to it afterwards is in
 the ledger, and `core/ledger` folds the two into what counts today.
@@ -125,7 +125,7 @@ def nearest_type(word: str) -> str:
 
 
 def identity(type: str, content: str) -> str:
-    """Return the id of a line without one: the SHA-256 of type and content (design section 8)."""
+    """Return the id of a line without one: the SHA-256 of type and content (docs/log-and-pipeline.md)."""
     return hashlib.sha256(f"{type}\0{content}".encode("utf-8", "surrogatepass")).hexdigest()
 
 

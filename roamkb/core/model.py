@@ -1,4 +1,4 @@
-"""The words of the product as values (design sections 2 and 10)."""
+"""The words of the product as values (docs/glossary.md and docs/json.md)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Which files are notes, and what a new one is called (design section 13)."""
+"""Which files are notes, and what a new one is called (docs/architecture.md)."""
 
 import re
 import unicodedata

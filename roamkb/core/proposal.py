@@ -1,7 +1,7 @@
 """What would be changed, for somebody to look at first: its digest stands for all that it was built from.
 
 Who approves names the digest. Applying builds the proposal once more and compares, so that
-nothing is done that nobody saw (design section 3).
+nothing is done that nobody saw (docs/architecture.md).
 """
 
 import hashlib

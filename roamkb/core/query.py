@@ -1,4 +1,4 @@
-"""What a search asks for: words, phrases and filters; no text is a syntax error (design section 7)."""
+"""What a search asks for: words, phrases and filters; no text is a syntax error (docs/architecture.md)."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Which of the things that a query found comes first (design section 7).
+"""Which of the things that a query found comes first (docs/architecture.md).
 
 SQLite finds and weighs them by BM25 (Robertson and Zaragoza, "The Probabilistic Relevance
 Framework", 2009); what it can't know is added here: pairs of words, names that say all

@@ -1,7 +1,7 @@
 """Which learnings answer, and in which order: the search's ranking, and what became of each since.
 
 A better match beats a better standing, within reason: what was reviewed comes first among
-equals, what was replaced comes last, and doubt lowers (design sections 8 and 9, D8).
+equals, what was replaced comes last, and doubt lowers (docs/architecture.md, D8).
 """
 
 from bisect import insort

@@ -1,4 +1,4 @@
-"""The log and the ledger folded into today's state (design section 8).
+"""The log and the ledger folded into today's state (docs/architecture.md).
 
 Replay sorts events by id, drops repeated ids and ignores what it doesn't know, so that any
 order, doubling or union merge of the same lines gives the same state.

@@ -3,7 +3,7 @@
 A form is what an issuer gives to what it hands out (`core/secret_formats.py`); a place is a name, an option,
 a header or a URL (`core/secret_places.py`), and how random a value is decides there. What is certain is
 refused; what is likely is worth a warning, and a random word by itself no more than that, since ordinary
-notes are full of digests (design section 13).
+notes are full of digests (docs/architecture.md).
 """
 
 import re

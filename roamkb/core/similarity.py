@@ -1,4 +1,4 @@
-"""Do two texts say the same? A measure, and a guard that knows when not to believe it (design section 9).
+"""Do two texts say the same? A measure, and a guard that knows when not to believe it (docs/architecture.md).
 
 Similarity alone never merges: word overlap calls "enable" and "disable", 30 and 300, or
 one name and another duplicates. The guard refuses where numbers differ, one side alone

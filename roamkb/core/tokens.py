@@ -2,7 +2,7 @@
 
 Case and accents are folded; an identifier is found whole and by its parts; Chinese,
 Japanese, Korean and Thai, which put no blanks between words, by overlapping pairs of
-letters (design section 7). A vowel sign is a part of its word.
+letters (docs/architecture.md). A vowel sign is a part of its word.
 """
 
 import re

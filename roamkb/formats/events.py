@@ -1,4 +1,6 @@
-"""Lines of `knowledge.jsonl` and `ledger.jsonl`, read forgivingly and written strictly (design section 8).
+"""Lines of `knowledge.jsonl` and `ledger.jsonl`, read forgivingly and written strictly.
+
+docs/log-and-pipeline.md lists their fields and events.
 
 What other tools write is read as well: a `ts` of any form, a line that is a JSON string
 holding JSON, unknown keys, a line glued to a torn one. What can't be read is told with its

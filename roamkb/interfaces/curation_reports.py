@@ -1,4 +1,4 @@
-"""What looking after a project's log found and did, as text and as JSON (design section 10)."""
+"""What looking after a project's log found and did, as text and as JSON (docs/json.md)."""
 
 import json
 from collections.abc import Iterator

@@ -52,7 +52,7 @@ class Unwelcome(Exception):
 
     @property
     def json(self) -> str:
-        """What is answered, in the form of every error (design section 10)."""
+        """What is answered, in the form of every error (docs/json.md)."""
         return dumps(
             {"schema": SCHEMA, "error": {"code": self.code, "message": self.message, "hint": self.hint}}
         )

@@ -1,4 +1,4 @@
-"""What the operations of a project's log found and did, as text and as JSON (design section 10)."""
+"""What the operations of a project's log found and did, as text and as JSON (docs/json.md)."""
 
 import secrets
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What is said of nodes, one or many, as text and as JSON (design section 10)."""
+"""What is said of nodes, one or many, as text and as JSON (docs/json.md)."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is known against errors, as text and as JSON (design section 10)."""
+"""What is known against errors, as text and as JSON (docs/json.md)."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Results as text and as JSON (design section 10). What is shown is cleaned; what is stored never is."""
+"""Results as text and as JSON (docs/json.md). What is shown is cleaned; what is stored never is."""
 
 import json
 import re

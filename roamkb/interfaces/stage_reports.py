@@ -1,4 +1,4 @@
-"""What templates, bundles and snapshots hold and did, as text and as JSON (design section 10)."""
+"""What templates, bundles and snapshots hold and did, as text and as JSON (docs/json.md)."""
 
 from collections.abc import Iterable
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
 """Every file is opened here: read whole, created once, changed only while it is what was read.
 
 A new file has no name until all its bytes are on the disk, and nothing says "done" before
-the folder is, too (design section 13). Readers and syncers never see a part of a note.
+the folder is, too (docs/architecture.md). Readers and syncers never see a part of a note.
 """
 
 import contextlib

@@ -2,7 +2,7 @@
 
 Changed means different, not newer: syncers set times back and clocks do, too. A file that
 was written to in the last moments may change again under the same stat, and one that is
-missing or empty may be half-way through a save (design section 13).
+missing or empty may be half-way through a save (docs/architecture.md).
 """
 
 import math

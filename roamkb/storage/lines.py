@@ -1,4 +1,4 @@
-"""Files of lines that only grow: read as they are, added to by one durable write (design section 13).
+"""Files of lines that only grow: read as they are, added to by one durable write (docs/architecture.md).
 
 They lie in a project's tree, which may be somebody else's repository, so no link is followed.
 """

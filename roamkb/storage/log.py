@@ -1,8 +1,8 @@
 """A project's log on the disk: two append-only files, an archive, and local state beside them.
 
 One `write()` of one line on an `O_APPEND` descriptor, under a lock that isn't on the file
-itself, then fsync; never truncated, never rewritten but by rotation (design sections 8 and
-13). The folder may come from somebody else's repository, so no link in it is followed.
+itself, then fsync; never truncated, never rewritten but by rotation (docs/architecture.md).
+The folder may come from somebody else's repository, so no link in it is followed.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""What was shown to whom: local records that a later outcome can refer to (design section 2)."""
+"""What was shown to whom: local records that a later outcome can refer to (docs/glossary.md)."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What lies in a knowledge base: its notes, and what only looks like one (design section 13)."""
+"""What lies in a knowledge base: its notes, and what only looks like one (docs/architecture.md)."""
 
 import os
 from collections import deque

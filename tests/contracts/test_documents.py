@@ -132,6 +132,49 @@ def test_the_proposal_on_the_page_is_taken(run_line: RunLine) -> None:
     )
 
 
+def test_the_lines_of_a_log_have_the_fields_and_events_that_the_page_lists(
+    example_home: Path, run_line: RunLine
+) -> None:
+    """What is written is listed; more is read."""
+    said = "'Invoices are numbered by year' --type gotcha"
+    key = "gotcha-invoices-are-numbered-by-year"
+    for line in (
+        "init",
+        f"learn {said} --task t-1 --session s-1 --agent a --tag x --category bug_fix --action CREATE --file 'a/*.py'",
+        f"learn {said} --task t-2",
+        "learn 'Invoices are numbered by month' --type gotcha",
+        f"verify {key} --accuracy 0.9 --relevance 0.9 --specificity 0.9",
+        f"pin {key}",
+        f"prefer {key}",
+        "task start t-1 --title 'Number invoices'",
+        "remedy record --error 'ValueError: x' --technique 'Do y' --outcome success",
+        f"template create numbering --task-type numbers --learning {key}",
+        "undo $(grep pinned .roamkb/ledger.jsonl | cut -d '\"' -f 4)",
+        f"learn 'Invoices are numbered by day' --type gotcha --supersedes {key}",
+    ):
+        done = run_line(f"roamkb {line}", "code/lantern")
+        assert 0 == done.returncode, done.stdout
+    listed = set(re.findall(r"`(\w+)`", _TEXTS["docs/log-and-pipeline.md"].partition("### Lines")[2]))
+    log, ledger = (
+        [json.loads(line) for line in (example_home / "code/lantern/.roamkb" / name).read_text().splitlines()]
+        for name in ("knowledge.jsonl", "ledger.jsonl")
+    )
+    happened = {event["event"] for event in ledger}
+    assert set() == {field for line in log for field in line} - listed
+    assert set() == happened - listed
+    assert {
+        "repeated",
+        "superseded",
+        "judged",
+        "pinned",
+        "preferred",
+        "task",
+        "attempted",
+        "templated",
+        "undone",
+    } <= happened
+
+
 @pytest.mark.parametrize("page", pages_with("toml"))
 def test_the_snippets_of_settings_are_toml(page: str) -> None:
     """Codex reads its settings strictly."""

@@ -1,7 +1,7 @@
 """An agent's node as the text of a file, and the two lines that a later node adds to it.
 
 What real org-roam makes of the text is what was meant: one node at level 0 with this id,
-title, tags, aliases, refs and links, whatever the words hold (design sections 5 and 13).
+title, tags, aliases, refs and links, whatever the words hold (docs/architecture.md).
 """
 
 import re
