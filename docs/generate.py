@@ -13,6 +13,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
+from roamkb.interfaces.http_routes import Route
 from roamkb.interfaces.http_routes import routes
 from roamkb.interfaces.mcp_tools import TOOLS
 from roamkb.interfaces.operations import OPERATIONS
@@ -113,15 +114,29 @@ def _tool_command(operation: Operation | None, fixed: Mapping[str, str | bool]) 
 def http_routes() -> str:
     """Return the HTTP paths that are commands, and the parameters of each."""
     rows = [
-        f"| `{'GET' if route.reads else 'POST'} /api/{route.operation.name}` | {_names(route.parameters)} |"
+        f"| `{'GET' if route.reads else 'POST'} /api/{route.operation.name}` | {_taken(route)} |"
         for route in routes()
     ]
     return "\n".join(["| path | takes |", "|---|---|", *rows])
 
 
+def _taken(route: Route) -> str:
+    names = [_name(p) + _choice(route.choices.get(p.name, ())) for p in route.parameters]
+    known = {p.name for p in route.parameters}
+    pages = [f"`{name}`" for name in ("limit", "offset") if route.pages and name not in known]
+    return ", ".join(names + pages) or "nothing"
+
+
+def _choice(values: Sequence[str]) -> str:
+    return f" (only {', '.join(f'`{value}`' for value in values)})" if values else ""
+
+
+def _name(parameter: Parameter) -> str:
+    return f"**`{parameter.name}`**" if parameter.required else f"`{parameter.name}`"
+
+
 def _names(parameters: Sequence[Parameter]) -> str:
-    names = (f"**`{p.name}`**" if p.required else f"`{p.name}`" for p in parameters)
-    return ", ".join(names) or "nothing"
+    return ", ".join(map(_name, parameters)) or "nothing"
 
 
 def modules() -> str:
