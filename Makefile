@@ -5,7 +5,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint docs bench bench-recall install uninstall clean
+.PHONY: help demo test unit format types lint docs bench bench-recall install uninstall clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -20,7 +20,10 @@ help:
 	@echo 'make test       run the whole suite'
 	@echo 'make install    the `roamkb` command and the rule that agents read, for this user'
 	@echo 'make uninstall  take both away, and name what stays; PURGE=1 takes all but notes and logs'
-	@echo 'make lint       format, style, types, layers'
+	@echo 'make unit       the tests of what opens no file, in less than a minute'
+	@echo 'make lint       format, style, types, layers; nothing is changed'
+	@echo 'make format     lay out the code, and mend what the linter can'
+	@echo 'make types      the types alone'
 	@echo 'make docs       write the generated parts of docs/'
 	@echo 'make bench      figures: reading, searching, starting; KB=/your/notes measures yours'
 	@echo 'make bench-recall SETS="DIR..."  how well search finds, on question sets in BEIR form'
@@ -49,6 +52,16 @@ demo: $(VENV)/.ready
 test: $(VENV)/.ready-test
 	@.ci/programs
 	$(VENV)/bin/python -m pytest -n auto --dist worksteal -rs
+
+unit: $(VENV)/.ready-test
+	ROAMKB_TEST_QUICK=1 $(VENV)/bin/python -m pytest -q -m 'not slow' tests/core tests/formats
+
+format: $(VENV)/.ready-test
+	$(VENV)/bin/ruff check --fix .
+	$(VENV)/bin/ruff format .
+
+types: $(VENV)/.ready-test
+	$(VENV)/bin/mypy
 
 lint: $(VENV)/.ready-test
 	$(VENV)/bin/ruff format --check .
