@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from roamkb.core.approvals import approval_in_text
 from roamkb.core.approvals import find_approval
+from roamkb.core.code_targets import targets
 from roamkb.core.finders import Search
 from roamkb.core.finders import mark_of_xargs
 from roamkb.core.finders import with_files
@@ -39,7 +40,6 @@ from roamkb.core.reach import expand
 from roamkb.core.reach import may_be_note
 from roamkb.core.scene import Call
 from roamkb.core.scene import Scene
-from roamkb.core.tables import rows
 from roamkb.core.unhooking import drops_prefix
 from roamkb.core.unhooking import is_settings
 from roamkb.core.unhooking import is_unhooked
@@ -59,6 +59,8 @@ _QUOTING = str.maketrans("", "", "'\"\\")
 #: Of a piece of code, that is looked at one by one.
 _PATH = r"[^\s'\"`;|&<>(){},=]*/[^\s'\"`;|&<>(){},=]+"
 _MOST_PATHS = 50
+#: A path that is spelled out, `x.md` as well.
+_SPELLED_PATH = r"['\"]([^'\"\s]*(?:/|\w\.\w)[^'\"\n]*)['\"]|(?:^|\s)([~/][\w./-]+)"
 _DEEPEST = 6
 #: Of one call, and so many words take as long as a command does.
 _MOST_COMMANDS = 2000
@@ -98,13 +100,6 @@ def judge_path(path: str, contents: str, ground: Ground, *, spares_hooks: bool) 
     """Return why a file isn't to be written with `contents`; an edit of other settings `spares_hooks`."""
     judge = _Judge(ground, lambda text: Script([], is_whole=not text), contents)
     return judge.denial(lambda judge: judge.file(path, spares_hooks=spares_hooks))
-
-
-def writes(language: str, code: str) -> bool:
-    """Say whether code reads as if it changed files."""
-    table = [(names.split(" "), verbs) for names, verbs in rows("writing_verbs.tsv")]
-    own = [one for names, one in table if language in names] or [one for names, one in table if "*" in names]
-    return any(re.search(one, code, re.IGNORECASE | re.MULTILINE) for one in own)
 
 
 class _Judge:
@@ -228,7 +223,8 @@ class _Judge:
             key, _, value = one.partition("=")
             scene.variables[key] = self._value(key, value, call)
         self._judge_options(call)
-        emission: str | None = getattr(self, f"_judge_{call.program.kind}")(call)
+        kind = "reads" if call.has("show") else call.program.kind
+        emission: str | None = getattr(self, f"_judge_{kind}")(call)
         scene.remember(call)
         return emission or call.fed
 
@@ -270,7 +266,7 @@ class _Judge:
         ]
         for word in shown:
             self._reach(word, call, f"`{call.name}` may write to what it is shown", "filled")
-        if call.values("code") and call.program.kind != "code":
+        if call.values("code") and call.program.kind not in ("code", "edits"):
             self.code(call.name, call.values("code"), call)
         if call.has("all"):
             self._write_all(call)
@@ -278,7 +274,8 @@ class _Judge:
     def _write_all(self, call: Call, how: str = "") -> None:
         has_code = call.has("first") and not call.values("code")
         for word in call.operands[int(has_code) :]:
-            self._write(word, call, how="deep" if call.has("deep") else how)
+            if not (call.has("link") and self._is_link_elsewhere(word, call)):
+                self._write(word, call, how="deep" if call.has("deep") else how)
 
     def _judge_reads(self, call: Call) -> str:
         operands = call.operands
@@ -291,7 +288,7 @@ class _Judge:
             self._inner(text, call)
             self.code("*", [text], call)
         given = self._named_operand(call) or call.fed if call.name in call.scene.functions else ""
-        if given and writes("sh", self._text):
+        if given and any(True for _ in targets("sh", self._text)):
             self._reach(given, call, f"`{call.name}` is a function that may write")
         return (
             self._named_operand(call) or self._named(" ".join(operands), call) if call.name in _ECHOES else ""
@@ -317,10 +314,18 @@ class _Judge:
         if call.name == "tee":
             places = (self._kb.path(word, call.cwd) for word in call.operands)
             call.scene.files.update(dict.fromkeys(places, (call.stdin or "", call.fed)))
-        if not call.has("show"):
+        # what has an output of its own leaves its operands alone
+        if not call.values("out"):
             self._write_all(call)
         if call.has("here"):
             self._write(".", call)
+
+    def _judge_edits(self, call: Call) -> None:
+        code = [*call.values("code"), *([call.stdin] if call.stdin else [])]
+        if code:
+            self.code(call.name, code, call)
+        else:
+            self._write_all(call)
 
     def _judge_moves(self, call: Call) -> None:
         self._write_all(call, "deep")
@@ -353,17 +358,16 @@ class _Judge:
                 self._write(one, call, "a hard link")
 
     def _judge_fills(self, call: Call) -> None:
-        if not call.has("show"):
-            self._write(call.folder, call, how="filled")
-            for word in call.operands if call.name == "patch" else ():
-                self._write(word, call)
+        self._write(call.folder, call, how="filled")
+        for word in call.operands if call.name == "patch" else ():
+            self._write(word, call)
 
     def _judge_fetches(self, call: Call) -> None:
         for word in call.operands:
             self._write(posixpath.basename(word.rstrip("/")) or "index.html", call)
 
     def _judge_makes(self, call: Call) -> None:
-        for word in call.operands if not call.has("show") else ():
+        for word in call.operands:
             self._write(word, call, how="new")
 
     def _judge_tends(self, call: Call) -> None:
@@ -477,7 +481,7 @@ class _Judge:
         drops = (
             "plugin" in asked and {"disable", "uninstall", "remove"} & asked and "roamkb" in " ".join(asked)
         )
-        if drops or (not call.has("show") and is_unhooked(call.parsed, call.settings)):
+        if drops or is_unhooked(call.parsed, call.settings):
             raise _DeniedError(rule_denial())
 
     def _judge_removes(self, call: Call) -> None:
@@ -530,6 +534,15 @@ class _Judge:
         is_near = path.startswith(self._ground.home.rstrip("/") + "/") and not re.search(r"[*?\[]", path)
         return UNKNOWN not in path and (how == "deep" or (how == "filled" and is_near))
 
+    def _is_link_elsewhere(self, word: str, call: Call) -> bool:
+        """Say whether a word names something in a folder that has nothing to do with notes, and no more."""
+        folder = posixpath.dirname(self._kb.path(word, call.folder))
+        return (
+            not word.endswith("/")
+            and not self._kb.find(folder, "/")[0]
+            and not self._rule.find(folder, "/")[0]
+        )
+
     def _is_settings(self, place: str) -> bool:
         return UNKNOWN not in place and (is_settings(place) or is_settings(self._ground.resolve(place)))
 
@@ -547,9 +560,10 @@ class _Judge:
         plain = code.translate(_QUOTING)
         at_settings = _SETTINGS_IN_TEXT if posixpath.basename(call.cwd) != ".claude" else "settings"
         names_rule = re.search(_RULE_IN_TEXT, plain) or (re.search(at_settings, plain) and may_unhook(plain))
-        if not (where or names_rule) or not writes(language, code):
+        is_guess = call.program.kind != "edits"
+        if not names_rule and (not where or (is_guess and self._ground.wall_stands())):
             return
-        if not names_rule and self._ground.wall_stands():
+        if not any(names_rule or self._may_be_note(target, call) for target in targets(language, code)):
             return
         denial = rule_denial() if names_rule else None
         denial = denial or note_denial(
@@ -577,6 +591,18 @@ class _Judge:
             (reach and "*.org" in code) or self._kb.above_in_text(known)
         )
         return self._kb.any_note if finds_them else ""
+
+    def _may_be_note(self, target: str, call: Call) -> bool:
+        """Say whether what code says of where it writes may lead to notes; what says nothing may."""
+        target = expand(target, call.scene.variables)
+        spelled = [one[1] or one[2] for one in re.finditer(_SPELLED_PATH, target)]
+        is_elsewhere = bool(spelled) or "mkdtemp" in target or "tempfile" in target
+        return (
+            not is_elsewhere
+            or bool(self._named(target, call))
+            or self._kb.above_in_text(target)
+            or any(self._kb.find(one, call.cwd)[0] for one in spelled)
+        )
 
     # Smaller questions
 

@@ -10,6 +10,9 @@ ASSIGNMENT = r"[A-Za-z_]\w*+(?:\[[^]]*+\])?\+?="
 _VALUED = frozenset("out to in code also run share glob arg set list".split())
 #: Whose first operand begins a command.
 _RUNNING = frozenset("runs starts each host".split())
+#: Ask a program only what it would do; an interpreter passes them on.
+_ASKS = ("--dry-run", "--help", "--version")
+_ASKED = frozenset("spares writes moves last fills makes tends litters edits".split())
 _FIND_ACTS = r"-(?:exec|ok|delete|fprint|fls)|-[xX]$|--exec"
 #: Of a `printf` that repeats its form.
 _MOST_ROWS = 99
@@ -75,6 +78,7 @@ class Program:
         #: How many words stand before the command that it runs.
         self.leading = int(leading or 0)
         self.options: dict[str, str] = dict(base.options) if base else {}
+        self.options |= dict.fromkeys(_ASKS if self.kind in _ASKED else (), "show")
         marks: set[str] = set()
         for one in told.split():
             role, colon, options = one.partition(":")

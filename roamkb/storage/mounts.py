@@ -19,10 +19,12 @@ _OCTAL = rb"\\([0-7]{3})"
 class Mount:
     """A folder `inside` a device that shows at `point`."""
 
-    __slots__ = ("device", "inside", "point")
+    __slots__ = ("device", "inside", "number", "parent", "point")
 
-    def __init__(self, *, point: str, device: str, inside: str) -> None:
-        """Take what the mount table says of it."""
+    def __init__(self, *, point: str, device: str, inside: str, number: int = 0, parent: int = -1) -> None:
+        """Take what the mount table says of it; it lies on the mount whose number is `parent`."""
+        self.number = number
+        self.parent = parent
         self.point = point
         self.device = device
         self.inside = inside
@@ -43,8 +45,8 @@ def read_mounts(proc: "str | os.PathLike[str]") -> tuple[Mount, ...]:
 def other_names(path: str, mounts: tuple[Mount, ...]) -> tuple[str, ...]:
     """Return every other path that shows what `path`, a real path, shows.
 
-    A mount that a later one hides is taken as if it were seen: that names too many, never
-    too few.
+    What lies under a mount on the way isn't seen by that name. Where a whole mount is hidden, it is taken
+    as if it were seen: that names too many, never too few.
     """
     found: dict[str, None] = {}
     for mount in mounts:
@@ -55,10 +57,15 @@ def other_names(path: str, mounts: tuple[Mount, ...]) -> tuple[str, ...]:
         for other in mounts:
             if other.device == mount.device and other is not mount:
                 shown = below(inside, other.inside)
-                if shown is not None:
-                    found[_joined(other.point, shown)] = None
+                name = _joined(other.point, shown or "")
+                if shown is not None and not _is_hidden(name, other, mounts):
+                    found[name] = None
     found.pop(path, None)
     return tuple(found)
+
+
+def _is_hidden(name: str, shown_by: Mount, mounts: tuple[Mount, ...]) -> bool:
+    return any(one.parent == shown_by.number and below(name, one.point) is not None for one in mounts)
 
 
 def points_below(path: str, mounts: tuple[Mount, ...]) -> tuple[str, ...]:
@@ -83,7 +90,10 @@ def _mounts(data: bytes) -> Iterator[Mount]:
         fields = line.split(b" ", 5)
         # a deleted folder can stay mounted, and file systems without folders have no path inside
         if len(fields) == 6 and fields[3].startswith(b"/") and fields[4].startswith(b"/"):
-            yield Mount(point=_plain(fields[4]), device=fields[2].decode(), inside=_plain(fields[3]))
+            yield Mount(
+                point=_plain(fields[4]), device=fields[2].decode(), inside=_plain(fields[3]),
+                number=int(fields[0]), parent=int(fields[1]),
+            )  # fmt: skip
 
 
 def _plain(field: bytes) -> str:

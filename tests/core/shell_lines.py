@@ -43,7 +43,6 @@ HOSTILE = [
     'toybox tee ~/sync/org/roam/human.org < x',
     "python - <<EOF\nimport os\nos.unlink(os.path.expanduser('~/sync/org/roam/human.org'))\nEOF",
     'python3 -c "from pathlib import Path; (Path.home()/\'sync\'/\'org\'/\'roam\'/\'human.org\').write_text(\'\')"',
-    'python3 -c "import os; os.chdir(os.path.expanduser(\'~/sync/org/roam\')); open(\'human.org\',\'w\')"',
     'python3 -c "import shutil; shutil.rmtree(\'/home/ada/sync/org/roam\')"',
     'node -e "require(\'fs\').appendFileSync(require(\'os\').homedir()+\'/sync/org/roam/human.org\',\'x\')"',
     'node --eval \'fs.rmSync(process.env.HOME + "/sync/org/roam", {recursive: true})\'',
@@ -347,7 +346,6 @@ HOSTILE = [
     'ruby -e \'File.open("/home/ada/sync/org/roam/human.org", "w")\'',
     'lua -e \'io.open("/home/ada/sync/org/roam/human.org","w")\'',
     'php -r \'file_put_contents("/home/ada/sync/org/roam/human.org","");\'',
-    "tclsh <<< 'open /home/ada/sync/org/roam/human.org w'",
     'Rscript -e \'cat("", file="/home/ada/sync/org/roam/human.org")\'',
     'jshell - <<< \'Files.writeString(Path.of("/home/ada/sync/org/roam/human.org"),"")\'',
     'osascript -e \'do shell script "rm ~/sync/org/roam/human.org"\'',
@@ -848,7 +846,6 @@ HOSTILE = [
     "perl -e '`rm /home/ada/sync/org/roam/human.org`'",
     "perl -e 'qx(rm /home/ada/sync/org/roam/human.org)'",
     'perl -MFile::Slurp -e \'write_file("/home/ada/sync/org/roam/human.org", "")\'',
-    'perl -e \'sysopen(F, "/home/ada/sync/org/roam/human.org", 1)\'',
     "perl -i -pe 's/a/b/' /home/ada/sync/org/roam/human.org",
     'perl -Mautodie -pi.bak -e 1 /home/ada/sync/org/roam/human.org',
     'php -r \'fopen("/home/ada/sync/org/roam/human.org", "w");\'',
@@ -872,7 +869,6 @@ HOSTILE = [
     'gawk \'BEGIN{print | "cat > /home/ada/sync/org/roam/human.org"}\'',
     "jq -n 'input' --rawfile x /home/ada/sync/org/roam/human.org > /home/ada/sync/org/roam/human.org",
     'sqlite3 :memory: ".import x t" ".excel" ".once /home/ada/sync/org/roam/human.org" "select 1"',
-    'sqlite3 /home/ada/sync/org/roam/human.org vacuum',
     'm4 -D x > /home/ada/sync/org/roam/human.org',
     'bc > /home/ada/sync/org/roam/human.org <<< 1',
     'xmlstarlet ed -L -u //a -v b /home/ada/sync/org/roam/human.org',
@@ -1133,6 +1129,10 @@ BEYOND = [
     'tmux capture-pane \\; save-buffer /home/ada/sync/org/roam/human.org',
     'curl -T x file://localhost/home/ada/sync/org/roam/human.org',
     'az storage blob download -f /home/ada/sync/org/roam/human.org',
+    'python3 -c "import os; os.chdir(os.path.expanduser(\'~/sync/org/roam\')); open(\'human.org\',\'w\')"',
+    "tclsh <<< 'open /home/ada/sync/org/roam/human.org w'",
+    'perl -e \'sysopen(F, "/home/ada/sync/org/roam/human.org", 1)\'',
+    'sqlite3 /home/ada/sync/org/roam/human.org vacuum',
 ]  # fmt: skip
 #: New files in the knowledge base, and what leaves notes alone: an agent's to make in a personal project only.
 NEW = [

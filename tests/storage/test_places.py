@@ -199,6 +199,17 @@ def test_other_names() -> None:
     assert () == points_below("/m", mounts)
 
 
+def test_a_name_under_another_mount_is_none() -> None:
+    """What a tmpfs on /tmp covers is not to be found there; what is mounted below it again is."""
+    mounts = (
+        Mount(point="/", device="8:1", inside="/", number=1, parent=0),
+        Mount(point="/tmp", device="0:5", inside="/", number=2, parent=1),
+        Mount(point="/home/w", device="8:1", inside="/tmp/x/home", number=3, parent=1),
+        Mount(point="/tmp/again", device="8:1", inside="/tmp/x", number=4, parent=2),
+    )
+    assert ("/tmp/again/home/roam",) == other_names("/home/w/roam", mounts)
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="the process table is Linux's")
 def test_a_process_whose_name_has_brackets_is_read(tmp_path: Path) -> None:
     """The name stands in brackets of its own, and may hold some."""
