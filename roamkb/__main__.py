@@ -32,10 +32,7 @@ def main() -> int:
         print(_HOOK_HELP)
         return 0
     if sys.argv[1:2] == ["hook"]:
-        # it runs at every step of an agent's, and the command line's table takes time
-        from roamkb.interfaces.hooks import run as run_hook
-
-        return run_hook(sys.argv[2:])
+        return _hook(sys.argv[2:])
     if "ROAMKB_BROKER" in os.environ and (status := _forwarded()) is not None:
         return status
     if sys.argv[1:2] == ["exec"] and {"-h", "--help"} & set(sys.argv[2:3]):
@@ -49,6 +46,19 @@ def main() -> int:
     from roamkb.interfaces.cli import run
 
     return run(sys.argv[1:])
+
+
+def _hook(words: list[str]) -> int:
+    """Answer a harness; it does so at every step of an agent's, and the command line's table takes time."""
+    import gc
+
+    # one process a call: to look for garbage, now and at its end, takes as long as Python takes to start
+    gc.disable()
+    from roamkb.interfaces.hooks import run
+
+    status = run(words)
+    gc.freeze()
+    return status
 
 
 def _forwarded() -> int | None:

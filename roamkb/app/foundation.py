@@ -32,10 +32,6 @@ if TYPE_CHECKING:
     from roamkb.storage.trash import Trash
 
 
-#: As `broker` sets it, whose import most calls can do without.
-_ASKED_BY = "ROAMKB_ASKED_BY"
-
-
 class Foundation(ABC):
     """One knowledge base, seen from one project: where it is, what it may, and what its operations need."""
 
@@ -74,17 +70,9 @@ class Foundation(ABC):
 
     def _judged(self, rule: Rule | BadRule) -> Project:
         """Return what `rule` makes of this session, and of who had it begun from inside of a wall."""
-        from roamkb.storage.places import session_project
+        from roamkb.app.told_project import judged_session
 
-        project = session_project(self._session, rule)
-        if not self._around.environment.get(_ASKED_BY):
-            return project
-        from roamkb.app.askers import judged_asker
-        from roamkb.app.askers import sessions_of_askers
-        from roamkb.core.boundary import strictest
-
-        askers = sessions_of_askers(self._around.environment)
-        return strictest((project, *(judged_asker(one, rule) for one in askers)))
+        return judged_session(self._session, rule, self._around)
 
     @property
     def _session(self) -> "Session":

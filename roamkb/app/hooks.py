@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from typing import Final
 
 from roamkb.app.session import ToldSession
-from roamkb.core.errors import BadRule
 from roamkb.core.errors import RoamkbError
 
 if TYPE_CHECKING:
@@ -70,11 +69,12 @@ class HookedSession(ToldSession):
 
         A session that goes on has it already, where its harness kept it.
         """
+        from roamkb.app.told_project import ToldProject
         from roamkb.storage.injections import AFRESH
         from roamkb.storage.injections import is_briefed
 
         # the day may come when the rule can't be read
-        _ = self.kb_names
+        _ = ToldProject(self._payload, self._around).kb_names
         # so that the brief knows what the last sessions learned
         has_done = self._does(lambda log: self._sweep(log, within=_BEFORE_THE_BRIEF))
         afresh = self.text("source") in ("clear", "compact")
@@ -261,38 +261,6 @@ class HookedSession(ToldSession):
         """Return what is remembered of this session for hooks that run at every step."""
         return {"keeps": self.log is not None, "agent": self._around.agent}
 
-    @cached_property
-    def kb_names(self) -> tuple[str, ...]:
-        """Every name of the knowledge base; where the rule is broken, the last good one's."""
-        from roamkb.storage.belonging import usual_state
-        from roamkb.storage.kb_names import keep_names
-        from roamkb.storage.kb_names import kept_names
-        from roamkb.storage.mounts import other_names
-        from roamkb.storage.mounts import read_mounts
-        from roamkb.storage.places import find_rule
-
-        # a denial needs nothing of the log, whose door takes time to import
-        state = str(self._around.state or usual_state())
-        rule = find_rule(self._around.home, account_home=self._around.account_home)
-        if isinstance(rule, BadRule):
-            return kept_names(state)
-        kb, real = rule.kb, os.path.realpath(rule.kb)
-        others: tuple[str, ...] = ()
-        with suppress(OSError):
-            others = tuple(other_names(real, read_mounts(Path("/proc"))))
-        names = tuple(dict.fromkeys((str(kb), real, *others)))
-        keep_names(state, names)
-        return names
-
-    @property
-    def kind(self) -> str:
-        """What the project is, by all that says where the session works."""
-        return self._kb.classify().kind
-
-    def is_agent_note(self, path: str) -> bool:
-        """Say whether a path is an agent node's file, or nothing yet."""
-        return _is_agent_note(path, self.kb_names)
-
     # Chores
 
     def _chores(self, *, has_done: bool) -> None:
@@ -370,21 +338,3 @@ class HookedSession(ToldSession):
         self._door.snapshot(daily=True)
         mark.write_text(today)
         return True
-
-
-def _is_agent_note(path: str, kb: Sequence[str]) -> bool:
-    """Say whether a path is an agent node's file, or nothing yet."""
-    from roamkb.core.model import Note
-    from roamkb.core.passages import is_agent_node
-    from roamkb.storage.nodes import Notes
-
-    if not os.path.lexists(path):
-        return True
-    notes = Notes(Path(kb[0]))
-    real = os.path.realpath(path)
-    file = next((one for one in notes.walk.files if os.path.realpath(one.path) == real), None)
-    note = notes.read(file) if file else None
-    if isinstance(note, Note) and note.nodes:
-        return is_agent_node(note, note.nodes[0])
-    # what org-roam doesn't know may still be somebody's words
-    return file is not None and Path(real).stat().st_size == 0

@@ -11,6 +11,8 @@ from typing import Final
 
 from roamkb.app import KnowledgeBase
 from roamkb.app import Surroundings
+from roamkb.app.told_project import told_environment
+from roamkb.app.told_project import told_session
 from roamkb.core.errors import NoLog
 from roamkb.core.model import Project
 
@@ -32,7 +34,7 @@ _OUTPUT: Final = 20_000
 class _HookedBase(KnowledgeBase):
     """The knowledge base, seen from a session that a harness tells of: where it says it works counts, too."""
 
-    def __init__(self, around: Surroundings, *, project: str | None, told_cwd: str | None) -> None:
+    def __init__(self, around: Surroundings, *, project: str | None, told_cwd: str) -> None:
         super().__init__(around, project=project)
         self._told_cwd = told_cwd
 
@@ -43,10 +45,7 @@ class _HookedBase(KnowledgeBase):
 
     @property
     def _session(self) -> "Session":
-        found = super()._session
-        if self._told_cwd is None:
-            return found
-        return replace(found, harness={**found.harness, "cwd": self._told_cwd})
+        return told_session(self._around, self._told_cwd)
 
 
 class ToldSession:
@@ -56,13 +55,13 @@ class ToldSession:
         """Take the payload, and what is around this process."""
         self._payload = payload
         around = around or Surroundings.gathered()
-        self._around = replace(around, environment=_with_agent(around.environment, payload))
+        self._around = replace(around, environment=told_environment(around.environment, payload))
         self.session = self.text("session_id")
         cwd = self.text("cwd")
         self._kb = _HookedBase(
             self._around,
             project=around.environment.get("CLAUDE_PROJECT_DIR") or cwd or None,
-            told_cwd=cwd or None,
+            told_cwd=cwd,
         )
         self._began = time.monotonic()
         self._refused: list[Declined] = []
@@ -153,13 +152,3 @@ class ToldSession:
 
         told = (self.text("error"), printed_by(self._payload.get("tool_response")))
         return next((one for one in told if one.strip()), "")[:_OUTPUT]
-
-
-def _with_agent(environment: Mapping[str, str], payload: Mapping[str, Any]) -> Mapping[str, str]:
-    """Return the environment as the harness itself would set it for what it runs."""
-    if environment.get("CLAUDE_PROJECT_DIR") and not environment.get("CLAUDECODE"):
-        return {**environment, "CLAUDECODE": "1"}
-    path = payload.get("transcript_path")
-    if "turn_id" in payload or (isinstance(path, str) and "/.codex/" in path):
-        return {**environment, "CODEX_THREAD_ID": str(payload.get("session_id"))}
-    return environment

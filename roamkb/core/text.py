@@ -16,7 +16,7 @@ HIDDEN = re.compile(
     "\ufeff\ufff9-\ufffb\U000e0000-\U000e007f\ud800-\udfff]"
 )
 #: U+200C and U+200D between two visible characters are spelling; elsewhere they hide something.
-_STRAY_JOINER = re.compile("(?<![^\\s\u200c\u200d])[\u200c\u200d]+|[\u200c\u200d]+(?![^\\s\u200c\u200d])")
+_STRAY_JOINER = "(?<![^\\s\u200c\u200d])[\u200c\u200d]+|[\u200c\u200d]+(?![^\\s\u200c\u200d])"
 
 
 def cleaned(text: str) -> str:
@@ -25,7 +25,7 @@ def cleaned(text: str) -> str:
         # most of what is ever shown
         return text
     while True:
-        less = _STRAY_JOINER.sub("", HIDDEN.sub("", text.replace("\r\n", "\n")))
+        less = re.sub(_STRAY_JOINER, "", HIDDEN.sub("", text.replace("\r\n", "\n")))
         if less == text:
             return text
         text = less
@@ -64,8 +64,8 @@ _POINTS = (
     "\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u0652\u0656-\u065f\u0670"
     "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u200c\u200d"
 )
-_POINT = re.compile(f"[{_POINTS}]+")
-_SILENT = re.compile(f"[{_ACCENTS}{_POINTS}]+")
+_POINT = f"[{_POINTS}]+"
+_SILENT = f"[{_ACCENTS}{_POINTS}]+"
 
 
 def folded(text: str) -> str:
@@ -73,12 +73,12 @@ def folded(text: str) -> str:
     if text.isascii():
         return text.lower()
     decomposed = unicodedata.normalize("NFKD", text.casefold())
-    return unicodedata.normalize("NFC", _SILENT.sub("", decomposed))
+    return unicodedata.normalize("NFC", re.sub(_SILENT, "", decomposed))
 
 
 def unpointed(text: str) -> str:
     """Return `text` without the points that most texts in its script leave out."""
-    return text if text.isascii() else _POINT.sub("", text)
+    return text if text.isascii() else re.sub(_POINT, "", text)
 
 
 def flat(text: str) -> str:

@@ -37,8 +37,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from roamkb.core.addresses import BadAddress
-from roamkb.core.addresses import parse_address
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Rule
@@ -233,6 +231,12 @@ def _parents(block: _Block, source: Path, home: Path) -> tuple[str, ...]:
 
 def _origins(block: _Block, source: Path) -> tuple[str, ...]:
     """Return the servers that models are asked at, each with its port."""
+    if not block.entries:
+        return ()
+    # a denial waits for the rule, and most name no server
+    from roamkb.core.addresses import BadAddress
+    from roamkb.core.addresses import parse_address
+
     origins = []
     for number, entry in block.entries:
         try:

@@ -25,14 +25,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from roamkb.app.hooks import HookedSession
+    from roamkb.app.told_project import ToldProject
     from roamkb.core.guard import Denial
 
     Payload = dict[str, Any]
 
 
-def find_denial(payload: "Payload", session: "Callable[[], HookedSession]") -> "Denial | None":
-    """Return why the tool isn't to be called; `session` tells what its project is, once that is asked."""
+def find_denial(payload: "Payload", project: "Callable[[], ToldProject]") -> "Denial | None":
+    """Return why the tool isn't to be called; `project` is made once it is asked about."""
     from roamkb.core.guard import Ground
 
     state = usual_state()
@@ -41,10 +41,10 @@ def find_denial(payload: "Payload", session: "Callable[[], HookedSession]") -> "
     tool, given = str(payload.get("tool_name", "")), payload.get("tool_input")
     ground = Ground(
         kb=tuple(dict.fromkeys((*kb, *(other for one in kb for other in other_names(one, mounts))))),
-        kind=lambda: session().kind,
+        kind=lambda: project().kind,
         cwd=cwd(payload),
         home=os.environ.get("HOME") or "/",
-        is_agent_note=lambda path: session().is_agent_note(path),
+        is_agent_note=lambda path: project().is_agent_note(path),
         # a name with a NUL is none
         resolve=lambda path: path if "\0" in path else os.path.realpath(path),
         variables=os.environ,

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from roamkb.app.hooks import HookedSession
+    from roamkb.app.told_project import ToldProject
 
     Payload = dict[str, Any]
     Answer = dict[str, object]
@@ -407,21 +408,25 @@ def _before_tool(payload: "Payload") -> "Answer":
     from roamkb.interfaces.advice import find_denial
 
     if unheard := _unheard(payload):
-        kind = _session(payload).kind
+        from roamkb.app.told_project import ToldProject
+
+        kind = ToldProject(payload).kind
         if kind != "personal":
             return _denied(f"roamkb: {kind} project: {unheard}")
     file = edited(payload) if tool in _EDITORS else ""
-    asked: list[HookedSession] = []
+    asked: list[ToldProject] = []
 
-    def session() -> "HookedSession":
-        asked[:] = asked or [_session(payload)]
+    def project() -> "ToldProject":
+        from roamkb.app.told_project import ToldProject
+
+        asked[:] = asked or [ToldProject(payload)]
         return asked[0]
 
     # before the log is looked at: one that a repository spoiled may stop nothing but itself
-    if denial := find_denial(payload, session):
+    if denial := find_denial(payload, project):
         return _denied(f"roamkb: {denial.reason}; {denial.hint}")
     if asked:
-        _remember(payload, asked[0])
+        _remember(payload, _session(payload))
     files = [file] if file else _patched(payload)
     local = find_local(_folder(payload)) if files else None
     for one in files if local else ():

@@ -3,13 +3,15 @@
 import json
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 from typing import cast
 
 import pytest
 
-from roamkb.app.hooks import HookedSession
+from roamkb.app.told_project import ToldProject
 from roamkb.core.guard import PROTECTED
 from roamkb.core.guard import Denial
 from roamkb.interfaces.advice import find_denial
@@ -51,7 +53,7 @@ def judged(folder: Path, tool: str, kind: str = "personal", **given: object) -> 
     """Return the answer, and how often the project was asked about."""
     session = Asked(kind)
     payload: dict[str, Any] = {"tool_name": tool, "cwd": str(folder), "tool_input": given}
-    return find_denial(payload, lambda: cast(HookedSession, session)), session.times
+    return find_denial(payload, lambda: cast(ToldProject, session)), session.times
 
 
 @pytest.mark.parametrize(
@@ -162,3 +164,41 @@ def test_a_name_with_a_nul_has_an_answer(linked: World) -> None:
     """It is no file's."""
     assert judged(linked.personal, "Write", file_path="a\0b")[0] is None
     assert judged(linked.personal, "Bash", command="rm a\0b")[0] is None
+
+
+def test_a_denial_waits_for_nothing_but_the_project(linked: World) -> None:
+    """What a session's other hooks need takes as long to import as all of this."""
+    payload = {
+        "tool_name": "Bash",
+        "cwd": str(linked.personal),
+        "tool_input": {"command": f"rm {linked.kb}/x.org"},
+    }
+    code = (
+        "import sys; from roamkb.__main__ import main; sys.argv = ['roamkb', 'hook', 'pre-tool-use']; main(); "
+        "heavy = {'roamkb.app.knowledge_base', 'roamkb.app.session', 'roamkb.storage.nodes', 'roamkb.core.addresses', 'sqlite3'}; "
+        "print(sorted(heavy & sys.modules.keys()))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], input=json.dumps(payload), env=linked.environment(), capture_output=True,
+        text=True, check=True,
+    )  # fmt: skip
+    assert "deny" in done.stdout
+    assert "[]" == done.stderr.strip()
+
+
+@pytest.mark.parametrize(
+    ("text", "is_agents"),
+    [
+        (":PROPERTIES:\n:ID: 1\n:AGENT: claude-code\n:END:\n#+title: T\n#+filetags: :agent:\n", True),
+        (":PROPERTIES:\n:ID: 1\n:agent: claude-code\n:END:\n#+title: T\n#+filetags: :agent:\n", True),
+        (":PROPERTIES:\n:ID: 1\n:END:\n#+title: T\n#+filetags: :agent:\n", False),
+        ("#+title: An agent: who is it\n", False),
+        ("", True),
+    ],
+)
+def test_a_note_is_an_agents_by_its_marks(linked: World, text: str, is_agents: bool) -> None:
+    """Which personal projects may change; where there is none, the file isn't parsed."""
+    (linked.kb / "20260101000000-a.org").write_text(text)
+    payload = {"cwd": str(linked.personal)}
+    project = ToldProject(payload, linked.open()._around)
+    assert is_agents is project.is_agent_note(str(linked.kb / "20260101000000-a.org"))
