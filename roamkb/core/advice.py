@@ -29,10 +29,8 @@ from roamkb.core.programs import Command
 from roamkb.core.programs import Script
 from roamkb.core.programs import command_run
 from roamkb.core.programs import parse_words
-from roamkb.core.programs import printed
 from roamkb.core.programs import script_of
 from roamkb.core.programs import stdin_of
-from roamkb.core.programs import variable_kind
 from roamkb.core.reach import UNKNOWN
 from roamkb.core.reach import Names
 from roamkb.core.reach import Reach
@@ -46,8 +44,6 @@ from roamkb.core.unhooking import is_unhooked
 from roamkb.core.unhooking import may_unhook
 from roamkb.core.unhooking import unhooks
 
-_FUNCTION = r"([\w.-]{1,64})[ \t]{0,8}\([ \t]{0,8}\)|\bfunction[ \t]{1,8}([\w.-]+)"
-_OPERATORS = r"[;|&<>()\n]"
 _OPERATOR = r"[;|&(<>\n]"
 _DUPLICATE = r"\d*-?"
 #: Print what they are given.
@@ -60,7 +56,7 @@ _QUOTING = str.maketrans("", "", "'\"\\")
 _PATH = r"[^\s'\"`;|&<>(){},=]*/[^\s'\"`;|&<>(){},=]+"
 _MOST_PATHS = 50
 #: A path that is spelled out, `x.md` as well.
-_SPELLED_PATH = r"['\"]([^'\"\s]*(?:/|\w\.\w)[^'\"\n]*)['\"]|(?:^|\s)([~/][\w./-]+)"
+_SPELLED_PATH = r"['\"]([^'\"\s]*(?:/|\w\.\w)[^'\"\n]*)['\"]|(?:^|\s)([~/][^\s'\"]+)"
 _DEEPEST = 6
 #: Of one call, and so many words take as long as a command does.
 _MOST_COMMANDS = 2000
@@ -109,11 +105,10 @@ class _Judge:
         self._ground = ground
         self._read = read
         self._text = text
-        links: dict[str, str] = {}
-        self._rule = protected(ground, links)
-        self._kb = Names(ground.kb, home=ground.home, resolve=ground.resolve, links=links, hosts=ground.hosts)
-        user, host = posixpath.basename(ground.home), "".join(ground.hosts[:1])
-        known = {"HOME": ground.home, "PWD": ground.cwd, "USER": user, "LOGNAME": user, "HOSTNAME": host}
+        self._rule = protected(ground)
+        self._kb = Names(ground.kb, home=ground.home, resolve=ground.resolve)
+        user = posixpath.basename(ground.home)
+        known = {"HOME": ground.home, "PWD": ground.cwd, "USER": user, "LOGNAME": user}
         #: What stands for the whole, where there is no command.
         self.call = Call(
             [], ground.cwd, Scene(ground.cwd, {**ground.variables, **known}, self._kb), text=text
@@ -143,8 +138,6 @@ class _Judge:
             return
         self._depth += 1
         parsed = self._read(script)
-        if "(" in script or "function" in script:
-            scene.functions |= {name for found in re.findall(_FUNCTION, script) for name in found if name}
         start = scene.cwd(())
         for command in parsed.commands:
             self.command(command, scene)
@@ -177,8 +170,6 @@ class _Judge:
             scene.variables.update(dict.fromkeys(scene.read, call.fed))
             scene.is_late = True
         emission = self._run(call) if call.words else ""
-        places = (self._kb.path(target, cwd) for target in outputs)
-        scene.files.update(dict.fromkeys(places, (printed(command) or "", emission)))
         scene.prints[id(command)] = emission
         if command.scope:
             outer = command.scope[:-1]
@@ -190,18 +181,15 @@ class _Judge:
             return call.scene.prints.get(id(command.piped_from), "")
         if command.stdin is not None and re.search(r"\$\(|`", command.stdin):
             return substituted
-        for sign, target in command.redirections:
-            if sign == "<":
-                text, emission = self._written(target, call)
-                return substituted if target.startswith("<(") else emission or self._named(text, call)
-        return substituted if any(word.startswith("<(") for word in command.words) else ""
+        targets = (target for sign, target in command.redirections if sign == "<")
+        return substituted if any(word.startswith("<(") for word in (*command.words, *targets)) else ""
 
     def _run(self, call: Call) -> str:
         """Judge what a command starts; return a file that stands for those whose names it prints."""
         scene = call.scene
         while call.words and (found := re.match(ASSIGNMENT, call.words[0])):
             name = re.split(r"[\[+=]", call.words[0], maxsplit=1)[0]
-            call.settings[name] = self._value(name, call.words[0][found.end() :], call)
+            call.settings[name] = self._value(call.words[0][found.end() :])
             call.words = call.words[1:]
         words = call.words
         if drops_prefix(words, call.settings):
@@ -209,11 +197,6 @@ class _Judge:
         if not words:
             scene.variables.update(call.settings)
             return ""
-        alias = scene.variables.get(f"alias {words[0]}", "")
-        if re.search(_OPERATORS, alias):
-            return self._inner(" ".join((alias, *words[1:])), call)
-        if alias.split():
-            call.words = words = [*alias.split(), *words[1:]]
         if len(words) == 1 and re.search(r"\s", words[0].strip()):
             return self._inner(words[0], call)
         call.program, call.parsed = parse_words(words)
@@ -221,23 +204,16 @@ class _Judge:
             raise _DeniedError(approval_denial(verb))
         for one in words[1:] if words[0] in _SETTERS else ():
             key, _, value = one.partition("=")
-            scene.variables[key] = self._value(key, value, call)
+            scene.variables[key] = self._value(value)
         self._judge_options(call)
         kind = "reads" if call.has("show") else call.program.kind
         emission: str | None = getattr(self, f"_judge_{kind}")(call)
         scene.remember(call)
         return emission or call.fed
 
-    def _value(self, name: str, value: str, call: Call) -> str:
-        """Return what a variable is set to; some programs run what stands in theirs."""
-        if value.startswith("(") and ("$(" in value or "`" in value) and self._named(value, call):
-            # commands in an array aren't read one by one
-            value = self._kb.any_note
+    def _value(self, value: str) -> str:
+        """Return what a variable is set to."""
         value = value.strip("()")
-        if variable_kind(name):
-            if re.search(r"\s", value):
-                self._inner(value.lstrip("|!"), call)
-            self._reach(value, call, f"what {name} names would run")
         is_there = value == "~" or value.startswith("~/")
         return (self._ground.home + value[1:] if is_there else value)[:_LONGEST_VALUE]
 
@@ -245,27 +221,21 @@ class _Judge:
 
     def _judge_options(self, call: Call) -> None:
         """Judge what options alone say, and find out in which folder the program works."""
-        variables = {**call.scene.variables, **call.settings} if call.name == "git" else {}
-        places = [*call.values("in"), *(variables.get(one, "") for one in ("GIT_WORK_TREE", "GIT_DIR"))]
-        for place in filter(None, places):
+        for place in filter(None, call.values("in")):
             is_near = any(names.find(call.folder, "/")[0] for names in (self._kb, self._rule))
             if not is_near or call.folder == call.cwd:
                 call.folder = self._kb.path(place, call.folder).removesuffix("/.git")
-        if call.has("home"):
-            call.folder = self._ground.home
         for word in call.values("out"):
-            self._write(word, call)
+            if word != "-":
+                self._write(word, call)
         for word in call.values("run") if call.program.kind not in ("runs", "starts") else ():
             # `-c core.pager=…`, `--checkpoint-action=exec=…`
             self._inner(re.sub(r"^[\w.-]+=", "", word).lstrip("|!"), call)
-        shown = [
-            one
-            for word in call.values("share")
-            if not re.search(r":ro\b|readonly", word)
-            for one in re.split(r"[:=,]", word)
-        ]
-        for word in shown:
-            self._reach(word, call, f"`{call.name}` may write to what it is shown", "filled")
+        for word in call.values("share"):
+            # a container's processes aren't behind the wall
+            if not re.search(r":ro\b|readonly", word):
+                for place in re.split(r"[:=,]", word):
+                    self._reach(place, call, f"`{call.name}` may write to what it is shown", "filled")
         if call.values("code") and call.program.kind not in ("code", "edits"):
             self.code(call.name, call.values("code"), call)
         if call.has("all"):
@@ -283,13 +253,6 @@ class _Judge:
             self._write(operands[-1], call)
         if call.has("archive") and operands:
             self._write(operands[0], call)
-        if call.has("other"):
-            text = self._written(call.words[0], call)[0]
-            self._inner(text, call)
-            self.code("*", [text], call)
-        given = self._named_operand(call) or call.fed if call.name in call.scene.functions else ""
-        if given and any(True for _ in targets("sh", self._text)):
-            self._reach(given, call, f"`{call.name}` is a function that may write")
         return (
             self._named_operand(call) or self._named(" ".join(operands), call) if call.name in _ECHOES else ""
         )
@@ -311,9 +274,6 @@ class _Judge:
         return self._kb.any_note if call.name == "roamkb" else ""
 
     def _judge_writes(self, call: Call) -> None:
-        if call.name == "tee":
-            places = (self._kb.path(word, call.cwd) for word in call.operands)
-            call.scene.files.update(dict.fromkeys(places, (call.stdin or "", call.fed)))
         # what has an output of its own leaves its operands alone
         if not call.values("out"):
             self._write_all(call)
@@ -336,8 +296,6 @@ class _Judge:
         """Judge where copies end up: in the folder by their own names, or at the one name that is given."""
         folders = call.values("to")
         *sources, last = [*call.operands, *folders[-1:]] or [""]
-        if call.name == "ln" and not sources:
-            sources, last = [last], "."
         options = [word for word in call.words if word.startswith("-")]
         reach, path = self._kb.find(last, call.folder)
         is_file = reach is Reach.INSIDE and path not in self._kb.folders and re.search(r"\.\w+$", path)
@@ -349,22 +307,13 @@ class _Judge:
         )
         landed = [posixpath.join(last, posixpath.basename(one.rstrip("/"))) for one in sources]
         how = "filled" if not is_file and (is_exact or call.has("deep") or call.name == "mv") else ""
-        if is_exact and any(one.startswith("--del") for one in options):
-            how = "deep"
         for one in [last] if is_exact and sources else landed:
             self._write(one, call, how=how)
-        if call.name == "ln" and not any(re.match(r"-[a-zA-Z]*s|--symbolic", one) for one in options):
-            for one in sources:
-                self._write(one, call, "a hard link")
 
     def _judge_fills(self, call: Call) -> None:
         self._write(call.folder, call, how="filled")
         for word in call.operands if call.name == "patch" else ():
             self._write(word, call)
-
-    def _judge_fetches(self, call: Call) -> None:
-        for word in call.operands:
-            self._write(posixpath.basename(word.rstrip("/")) or "index.html", call)
 
     def _judge_makes(self, call: Call) -> None:
         for word in call.operands:
@@ -402,12 +351,6 @@ class _Judge:
         given = text.splitlines() if mark else text.split()[:_MOST_GIVEN]
         if call.fed and (not given or re.search(r"[$`]", text)):
             given = [call.fed]
-        for path in call.values("list"):
-            text, emission = self._written(path, call)
-            reach, named = self._kb.find(path, call.cwd)
-            given += (
-                [named] if reach is Reach.INSIDE else [emission] if emission else text.split()[:_MOST_GIVEN]
-            )
         if ":::" in words:
             words, given = words[: words.index(":::")], words[words.index(":::") + 1 :]
         return self._start(with_input(words or ["echo"], given or [UNKNOWN], mark), call)
@@ -439,11 +382,7 @@ class _Judge:
         script = script_of(words, call.stdin)
         if script is None or is_source:
             operand = next(iter(call.operands), "")
-            if UNKNOWN in self._kb.find(operand, call.cwd)[1]:
-                self._reach(operand, call, f"`{call.name}` runs what names notes")
-            script = self._written(operand, call)[0] or (
-                call.stdin if operand in ("/dev/stdin", "-") else None
-            )
+            script = call.stdin if operand in ("/dev/stdin", "-") else None
         if script is not None:
             given = words[words.index(script) + 1 :] if script in words else [words[0], *call.operands[1:]]
             self._inner(script, call, given, keeps=words[0] == "eval" or is_source)
@@ -456,13 +395,6 @@ class _Judge:
         if call.stdin and not call.values("run"):
             self._inner(call.stdin, call)
 
-    def _judge_host(self, call: Call) -> None:
-        host, *rest = [*call.operands, *call.parsed.rest] or [""]
-        if self._kb.is_here(host):
-            call.folder = self._ground.home
-            for script in (" ".join(rest).removeprefix("-- "), call.stdin or ""):
-                self._inner(script, call)
-
     def _judge_code(self, call: Call) -> None:
         code = [*call.values("code"), *call.values("also")]
         operands = call.operands
@@ -470,8 +402,6 @@ class _Judge:
             code += operands
         elif call.has("first") and not call.values("code"):
             code += operands[:1]
-        elif not code and operands:
-            code.append(self._written(operands[0], call)[0])
         if call.stdin and not any(code):
             code.append(call.stdin)
         self.code(call.name, code, call)
@@ -612,10 +542,6 @@ class _Judge:
     def _named_operand(self, call: Call) -> str:
         found = (self._kb.find(one, call.cwd) for one in call.operands)
         return next((path for reach, path in found if reach is Reach.INSIDE), "")
-
-    def _written(self, word: str, call: Call) -> tuple[str, str]:
-        """Return the text of a file that this script has written, and what stands for files named in it."""
-        return call.scene.files.get(self._kb.path(word, call.cwd), ("", ""))
 
     def _inner(self, script: str, call: Call, given: Sequence[str] = (), *, keeps: bool = False) -> str:
         """Judge a script that a command starts, with its own arguments; it prints what the command reads."""

@@ -19,7 +19,7 @@ class Ground:
 
     # no dataclass, since hooks import this: that module takes twice as long as Python to start
     __slots__ = (
-        "_kind", "cwd", "guarded", "home", "hosts", "is_agent_note", "kb", "ports", "resolve", "token",
+        "_kind", "cwd", "guarded", "home", "is_agent_note", "kb", "ports", "resolve", "token",
         "variables", "wall_stands",
     )  # fmt: skip
 
@@ -33,7 +33,6 @@ class Ground:
         is_agent_note: Callable[[str], bool],
         resolve: Callable[[str], str],
         variables: Mapping[str, str] | None = None,
-        hosts: tuple[str, ...] = (),
         ports: tuple[str, ...] = (),
         token: str = "",
         guarded: tuple[str, ...] = (),
@@ -54,8 +53,6 @@ class Ground:
         self.resolve = resolve
         #: What the agent's shell knows already: its environment.
         self.variables = variables or {}
-        #: What this machine is called, beside `localhost`.
-        self.hosts = hosts
         #: On which `roamkb serve` may listen, and the file that holds its token; empty for none.
         self.ports = ports
         self.token = token
@@ -157,11 +154,11 @@ def _is_near(place: str, folder: str) -> bool:
     return f"{place}/".startswith(f"{folder}/") or f"{folder}/".startswith(f"{place}/")
 
 
-def protected(ground: Ground, links: dict[str, str] | None = None) -> Names:
+def protected(ground: Ground) -> Names:
     """Return what only a human changes, by its paths and its real paths."""
     files = (*(posixpath.join(ground.home, one) for one in PROTECTED), *ground.guarded)
     names = (*files, *map(ground.resolve, files))
-    return Names(names, home=ground.home, resolve=ground.resolve, links=links)
+    return Names(names, home=ground.home, resolve=ground.resolve)
 
 
 def refusal(ground: Ground, what: str) -> Denial:

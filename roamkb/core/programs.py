@@ -7,9 +7,9 @@ from roamkb.core.tables import rows
 
 ASSIGNMENT = r"[A-Za-z_]\w*+(?:\[[^]]*+\])?\+?="
 #: Options with a value, by what is done with it.
-_VALUED = frozenset("out to in code also run share glob arg set list".split())
+_VALUED = frozenset("out to in code also run share glob arg set".split())
 #: Whose first operand begins a command.
-_RUNNING = frozenset("runs starts each host".split())
+_RUNNING = frozenset("runs starts each".split())
 #: Ask a program only what it would do; an interpreter passes them on.
 _ASKS = ("--dry-run", "--help", "--version")
 _ASKED = frozenset("spares writes moves last fills makes tends litters edits".split())
@@ -208,12 +208,6 @@ def name_of(program: str) -> str:
 def program_name(program: str) -> str:
     """Return a program's name without its folder and version."""
     return name_of(program).rstrip("0123456789.") or program
-
-
-def variable_kind(name: str) -> str:
-    """Return what is done with the value of a variable of the environment, where some program runs it."""
-    told = _row(f"{name}=")
-    return told[0] if told else ""
 
 
 def reads_only(words: Sequence[str]) -> bool:

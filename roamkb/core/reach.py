@@ -3,7 +3,6 @@
 import posixpath
 import re
 from collections.abc import Callable
-from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from enum import IntEnum
@@ -17,18 +16,10 @@ _VARIABLE = (
 )
 _SUBSTITUTION = r"\$\([^()]*+\)|`[^`]*+`|\$\{[^{}]*+\}|\$\w++"
 _BRACES = r"\{([^{},]*+,[^{}]*+)\}"
-_SEQUENCE = r"\{[^{},]{1,12}\.\.[^{},]{1,12}\}"
-_EXTENDED_GLOB = r"[@!+*?]\([^()]*+\)"
-#: What this machine calls itself.
-_HERE = r"localhost(?:\.\w+)*|127(?:\.\d+){1,3}|\[::1?\]"
-_ON_HOST = (
-    r"(?:(?:file|rsync|scp|sftp|ssh)://)?(?:[^\s/@:]*@)?(?P<host>\[[^]]*\]|[^\s/@:\[]+)(?P<rest>(?s:.*))"
-)
 _LIVE = frozenset("*?[\0")
 #: Of a hostile word or command: what comes after is not looked at on the disk, only as it is spelled.
 _MOST_SPELLINGS = 64
 _MOST_LOOKS = 400
-_MOST_LINKS = 20
 _LONGEST_PATH = 4096
 _LONGEST_VALUE = 1024
 #: What code says for the home folder, and that the path ends there or goes on below with a pattern.
@@ -55,19 +46,13 @@ class Names:
         *,
         home: str,
         resolve: Callable[[str], str],
-        links: dict[str, str] | None = None,
-        hosts: Sequence[str] = (),
     ) -> None:
-        """Take the folders' names, the `links` that a script made by now, and this machine's names."""
+        """Take the folders' names."""
         self.folders = tuple(dict.fromkeys(_normal(one) for one in folders if one.strip("/")))
         self.home = _normal(home)
         self._parts = tuple(tuple(one.strip("/").split("/")) for one in self.folders)
         self._resolve = resolve
-        self._links = {} if links is None else links
-        named = "".join(rf"|{re.escape(one)}(?:\.[\w.-]+)?" for one in hosts if one)
-        self._here = _HERE + named
-        #: By the path and the links that were made before.
-        self._resolved: dict[tuple[str, int], str] = {}
+        self._resolved: dict[str, str] = {}
         near = self.home.rstrip("/") + "/"
         #: The folders' names below the home folder.
         self._tails = tuple(
@@ -82,21 +67,14 @@ class Names:
     def find(self, word: str, cwd: str) -> tuple[Reach, str]:
         """Return where a word leads at most, and the path."""
         best = (Reach.NONE, "")
-        for spelled in unbraced(word):
-            places = [*self._places_here(spelled)] if ":" in spelled else []
-            for place in places or [spelled]:
-                best = max(best, self._find_path(place, cwd), key=lambda one: one[0])
+        for spelled in unbraced(word.removeprefix("file://")):
+            best = max(best, self._find_path(spelled, cwd), key=lambda one: one[0])
         return best
 
     def _find_path(self, spelled: str, cwd: str) -> tuple[Reach, str]:
         if not spelled or len(spelled) > _LONGEST_PATH:
             return Reach.NONE, ""
         path = self.path(spelled, cwd)
-        if path.startswith(UNKNOWN):
-            # the variable may well be the home folder
-            rest = path.lstrip(UNKNOWN).strip("/").split("/")
-            tails = (tail for tail in self._tails if len(tail) > 1 and rest[: len(tail)] == [*tail])
-            return next(((Reach.INSIDE, "/".join((self.home, *rest))) for _ in tails), (Reach.NONE, ""))
         reach = self._spelled(path)
         if reach is not Reach.INSIDE and UNKNOWN not in path and (real := self._real(path)) != path:
             really = self._spelled(real)
@@ -106,8 +84,6 @@ class Names:
 
     def path(self, spelled: str, cwd: str) -> str:
         """Return the path that a word is, as it is best known."""
-        if "(" in spelled and "$(" not in spelled:
-            spelled = re.sub(_EXTENDED_GLOB, "*", spelled)
         # from the inside out: `$(dirname $(which x))`
         for _ in range(3 if "$" in spelled or "`" in spelled else 0):
             spelled = re.sub(_SUBSTITUTION, UNKNOWN, spelled)
@@ -122,37 +98,12 @@ class Names:
         parts = path.strip("/").split("/") if path.strip("/") else []
         return max((_reach(parts, kb) for kb in self._parts), default=Reach.NONE)
 
-    def _places_here(self, word: str) -> Iterator[str]:
-        """Yield the paths that `HOST:PATH` may mean, where the host is this machine."""
-        found = re.fullmatch(_ON_HOST, word)
-        if word.startswith("file:///"):
-            yield word[7:]
-        elif found and found["rest"] and self.is_here(found["host"]):
-            place = re.sub(r"^:\d+(?=/)", "", found["rest"]).lstrip("/" if "://" in word else ":")
-            yield place if place.startswith("~") else posixpath.join(self.home, place)
-            yield f"/{place}"
-
-    def is_here(self, host: str) -> bool:
-        """Say whether a host's name is this machine's."""
-        host = host.rpartition("@")[2].removeprefix("ssh://").strip("/")
-        return re.fullmatch(self._here, host, re.IGNORECASE) is not None
-
-    def link(self, at: str, to: str) -> None:
-        """Take `at` for a link to `to` from now on: the script makes it."""
-        if len(self._links) < _MOST_LINKS:
-            self._links[_normal(at)] = to
-
     def _real(self, path: str) -> str:
-        known = (path, len(self._links))
-        if known not in self._resolved:
+        if path not in self._resolved:
             if len(self._resolved) >= _MOST_LOOKS:
                 return path
-            linked = path
-            for at, to in [*self._links.items()]:
-                if f"{linked}/".startswith(f"{at}/"):
-                    linked = _normal(to + linked[len(at) :])
-            self._resolved[known] = self._resolve(linked)
-        return self._resolved[known]
+            self._resolved[path] = self._resolve(path)
+        return self._resolved[path]
 
     def in_text(self, text: str, cwd: str) -> str:
         """Return the first path in a piece of code that leads into a folder, or nothing."""
@@ -198,15 +149,12 @@ def _value(found: re.Match[str], variables: Mapping[str, str]) -> str:
     sign, pattern = found[3] or "", found[4] or ""
     value = variables.get(found[1] or found[2])
     if value is None:
-        return pattern if sign[-1:] in ("-", "=") and sign else found[0]
+        return expand(pattern, variables) if sign[-1:] in ("-", "=") and sign else found[0]
     if sign in ("%", "%%"):
         if pattern == "/*":
             return value.rpartition("/")[0]
-        return (
-            value[: value.rfind(pattern[0])]
-            if pattern[:2] == ".*" and "." in value
-            else value.removesuffix(pattern)
-        )
+        is_ending = pattern[:2] == ".*" and "." in value
+        return value[: value.rfind(".")] if is_ending else value.removesuffix(pattern)
     if sign in ("#", "##"):
         return value.rpartition("/")[2] if pattern == "*/" else value.removeprefix(pattern)
     return value
@@ -215,7 +163,7 @@ def _value(found: re.Match[str], variables: Mapping[str, str]) -> str:
 def unbraced(word: str) -> list[str]:
     """Return the words that `{a,b}` makes of one."""
     done: list[str] = []
-    waiting = [re.sub(_SEQUENCE, "*", word) if ".." in word and "{" in word else word]
+    waiting = [word]
     while waiting and len(done) + len(waiting) < _MOST_SPELLINGS:
         one = waiting.pop()
         braces = re.search(_BRACES, one) if "{" in one else None

@@ -1,19 +1,15 @@
 """What is known while a shell script is read: where it is, what variables hold, what commands print."""
 
-import posixpath
-import re
 from collections.abc import Sequence
 
 from roamkb.core.programs import Command
 from roamkb.core.programs import Parsed
 from roamkb.core.programs import Program
-from roamkb.core.programs import formatted
 from roamkb.core.programs import program_name
 from roamkb.core.reach import UNKNOWN
 from roamkb.core.reach import Names
 from roamkb.core.reach import expand
 
-_SEPARATOR = r"\$IFS\b|\$\{IFS\}"
 _READS_NAMES = frozenset("read mapfile readarray".split())
 
 
@@ -21,7 +17,7 @@ class Scene:
     """One shell's view of things; a script in a script has one of its own."""
 
     __slots__ = (
-        "_cwd", "_kept", "_names", "files", "functions", "is_late", "nested", "prints", "read", "variables",
+        "_cwd", "_kept", "_names", "is_late", "nested", "prints", "read", "variables",
     )  # fmt: skip
 
     def __init__(self, cwd: str, variables: dict[str, str], names: Names) -> None:
@@ -35,9 +31,6 @@ class Scene:
         self.prints: dict[int, str] = {}
         #: What the substitutions print that belong to the next command of a scope.
         self.nested: dict[tuple[int, ...], str] = {}
-        #: By path: the text that this script writes there, and the file that stands for those named in it.
-        self.files: dict[str, tuple[str, str]] = {}
-        self.functions: set[str] = set()
         #: Variables that `read` has set, and whether it is known by now what they hold.
         self.read: list[str] = []
         self.is_late = False
@@ -47,9 +40,7 @@ class Scene:
         given = {str(at): word for at, word in enumerate(positional[:99])}
         everything = " ".join(positional[1:])
         known = {**self.variables, **variables, **given, "@": everything, "*": everything}
-        scene = Scene(cwd, known, self._names)
-        scene.files, scene.functions = self.files, self.functions
-        return scene
+        return Scene(cwd, known, self._names)
 
     def cwd(self, scope: tuple[int, ...]) -> str:
         """Return the folder that commands of a scope run in."""
@@ -69,9 +60,6 @@ class Scene:
         """Return a command's words with what is known of them."""
         words: list[str] = []
         for word in command.words:
-            if "IFS" in word and re.search(_SEPARATOR, word):
-                words += [expand(one, self.variables) for one in re.split(_SEPARATOR, word)]
-                continue
             value = expand(word, self.variables, substituted or UNKNOWN)
             # the program's name is hardly quoted
             words += value.split() if word.startswith("$") and not words and value != word else [value]
@@ -84,11 +72,6 @@ class Scene:
             name, rest = "".join(rest[:1]), rest[1:]
         if name in ("cd", "pushd", "popd"):
             self._go(name, rest, call.scope)
-        elif name == "alias":
-            pairs = (one.partition("=") for one in rest if "=" in one)
-            self.variables.update({f"alias {key}": value for key, _, value in pairs})
-        elif name == "printf" and rest[:1] == ["-v"] and len(rest) > 2:
-            self.variables[rest[1]] = formatted(rest[2], rest[3:]) or rest[-1]
         elif name == "set" and rest and (rest[0] == "--" or not rest[0].startswith(("-", "+"))):
             self.variables = self.inner("", ["", *rest[rest[0] == "--" :]], {}).variables
         elif name in ("for", "select") and rest:
@@ -100,36 +83,21 @@ class Scene:
             self.read += names
             if value := call.fed or (call.stdin or "").strip():
                 self.variables.update(dict.fromkeys(names, value))
-        elif name == "ln":
-            self._link([word for word in rest if not word.startswith("-")], call.cwd)
-
-    def _link(self, words: list[str], cwd: str) -> None:
-        *sources, last = words or [""]
-        at = self._names.path(last if sources else ".", cwd)
-        for source in sources or [last]:
-            target = self._names.path(source, cwd)
-            self._names.link(posixpath.join(at, posixpath.basename(target)), target)
-            if sources:
-                self._names.link(at, target)
 
     def _go(self, name: str, words: Sequence[str], scope: tuple[int, ...]) -> None:
         """Follow `cd`, `pushd` and `popd`."""
-        cwd = self.cwd(scope)
-        named = [word for word in words if not word.startswith(("-", "+"))]
+        cwd, named = self.cwd(scope), [word for word in words if not word.startswith(("-", "+"))]
         if name == "popd":
             where = self._kept.pop() if self._kept else cwd
-        elif named:
-            where = self._names.path(named[0], cwd)
-            for folder in self.variables.get("CDPATH", "").split(":")[:9]:
-                place = self._names.path(f"{folder}/{named[0]}", cwd)
-                where = place if folder and self._names.find(place, cwd)[0] else where
+        elif "-" in words:
+            where = self.variables.get("OLDPWD", cwd)
         else:
-            where = self.variables.get("OLDPWD", cwd) if "-" in words else self.variables["HOME"]
+            where = self._names.path(named[0], cwd) if named else self.variables["HOME"]
         if name == "pushd":
             self._kept.append(cwd)
-        where = cwd if where.startswith(UNKNOWN) else where
-        self.variables.update(OLDPWD=cwd, PWD=where)
-        self.settle(scope, where)
+        if not where.startswith(UNKNOWN):
+            self.variables.update(OLDPWD=cwd, PWD=where)
+            self.settle(scope, where)
 
 
 class Call:

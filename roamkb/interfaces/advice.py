@@ -48,7 +48,6 @@ def find_denial(payload: "Payload", project: "Callable[[], ToldProject]") -> "De
         # a name with a NUL is none
         resolve=lambda path: path if "\0" in path else os.path.realpath(path),
         variables=os.environ,
-        hosts=(os.uname().nodename,),
         ports=served_ports(state),
         token=os.path.join(state, TOKEN),
         guarded=_own_places(state),

@@ -42,10 +42,10 @@ def test_nothing_new_comes_from_work() -> None:
 
 
 @pytest.mark.parametrize("kind", Kind)
-def test_nine_of_ten_detours_are_seen(kind: Kind) -> None:
-    """What takes an analysis of programs is the wall's."""
+def test_four_of_five_detours_are_seen(kind: Kind) -> None:
+    """What takes an analysis of programs is the wall's, and what another machine's name does the journal's."""
     lines = [*HOSTILE, *BEYOND]
-    assert len(denied(lines, kind)) > len(lines) * 9 / 10
+    assert len(denied(lines, kind)) > len(lines) * 4 / 5
 
 
 @pytest.mark.parametrize("kind", Kind)
