@@ -351,8 +351,6 @@ class _Judge:
         given = text.splitlines() if mark else text.split()[:_MOST_GIVEN]
         if call.fed and (not given or re.search(r"[$`]", text)):
             given = [call.fed]
-        if ":::" in words:
-            words, given = words[: words.index(":::")], words[words.index(":::") + 1 :]
         return self._start(with_input(words or ["echo"], given or [UNKNOWN], mark), call)
 
     def _judge_finds(self, call: Call) -> str:
@@ -377,23 +375,18 @@ class _Judge:
         return hit
 
     def _judge_shell(self, call: Call) -> None:
-        words, is_source = call.words, call.words[0] in ("source", ".")
+        words = call.words
         self._reach(call.fed, call, f"`{call.name}` is fed with names of notes")
         script = script_of(words, call.stdin)
-        if script is None or is_source:
-            operand = next(iter(call.operands), "")
-            script = call.stdin if operand in ("/dev/stdin", "-") else None
         if script is not None:
             given = words[words.index(script) + 1 :] if script in words else [words[0], *call.operands[1:]]
-            self._inner(script, call, given, keeps=words[0] == "eval" or is_source)
+            self._inner(script, call, given, keeps=words[0] == "eval")
 
     def _judge_text(self, call: Call) -> None:
-        """Judge a command that starts what its operands say, or its input."""
+        """Judge a command that starts what its operands say."""
         for word in call.operands[: 1 if call.has("first") else None]:
             if re.search(r"\s", word):
                 self._inner(word, call)
-        if call.stdin and not call.values("run"):
-            self._inner(call.stdin, call)
 
     def _judge_code(self, call: Call) -> None:
         code = [*call.values("code"), *call.values("also")]
