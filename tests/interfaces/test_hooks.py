@@ -1,7 +1,6 @@
 """A harness's hooks, each as a process of its own, in both harnesses' words."""
 
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -518,18 +517,6 @@ def test_a_call_that_cant_be_read_is_denied_where_it_names_the_knowledge_base(
     """Cut off, or of another form than any harness has; and the doctor is told."""
     ran = lived_in.run("hook", "pre-tool-use", input=input.format(kb=lived_in.kb))
     assert is_denied == ("hookSpecificOutput" in ran.json), ran.json
-
-
-@pytest.mark.parametrize("host", ["localhost", os.uname().nodename, "elsewhere"])
-def test_a_note_is_spared_over_a_connection_to_this_machine(world: World, host: str) -> None:
-    """By whatever name it has, in a personal project as well; other machines' files are theirs."""
-    note = world.kb / "mine.org"
-    note.write_text("#+title: Mine\n")
-    command = f"rsync x {host}:{note.relative_to(world.home)}"
-    said = answer(
-        world, event(world.personal, "PreToolUse", tool_name="Bash", tool_input={"command": command})
-    )
-    assert (host != "elsewhere") == ("hookSpecificOutput" in said)
 
 
 def test_what_no_hook_could_read_is_told(lived_in: World) -> None:
