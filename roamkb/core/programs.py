@@ -107,8 +107,8 @@ class Parsed:
                     self._add(role, value)
                     continue
                 self.operands.append(word)
-                if options.get(word) in ("home", "show"):
-                    self.flags.add(options[word])
+                if options.get(word) == "show":
+                    self.flags.add("show")
                 elif is_runner and not re.match(ASSIGNMENT, word):
                     break
             elif word == "--":
