@@ -1,7 +1,9 @@
 """What `doctor` says of the wall: it is proved by trying to write through it."""
 
 import os
+import stat
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,12 +27,16 @@ from roamkb.storage.harnesses import CODEX_CONFIG
 from roamkb.storage.harnesses import CODEX_HOOKS
 from roamkb.storage.installed import look
 from roamkb.storage.installed import real_path
+from roamkb.wall.plan import is_within
 from roamkb.wall.protected import ways
 
 #: Far above what a command needs on a slow machine.
 _PATIENCE = 60
 #: No note by its name, and nothing that a syncer would keep for long.
 _PROBE = ".roamkb-doctor-probe"
+_UNLINK = (
+    "of roamkb's program: `UV_LINK_MODE=copy uv tool install --reinstall roamkb`; of a note: copy it anew"
+)
 _INSTALL = "`roamkb install --claude` puts it before Claude Code's shell commands"
 
 
@@ -62,18 +68,34 @@ def _claude(patient: Patient, wall: Wall, settings: bytes) -> Check:
     if isinstance(patient.rule, BadRule):
         wall.plan()
         return Check(name=name, ok=True, detail=f"by {how}, around what the last good rule named")
-    wall.plan()
-    if fault := _breach(Path(prefix), patient.rule.kb):
+    closed = wall.plan().paths_for("/").closed
+    if fault := _breach(Path(prefix), patient.rule.kb, closed):
         return Check(name=name, ok=False, detail=fault, fix="`roamkb install --claude` makes it anew")
+    if twin := _twin(closed):
+        said = f"{twin} has another name, outside of what is closed: by that it can be written"
+        return Check(name=name, ok=False, detail=said, fix=_UNLINK)
     return Check(name=name, ok=True, detail=f"by {how}; a command that tried couldn't write to the notes")
 
 
-def _breach(launcher: Path, kb: Path) -> str:
-    """Return what is wrong with a wall, having tried to make a file in the notes' folder through it."""
-    probe = kb / f"{_PROBE}-{os.getpid()}"
+#: Tries to make a file in each folder and to open each file; says which of them it could. Nothing is changed.
+_TRIES = """
+echo tried
+name=$1; shift
+for path do
+    if [ -d "$path" ]; then
+        (: > "$path/$name") 2> /dev/null && rm -f "$path/$name" && printf '%s\\0' "$path"
+    elif [ -f "$path" ]; then
+        (: >> "$path") 2> /dev/null && printf '%s\\0' "$path"
+    fi
+done
+"""
+
+
+def _breach(launcher: Path, kb: Path, closed: list[str]) -> str:
+    """Return what is wrong with a wall, having tried to write through it to all that it closes."""
     try:
         done = subprocess.run(
-            [launcher, "/bin/sh", "-c", 'echo tried; : > "$1"', "sh", probe],
+            [launcher, "/bin/sh", "-c", _TRIES, "sh", f"{_PROBE}-{os.getpid()}", kb, *closed],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_PATIENCE,
@@ -84,12 +106,38 @@ def _breach(launcher: Path, kb: Path) -> str:
         return f"a command behind it doesn't end within {_PATIENCE} s"
     except OSError as error:
         return f"{launcher} can't be run: {error.strerror}; no shell command of Claude Code's can"
-    if probe.exists():
-        probe.unlink()
-        return "a command behind it could write to the notes"
-    if done.stdout != b"tried\n":
+    head, _, told = done.stdout.partition(b"tried\n")
+    if head or not done.stdout:
         return f"{launcher} doesn't run a command (status {done.returncode})"
-    return ""
+    written = [os.fsdecode(path) for path in told.split(b"\0") if path]
+    if str(kb) in written:
+        return "a command behind it could write to the notes"
+    return f"a command behind it could write to {written[0]}" if written else ""
+
+
+def _twin(closed: list[str]) -> str:
+    """Return a closed file that has a name elsewhere as well; empty where there is none.
+
+    uv links what it installs to its cache, and some backups link what didn't change. The Python that
+    roamkb's environment was made of isn't looked at: nobody but who keeps it could mend that.
+    """
+    base = str(real_path(Path(sys.base_prefix)))
+    names: dict[tuple[int, int], list[str]] = {}
+    missing: dict[tuple[int, int], int] = {}
+    for path in (path for top in closed if not is_within(top, base) for path in _files_below(top)):
+        found = os.lstat(path)
+        if found.st_nlink > 1 and stat.S_ISREG(found.st_mode):
+            key = (found.st_dev, found.st_ino)
+            names.setdefault(key, []).append(path)
+            missing[key] = found.st_nlink - len(names[key])
+    return next((names[key][0] for key, count in missing.items() if count), "")
+
+
+def _files_below(top: str) -> Iterator[str]:
+    if not Path(top).is_dir():
+        yield top
+    for folder, _, files in os.walk(top):
+        yield from (f"{folder}/{name}" for name in files)
 
 
 def _codex(patient: Patient) -> Check:

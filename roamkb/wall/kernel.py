@@ -10,6 +10,12 @@ import _ctypes
 import os
 import sys
 
+#: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    from roamkb.wall.plan import Paths
+
 _NEWNS, _NEWUSER = 0x00020000, 0x10000000
 _BIND, _REC, _SLAVE = 4096, 16384, 1 << 19
 _AT_FDCWD, _AT_RECURSIVE, _ATTR_RDONLY = -100, 0x8000, 1
@@ -72,8 +78,8 @@ def die_with_parent(parent: int) -> None:
 # Mounts
 
 
-def enter_namespace(closed: list[str], pinned: list[str], cwd: str) -> None:
-    """Show this process and its children `closed` read-only, and keep `pinned` from being moved.
+def enter_namespace(paths: "Paths", cwd: str) -> None:
+    """Show this process and its children what is closed read-only, and keep what is pinned from being moved.
 
     Raises:
         OSError: the system doesn't let this user.
@@ -88,18 +94,19 @@ def enter_namespace(closed: list[str], pinned: list[str], cwd: str) -> None:
         _write("/proc/self/gid_map", f"{group} {group} 1")
     # what is mounted outside later is seen here, and not the other way round
     _mount(None, b"/", _REC | _SLAVE)
-    is_closed = dict.fromkeys(pinned, False) | dict.fromkeys(closed, True)
-    for path in sorted(is_closed):
-        if not is_closed[path] and os.path.islink(path):
+    how = dict.fromkeys(paths.pinned, (0, 0)) | dict.fromkeys(paths.closed, (_ATTR_RDONLY, 0))
+    how |= dict.fromkeys(paths.opened, (0, _ATTR_RDONLY))
+    for path in sorted(how):
+        place, (put, taken) = os.fsencode(path), how[path]
+        if not put and os.path.islink(path):
             _pin_link(path)
             continue
         try:
-            _mount(os.fsencode(path), os.fsencode(path), _BIND | _REC)
+            _mount(place, place, _BIND | _REC)
         except FileNotFoundError:
             continue
-        if is_closed[path]:
-            attributes = _packed((_ATTR_RDONLY, 8), (0, 8), (0, 8), (0, 8))
-            place = os.fsencode(path)
+        if put or taken:
+            attributes = _packed((put, 8), (taken, 8), (0, 8), (0, 8))
             _call("syscall", _MOUNT_SETATTR, _AT_FDCWD, place, _AT_RECURSIVE, attributes, len(attributes))
     # the folder that the process is in would stay the one below the mount; if it is gone, it has a way up
     os.chdir(cwd)
@@ -152,8 +159,8 @@ def landlock_version() -> int:
     return version if version >= _OLDEST_ABI else 0
 
 
-def enter_landlock(closed: list[str], pinned: list[str]) -> None:
-    """Allow this process and its children to write everything but `closed`, and the links among `pinned`.
+def enter_landlock(paths: "Paths") -> None:
+    """Allow this process and its children to write all but what is closed, and links that are pinned.
 
     A folder above what is closed can't be allowed, since that would allow all below it: each other entry
     of it is. So nothing can be made or removed in such a folder itself.
@@ -166,10 +173,12 @@ def enter_landlock(closed: list[str], pinned: list[str]) -> None:
     ruleset = _packed((handled, 8))
     rules = _call("syscall", _LANDLOCK_CREATE, ruleset, len(ruleset), 0)
     try:
-        kept = [*closed, *filter(os.path.islink, pinned)]
+        kept = [*paths.closed, *filter(os.path.islink, paths.pinned)]
         above = {path[:at] or "/" for path in kept for at, letter in enumerate(path) if letter == "/"}
         for folder in sorted(above):
-            _allow_entries(rules, folder, above.union(closed), handled)
+            _allow_entries(rules, folder, above.union(paths.closed), handled)
+        for folder in paths.opened:
+            _allow(rules, folder, handled)
         _give_up_rights()
         _call("syscall", _LANDLOCK_RESTRICT, rules, 0)
     finally:
@@ -186,13 +195,16 @@ def _allow_entries(rules: int, folder: str, but: set[str], handled: int) -> None
         # a link is what it leads to, and that stands elsewhere
         if entry.path in but or entry.is_symlink():
             continue
-        try:
-            place = os.open(entry.path, os.O_PATH | os.O_CLOEXEC | os.O_NOFOLLOW)
-        except OSError:
-            continue
-        try:
-            allowed = handled if entry.is_dir(follow_symlinks=False) else handled & (_WRITE_FILE | _TRUNCATE)
-            rule = _packed((allowed, 8), (place, 4))
-            _call("syscall", _LANDLOCK_ADD, rules, _PATH_BENEATH, rule, 0)
-        finally:
-            os.close(place)
+        is_folder = entry.is_dir(follow_symlinks=False)
+        _allow(rules, entry.path, handled if is_folder else handled & (_WRITE_FILE | _TRUNCATE))
+
+
+def _allow(rules: int, path: str, allowed: int) -> None:
+    try:
+        place = os.open(path, os.O_PATH | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return
+    try:
+        _call("syscall", _LANDLOCK_ADD, rules, _PATH_BENEATH, _packed((allowed, 8), (place, 4)), 0)
+    finally:
+        os.close(place)

@@ -15,6 +15,7 @@ from roamkb.wall.plan import BUBBLEWRAP
 from roamkb.wall.plan import LANDLOCK
 from roamkb.wall.plan import NAMESPACE
 from roamkb.wall.plan import SEATBELT
+from roamkb.wall.plan import Paths
 from roamkb.wall.plan import Plan
 from roamkb.wall.plan import keep_plan
 from roamkb.wall.plan import read_plan
@@ -63,11 +64,11 @@ def main(words: list[str], plan_path: str = "") -> int:
         words = [shell, "-c", line]
     if plan is None:
         return _become(words)
-    closed = [path for path in plan.closed_for(_cwd()) if os.path.lexists(path)]
-    if all(os.statvfs(path).f_flag & os.ST_RDONLY for path in closed):
+    paths = plan.paths_for(_cwd())
+    if all(os.statvfs(path).f_flag & os.ST_RDONLY for path in paths.closed):
         # a wall stands already, or there is nothing to be kept
         return _become(words)
-    return _walled(plan, plan_path, closed, words)
+    return _walled(plan, plan_path, paths, words)
 
 
 def launch(words: list[str], plan_path: str) -> "Never":
@@ -139,14 +140,14 @@ def _unrun(words: list[str], why: str | None, status: int) -> int:
     return status
 
 
-def _walled(plan: Plan, plan_path: str, closed: list[str], words: list[str]) -> int:
+def _walled(plan: Plan, plan_path: str, paths: Paths, words: list[str]) -> int:
     """Run the command behind the first wall that can be raised."""
     listener = broker.listen()
     os.environ[OUTSIDE] = folders_outside()
     # until somebody passes them on
     unblocked = _signal.pthread_sigmask(_signal.SIG_BLOCK, _PASSED_ON + _OF_A_TERMINAL)
     for way, program in plan.ways:
-        wall = _Wall(way, program, closed, plan.pinned)
+        wall = _Wall(way, program, paths)
         child, ready, told = _start(wall, words, unblocked, listener)
         # closed by the command's start, or by the end of who couldn't raise the wall
         with open(ready, "rb") as pipe:
@@ -169,11 +170,10 @@ def _walled(plan: Plan, plan_path: str, closed: list[str], words: list[str]) -> 
 class _Wall:
     """One way to keep paths from being written."""
 
-    def __init__(self, way: str, program: str, closed: list[str], pinned: list[str]) -> None:
+    def __init__(self, way: str, program: str, paths: Paths) -> None:
         self.way = way
         self.program = program
-        self.closed = closed
-        self.pinned = pinned
+        self.paths = paths
 
     def raised(self, words: list[str], parent: int, status: int) -> list[str]:
         """Raise it around this process, and return what to run then.
@@ -185,9 +185,9 @@ class _Wall:
             from roamkb.wall import kernel
 
             if self.way == NAMESPACE:
-                kernel.enter_namespace(self.closed, self.pinned, _cwd())
+                kernel.enter_namespace(self.paths, _cwd())
             else:
-                kernel.enter_landlock(self.closed, self.pinned)
+                kernel.enter_landlock(self.paths)
             kernel.die_with_parent(parent)
             return words
         from roamkb.wall import programs
@@ -195,13 +195,13 @@ class _Wall:
         if not os.access(self.program, os.X_OK):
             raise FileNotFoundError(2, f"{self.program} is gone")
         if self.way == SEATBELT:
-            return [self.program, "-p", programs.seatbelt_profile(self.closed, self.pinned), *words]
+            return [self.program, "-p", programs.seatbelt_profile(self.paths), *words]
         folders = [""] if "/" in words[0] else os.get_exec_path()
         if not any(os.access(os.path.join(folder, words[0]), os.X_OK) for folder in folders):
             # our status says so, and bubblewrap's wouldn't; it needs no wall
             return words
         os.set_inheritable(status, True)
-        return programs.bubblewrap_words(self.program, self.closed, self.pinned, _cwd(), status) + words
+        return programs.bubblewrap_words(self.program, self.paths, _cwd(), status) + words
 
 
 def _start(

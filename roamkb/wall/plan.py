@@ -8,12 +8,22 @@ import os
 #: In the data folder: what a harness runs, and the plan beside it.
 FOLDER, LAUNCHER, PLAN = "wall", "shell", "plan"
 #: Raise the number on any change of the form: a plan of another form is made anew.
-_HEAD = b"roamkb wall 1"
+_HEAD = b"roamkb wall 2"
 #: A plan that was cut short is none.
 _END = b"end"
 
 #: How a wall can be had, the best first. The first two show the notes read-only.
 NAMESPACE, BUBBLEWRAP, LANDLOCK, SEATBELT = "namespace", "bubblewrap", "landlock", "sandbox-exec"
+
+
+class Paths:
+    """What a wall does with which paths; all are real ones, but for links among those that stay put."""
+
+    def __init__(self, closed: list[str], opened: list[str], pinned: list[str]) -> None:
+        """Take what may not be written, what below it may, and what may not be moved."""
+        self.closed = closed
+        self.opened = opened
+        self.pinned = pinned
 
 
 class Plan:
@@ -31,6 +41,8 @@ class Plan:
         self.closed: list[str] = []
         #: The same, but for commands that are run at or below a folder: roamkb's own checkout.
         self.closed_but: list[tuple[str, str]] = []
+        #: Folders below closed ones that may be written all the same.
+        self.opened: list[str] = []
         #: Folders above those that may not be moved; what is in them may.
         self.pinned: list[str] = []
         #: The homes, the state folder and the data folder that it is for, whatever an environment says later.
@@ -39,9 +51,10 @@ class Plan:
         #: Command lines that go through as they are, and what is run in their place.
         self.free: dict[str, str] = {}
 
-    def closed_for(self, cwd: str) -> list[str]:
-        """Return what a command that is run in `cwd` may not write."""
-        return self.closed + [path for path, root in self.closed_but if not is_within(cwd, root)]
+    def paths_for(self, cwd: str) -> Paths:
+        """Return what counts for a command that is run in `cwd`, as far as it is there."""
+        closed = self.closed + [path for path, root in self.closed_but if not is_within(cwd, root)]
+        return Paths([path for path in closed if os.path.lexists(path)], self.opened, self.pinned)
 
     def rows(self) -> list[tuple[str, str, str]]:
         """Return all of it, as it is kept."""
@@ -53,6 +66,7 @@ class Plan:
             *(("notes", path, "") for path in self.notes),
             *(("closed", path, "") for path in self.closed),
             *(("closed-but", *one) for one in self.closed_but),
+            *(("opened", path, "") for path in self.opened),
             *(("pinned", path, "") for path in self.pinned),
             *(("free", *one) for one in self.free.items()),
         ]
@@ -98,6 +112,8 @@ def read_plan(path: str) -> Plan | None:
             plan.closed.append(one)
         elif kind == "closed-but":
             plan.closed_but.append((one, other))
+        elif kind == "opened":
+            plan.opened.append(one)
         elif kind == "pinned":
             plan.pinned.append(one)
         elif kind == "free":

@@ -2,12 +2,14 @@
 
 import os
 
+from roamkb.wall.plan import Paths
+
 #: What root could undo a mount with, or reach around it; others have no rights to give up.
 _DROPPED = "CAP_DAC_READ_SEARCH CAP_SYS_MODULE CAP_SYS_RAWIO CAP_SYS_PTRACE CAP_SYS_ADMIN CAP_MKNOD".split()
 
 
-def bubblewrap_words(program: str, closed: list[str], pinned: list[str], cwd: str, status: int) -> list[str]:
-    """Return what runs the words that follow in a place where `closed` is read-only and `pinned` stays put.
+def bubblewrap_words(program: str, paths: Paths, cwd: str, status: int) -> list[str]:
+    """Return what runs the words that follow where what is closed is read-only and what is pinned stays put.
 
     The descriptor `status` hears how they ended.
 
@@ -15,8 +17,9 @@ def bubblewrap_words(program: str, closed: list[str], pinned: list[str], cwd: st
     would die of a signal to the group at once, and take the command with it that handles it.
     """
     # it would mount what a link leads to, and let that be written
-    folders = [path for path in pinned if not os.path.islink(path)]
-    how = dict.fromkeys(folders, "--bind-try") | dict.fromkeys(closed, "--ro-bind-try")
+    folders = [path for path in paths.pinned if not os.path.islink(path)]
+    how = dict.fromkeys(folders, "--bind-try") | dict.fromkeys(paths.closed, "--ro-bind-try")
+    how |= dict.fromkeys(paths.opened, "--bind-try")
     binds = [word for path in sorted(how) for word in (how[path], path, path)]
     dropped = [word for name in _DROPPED for word in ("--cap-drop", name)] if os.getuid() == 0 else []
     return [
@@ -34,14 +37,22 @@ def bubblewrap_words(program: str, closed: list[str], pinned: list[str], cwd: st
     ]
 
 
-def seatbelt_profile(closed: list[str], pinned: list[str]) -> str:
-    """Return the profile that denies each way to write what is closed, and to move what lies above."""
-    below = "".join(f"\n  (subpath {_quoted(path)})" for path in sorted(closed))
-    above = "".join(f"\n  (literal {_quoted(path)})" for path in sorted(pinned))
+def seatbelt_profile(paths: Paths) -> str:
+    """Return the profile that denies each way to write what is closed, and to move what lies above.
+
+    The last rule that fits a call decides.
+    """
     rules = ["(version 1)", "(allow default)"]
-    rules += [f"(deny file-write* file-link{below})"] if closed else []
-    rules += [f"(deny file-write-unlink{above})"] if pinned else []
+    rules += _rule("deny file-write* file-link", "subpath", paths.closed)
+    rules += _rule("allow file-write* file-link", "subpath", paths.opened)
+    rules += _rule("deny file-write-unlink", "literal", paths.pinned)
     return "\n".join(rules) + "\n"
+
+
+def _rule(what: str, kind: str, paths: list[str]) -> list[str]:
+    """Return a rule about paths; one without any would be about all."""
+    told = "".join(f"\n  ({kind} {_quoted(path)})" for path in sorted(paths))
+    return [f"({what}{told})"] if told else []
 
 
 def _quoted(path: str) -> str:

@@ -1,9 +1,11 @@
 """What the wall keeps from being written on this machine, and which wall works here.
 
 The notes by every name that a rule gave them, the rules, the harnesses' settings that hold roamkb's hooks,
-roamkb's own program, its key and its journal. A broken rule takes nothing away: the names that it had count.
+roamkb's own program, the Python below it, its key and its journal. A broken rule takes nothing away: the
+names that it had count.
 """
 
+import contextlib
 import json
 import os
 import shlex
@@ -12,6 +14,7 @@ from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Sequence
 
+from roamkb.storage.belonging import BROKERS
 from roamkb.storage.belonging import KEY
 from roamkb.storage.journal_glance import JOURNAL
 from roamkb.storage.kb_names import KEPT
@@ -22,6 +25,7 @@ from roamkb.wall.plan import FOLDER
 from roamkb.wall.plan import LANDLOCK
 from roamkb.wall.plan import NAMESPACE
 from roamkb.wall.plan import SEATBELT
+from roamkb.wall.plan import Paths
 from roamkb.wall.plan import Plan
 from roamkb.wall.plan import is_within
 from roamkb.wall.plan import stamp
@@ -51,6 +55,9 @@ def make_plan(homes: Sequence[str], state: str, data: str, known: Plan | None) -
     Raises:
         OSError: the machine can't be looked at.
     """
+    with contextlib.suppress(OSError):
+        # what isn't there can't be closed
+        os.makedirs(os.path.join(state, BROKERS), mode=0o700, exist_ok=True)
     plan = gathered(homes, state, data, known.notes if known else ())
     plan.ways = list(ways())
     return plan
@@ -69,7 +76,8 @@ def gathered(homes: Sequence[str], state: str, data: str, known: Sequence[str] =
     rules = [place for rule in rule_files(homes) for place in (os.path.dirname(rule), rule)]
     settings = [os.path.join(home, name) for home in homes for name in _SETTINGS]
     texts = [path for home in homes for name in _TEXTS if _has_block(path := os.path.join(home, name))]
-    own = [os.path.join(state, name) for name in (KEY, KEPT, JOURNAL)]
+    # a socket of another's there could be taken for a launcher's
+    own = [os.path.join(state, name) for name in (KEY, KEPT, JOURNAL, BROKERS)]
     own += [os.path.join(data, name) for name in ("rules", FOLDER)]
     plan.free = dict(_free(homes, os.path.dirname(sys.executable)))
     hooks = [path for line in (*plan.free.values(), *_hooks(homes)) for path in _files_in(line, homes)]
@@ -77,22 +85,22 @@ def gathered(homes: Sequence[str], state: str, data: str, known: Sequence[str] =
     others = [
         path for path in map(os.path.realpath, hooks) if not any(is_within(path, one) for one in program)
     ]
-    plan.closed = _outermost([*notes, *map(os.path.realpath, (*rules, *settings, *texts, *own)), *others])
+    interpreter, plan.opened = _interpreter(homes)
+    kept = (*rules, *settings, *texts, *own, *interpreter)
+    plan.closed = _outermost([*notes, *map(os.path.realpath, kept), *others])
     for path in _outermost(program):
         if root and is_within(path, root):
             plan.closed_but.append((path, root))
         else:
             plan.closed.append(path)
     closed = (*plan.closed, *(path for path, _ in plan.closed_but))
-    named = (*plan.notes, *rules, *settings, *texts, *hooks)
+    named = (*plan.notes, *rules, *settings, *texts, *hooks, *interpreter)
     links = [link for path in named for link in _links(path) if os.access(os.path.dirname(link), os.W_OK)]
     above = [folder for path in (*closed, *links) for folder in _above(path, homes)]
     plan.pinned = [
-        path
-        for path in dict.fromkeys((*above, *links))
-        if not any(is_within(path, one) for one in plan.closed)
+        path for path in dict.fromkeys((*above, *links)) if not any(is_within(path, one) for one in closed)
     ]
-    sources = [*rule_files(homes), *settings, *texts, os.path.join(state, KEPT), __file__]
+    sources = [*rule_files(homes), *settings, *texts, os.path.join(state, KEPT), __file__, sys.executable]
     plan.sources = [(path, stamp(path)) for path in dict.fromkeys(sources)]
     return plan
 
@@ -139,12 +147,41 @@ def _program() -> tuple[list[str], str]:
     """Return the folders of roamkb's program, and the checkout that it is worked on in, if it is."""
     package = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
     found = [package]
-    # where `site` isn't imported, sys.prefix is that of the Python that an environment was made of
-    environment = os.path.dirname(os.path.dirname(sys.executable))
-    if os.path.exists(os.path.join(environment, "pyvenv.cfg")):
+    if environment := _environment():
         found.append(os.path.realpath(environment))
     root = os.path.dirname(package)
     return found, root if os.path.lexists(os.path.join(root, ".git")) else ""
+
+
+def _environment() -> str:
+    """Return the virtual environment that this runs in, empty where there is none.
+
+    Where `site` isn't imported, sys.prefix is that of the Python that it was made of.
+    """
+    environment = os.path.dirname(os.path.dirname(sys.executable))
+    return environment if os.path.exists(os.path.join(environment, "pyvenv.cfg")) else ""
+
+
+def _interpreter(homes: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return what hooks' Python begins with where it lies in a home, and what below it others may write.
+
+    Its library is the base's, also in an environment of roamkb's own, and so is its program. A file that
+    isn't there counts, too: `pybuilddir.txt` beside the program, or an archive beside the library, are
+    looked for first. Only the packages that were installed into the base are nothing to an environment.
+    """
+    library, program = os.path.dirname(os.path.realpath(os.__file__)), os.path.realpath(sys.executable)
+    found = [program, library]
+    if os.path.realpath(sys.base_prefix) not in {*homes, *(os.path.join(home, ".local") for home in homes)}:
+        # nothing else lies there
+        found = [os.path.dirname(program), os.path.dirname(library)]
+    packages = os.path.join(library, "site-packages")
+    if not _environment():
+        version = os.path.basename(library)
+        found += [os.path.join(home, ".local", "lib", version, "site-packages") for home in homes]
+    if not any(is_within(path, home) for path in found for home in homes):
+        return [], []
+    inner = [path for path in found if any(is_within(path, home) for home in homes)]
+    return [*inner, sys.executable], [packages] if _environment() else []
 
 
 # Who goes through
@@ -227,7 +264,7 @@ def ways() -> Iterator[tuple[str, str]]:
         return
     from roamkb.wall import kernel
 
-    if _succeeds_in_child(lambda: kernel.enter_namespace([os.path.dirname(__file__)], [], "/")):
+    if _succeeds_in_child(lambda: kernel.enter_namespace(Paths([os.path.dirname(__file__)], [], []), "/")):
         yield NAMESPACE, ""
     for program in ("/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"):
         if os.access(program, os.X_OK) and _runs(program):
@@ -242,7 +279,7 @@ def _runs(bubblewrap: str) -> bool:
     from roamkb.wall.programs import bubblewrap_words
 
     true = next((path for path in _TRUE if os.access(path, os.X_OK)), "true")
-    words = [*bubblewrap_words(bubblewrap, [os.path.dirname(__file__)], [], "/", 1), true]
+    words = [*bubblewrap_words(bubblewrap, Paths([os.path.dirname(__file__)], [], []), "/", 1), true]
     nothing = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in range(3)]
     child = os.posix_spawn(bubblewrap, words, os.environ, file_actions=nothing)
     return os.waitpid(child, 0)[1] == 0

@@ -14,6 +14,9 @@ from roamkb.core.unhooking import SHELL_PREFIX
 from roamkb.formats.wall_settings import with_wall
 from roamkb.formats.wall_settings import without_wall
 from roamkb.wall.launcher import launcher_text
+from roamkb.wall.plan import Paths
+from roamkb.wall.plan import keep_plan
+from roamkb.wall.plan import read_plan
 from roamkb.wall.programs import seatbelt_profile
 from tests.conftest import World
 from tests.programs import command_in
@@ -205,8 +208,9 @@ def test_the_profile_for_macos_denies_each_way_to_write() -> None:
         "(version 1)\n"
         "(allow default)\n"
         '(deny file-write* file-link\n  (subpath "/u/a \\"b\\\\c")\n  (subpath "/u/roam"))\n'
+        '(allow file-write* file-link\n  (subpath "/u/roam/open"))\n'
         '(deny file-write-unlink\n  (literal "/u/sync"))\n'
-    ) == seatbelt_profile(["/u/roam", '/u/a "b\\c'], ["/u/sync"])
+    ) == seatbelt_profile(Paths(["/u/roam", '/u/a "b\\c'], ["/u/roam/open"], ["/u/sync"]))
 
 
 @pytest.mark.parametrize(
@@ -264,3 +268,40 @@ def test_the_program_of_a_user_s_own_hook_can_t_be_changed_by_a_command(installe
     (installed.personal / "hook.sh").write_text(f"echo x > {installed.kb}/hook.org\n")
     assert say(installed, projects, CLAUDE_PROJECT_DIR=str(installed.personal)).returncode
     assert {} == installed.files()
+
+
+def test_doctor_tries_all_that_is_closed_and_changes_nothing(installed: World) -> None:
+    """A plan that leaves something out is found, whichever it is; what was tried is as it was."""
+    assert checked(installed, "wall")["ok"]
+    plan_file = launcher(installed).with_name("plan")
+    plan = read_plan(str(plan_file))
+    assert plan
+    closed = [Path(path) for path in plan.closed if Path(path).exists()]
+    before = [(path.stat().st_mtime_ns, path.stat().st_size) for path in closed]
+    place = launcher(installed)
+    made = place.read_text()
+    for path in closed:
+        less = read_plan(str(plan_file))
+        assert less
+        less.closed.remove(str(path))
+        other = installed.home / "other-plan"
+        assert keep_plan(str(other), less)
+        place.write_text(made.replace(str(plan_file), str(other)))
+        found = checked(installed, "wall")
+        named = "the notes" if path == installed.kb else str(path)
+        assert (False, f"a command behind it could write to {named}") == (found["ok"], found["detail"])
+        assert not list(path.glob(".roamkb-doctor*"))
+    place.write_text(made)
+    after = [(path.stat().st_mtime_ns, path.stat().st_size) for path in closed if not path.is_dir()]
+    assert [one for one, path in zip(before, closed, strict=True) if not path.is_dir()] == after
+
+
+def test_doctor_finds_a_closed_file_that_has_another_name(installed: World) -> None:
+    """What can be written by that name is written behind any wall."""
+    note = installed.node("20240101000000-oak.org", "27a75a1c-9d8f-41b0-bc4c-a4889e25fe64", "Oak")
+    other = installed.home / "backup.org"
+    other.hardlink_to(note)
+    found = checked(installed, "wall")
+    assert (False, True) == (found["ok"], f"{note} has another name" in str(found["detail"]))
+    other.unlink()
+    assert checked(installed, "wall")["ok"]

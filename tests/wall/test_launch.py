@@ -156,6 +156,9 @@ _WRITES = (
     "mv ~/.claude/settings.json ~/elsewhere/",
     "echo x > ~/.local/share/roamkb/wall/plan",
     "rm -r ~/.local/share/roamkb/wall",
+    # a launcher's socket, which the client of another session could take for its own
+    "rm ~/.local/state/roamkb/brokers/*",
+    "touch ~/.local/state/roamkb/brokers/x",
 )
 
 
@@ -269,6 +272,94 @@ def test_a_process_outside_can_t_be_made_to_write(walled: Walled) -> None:
 def test_inside_there_are_no_rights_to_gain(walled: Walled) -> None:
     """A set-user-id program would run with root's rights outside of the user's namespace."""
     assert "NoNewPrivs:\t1" in walled.run("grep NoNewPrivs /proc/self/status").out
+
+
+# The Python that hooks begin with
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HomePython:
+    """A Python in a home as uv keeps one, and roamkb's environment that was made of it."""
+
+    base: Path
+    program: Path
+
+
+@pytest.fixture
+def home_python(walled: Walled) -> HomePython:
+    """Such a Python, which the wall is planned by."""
+    place = walled.world.home / ".local/share/uv"
+    base, link = place / "python" / "cpython-3.1.2-linux", place / "python" / "cpython-3.1-linux"
+    program = Path(sys.executable).resolve()
+    library = Path(os.__file__).parent
+    (base / "bin").mkdir(parents=True)
+    shutil.copy2(program, base / "bin")
+    (base / "lib").mkdir()
+    for path in program.parents[1].glob("lib/libpython*"):
+        shutil.copy2(path, base / "lib")
+    unneeded = shutil.ignore_patterns(
+        "site-packages", "__pycache__", "test", "idlelib", "config-*", "ensurepip"
+    )
+    shutil.copytree(library, base / "lib" / library.name, ignore=unneeded, symlinks=True)
+    (base / "lib" / library.name / "site-packages").mkdir()
+    link.symlink_to(base.name)
+    tool = place / "tools" / "roamkb"
+    made = [link / "bin" / program.name, "-m", "venv", "--without-pip", tool]
+    subprocess.run(made, env=walled.environment(), check=True)
+    inner = tool / "bin" / "python"
+    walled.plan_file.unlink()
+    ran = subprocess.run([inner, "-m", "roamkb", "exec", "--", "true"], env=walled.environment(), check=False)
+    assert 0 == ran.returncode
+    walled.only(*[way for way in walled.known() if way[0] == walled.way])
+    return HomePython(base=base, program=inner)
+
+
+#: `B` is the base, `L` its library's folder.
+_PYTHON_WRITES = (
+    "echo 'raise SystemExit(3)' > $B/lib/$L/json/__init__.py",
+    "echo 'raise SystemExit(3)' > $B/lib/$L/json/decoder/__init__.py || mkdir $B/lib/$L/_json",
+    "rm -r $B/lib/$L/json",
+    "mkdir $B/lib/$L/site",
+    "echo x > $B/lib/python3$(echo $L | cut -d. -f2).zip",
+    "echo x > $B/lib/$L/lib-dynload/_json.so",
+    "cp /bin/sh $B/bin/python3",
+    "rm $B/bin/$L && cp /bin/sh $B/bin/$L",
+    "echo evil > $B/bin/pybuilddir.txt",
+    "mv $B $B-old",
+    "echo x >> ~/.local/share/uv/tools/roamkb/pyvenv.cfg",
+)
+
+
+def test_the_python_that_hooks_begin_with_can_t_be_changed(walled: Walled, home_python: HomePython) -> None:
+    """Hooks run outside of the wall; what is installed into the base for others is theirs to change."""
+    base, library = home_python.base, Path(os.__file__).parent.name
+
+    def say(line: str) -> int:
+        done = subprocess.run(
+            [home_python.program, "-m", "roamkb", "exec", "--", line],
+            env=walled.environment(B=str(base), L=library),
+            cwd=walled.world.personal,
+            capture_output=True,
+            check=False,
+        )
+        return done.returncode
+
+    def kept() -> dict[str, bytes]:
+        return {
+            str(path): path.read_bytes()
+            for path in sorted(base.rglob("*"))
+            if path.is_file() and "__pycache__" not in path.parts
+        }
+
+    before = kept()
+    for line in _PYTHON_WRITES:
+        assert say(line), line
+    if walled.way != BUBBLEWRAP:
+        # it mounts nothing over a link, as the README says
+        assert say("ln -sfn /tmp ~/.local/share/uv/python/cpython-3.1-linux")
+        assert say("mv ~/.local/share/uv/python ~/elsewhere/")
+    assert before == kept()
+    assert 0 == say("mkdir $B/lib/$L/site-packages/black && echo x > $B/lib/$L/site-packages/black/a.py")
 
 
 # What goes on as without it
@@ -484,14 +575,14 @@ def test_a_plan_is_made_anew_when_it_is_gone_spoiled_or_old(walled: Walled) -> N
     for text in (
         None,
         b"",
-        b"roamkb wall 1\0end",
-        b"roamkb wall 1\0closed\0/nowhere\0\0en",
+        b"roamkb wall 2\0end",
+        b"roamkb wall 2\0closed\0/nowhere\0\0en",
         b"\xff\0\0\0end",
     ):
         walled.plan_file.unlink()
         if text is not None:
             walled.plan_file.write_bytes(text)
-        if text == b"roamkb wall 1\0end":
+        if text == b"roamkb wall 2\0end":
             # well formed, and says nothing of what it was made from
             continue
         assert walled.run(line).status, text
