@@ -1,5 +1,6 @@
 """A session as a harness's hooks tell of it: what every event needs to know before it does its own work."""
 
+import json
 import time
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -144,6 +145,15 @@ class ToldSession:
         from roamkb.formats.payloads import command_of
 
         return command_of(self._payload.get("tool_input"))
+
+    @property
+    def printed(self) -> str:
+        """All that the harness tells of what a command printed; nothing of what another tool gave."""
+        from roamkb.formats.payloads import is_shell_tool
+
+        if not is_shell_tool(self.text("tool_name")):
+            return ""
+        return json.dumps([self._payload.get("tool_response"), self.text("error")])
 
     @property
     def _error(self) -> str:

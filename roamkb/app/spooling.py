@@ -1,7 +1,9 @@
-"""Calls that can't reach the notes from a sandbox: kept in the project, and carried out by its next hook.
+"""Calls that can't reach the notes from a sandbox: kept in the project, and carried out by a hook.
 
-What waits is judged as if it were called at the moment that it is carried out, by the hook's session and from
-the folder that it was called in: a file in the spool may do what an agent's `roamkb write` there could.
+Any command on this machine may put a call into a project, one of a work session as well. So only those are
+carried out whose number stands in what a command of the session printed, as its harness tells the hook after
+it; the number is a digest of the call. What counts so is judged as if it were called at the moment that it is
+carried out, by the hook's session and from the folder that it was called in.
 """
 
 import time
@@ -32,6 +34,9 @@ from roamkb.core.spooled import Values
 from roamkb.storage.passes import has_passes
 from roamkb.storage.spool import BEGUN
 from roamkb.storage.spool import Spool
+from roamkb.storage.spool import confirmed
+from roamkb.storage.spool import keep_confirmed
+from roamkb.storage.spool import name_of
 from roamkb.storage.spool import opened
 from roamkb.storage.spool import put
 
@@ -41,6 +46,7 @@ if TYPE_CHECKING:
 
 #: Seconds of a hook after which what else waits is left to the next one.
 _BUDGET: Final = 0.5
+_UNHEARD: Final = "if one did, call it again, and let what it prints be seen"
 _SUPERSEDED_BY: Final = "SUPERSEDED_BY"
 
 
@@ -108,23 +114,75 @@ class _SpooledBase(KnowledgeBase):
 
 
 def carry_out(
-    session: "HookedSession", *, read: Callable[[SpooledCall], "Values | None"]
+    session: "HookedSession", *, printed: str, is_over: bool, read: Callable[[SpooledCall], "Values | None"]
 ) -> Sequence[Outcome]:
-    """Carry out what waits in the session's project; return what became of it.
+    """Carry out what the session is known to have called; return what became of it.
 
-    `read` returns the values of a call that the command line would take, None of any other.
+    `printed` is what its command printed, and with `is_over` all of a turn's commands were heard. `read`
+    returns the values of a call that the command line would take, None of any other.
     """
     if session.log is None:
         return ()
-    began = time.monotonic()
-    outcomes: list[Outcome] = []
+    began, state = time.monotonic(), session._kb._state.state
+    hearing = _Hearing(
+        session=session, local=session.log.local, state=state, printed=printed, is_over=is_over
+    )
     with opened(session.log.local) as spool:
-        for name in spool.names() if spool else ():
+        heard = [_confirmed(hearing, spool, name) for name in spool.names()] if spool else []
+    outcomes = [outcome for outcome in heard if outcome]
+    with confirmed(session.log.local, state) as kept:
+        for name in kept.names() if kept else ():
             if outcomes and time.monotonic() - began > _BUDGET:
                 break
-            if spool and (outcome := _outcome(session, spool, name, read)):
+            if kept and (outcome := _outcome(session, kept, name, read)):
                 outcomes.append(outcome)
     return outcomes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Hearing:
+    """What a hook knows of a session's calls."""
+
+    session: "HookedSession"
+    local: Path
+    state: Path
+    printed: str
+    is_over: bool
+
+
+def _confirmed(hearing: _Hearing, spool: Spool, name: str) -> Outcome | None:
+    """Keep a call that the session made where no command can change it; return what became of any other."""
+    is_printed = name.partition(".")[0] in hearing.printed
+    if not (is_printed or hearing.is_over):
+        return None
+    call = spool.read(name)
+    if call is None or name_of(call) != name:
+        spool.drop(name)
+        return Outcome(call=None, error=_no_call())
+    is_own = call.session == hearing.session.session
+    if is_printed and is_own:
+        try:
+            keep_confirmed(hearing.local, hearing.state, call)
+        except RoamkbError as error:
+            return Outcome(call=call, error=error)
+    elif not (is_printed or is_own):
+        return _dropped_if_stale(hearing.session, spool, name, call)
+    spool.drop(name)
+    if is_printed and is_own:
+        return None
+    why = "no command of this session is known to have called it"
+    return Outcome(call=call, error=RoamkbError(why, hint=_UNHEARD))
+
+
+def _no_call() -> RoamkbError:
+    return RoamkbError("a file in the spool held no call of roamkb's")
+
+
+def _dropped_if_stale(session: "HookedSession", spool: Spool, name: str, call: SpooledCall) -> Outcome | None:
+    if not call.is_stale(session._around.now().timestamp()):
+        return None
+    spool.drop(name)
+    return Outcome(call=call, error=RoamkbError("it waited for more than a day", hint="call it again"))
 
 
 def _outcome(
@@ -135,20 +193,20 @@ def _outcome(
     values = read(call) if call else None
     if call is None or values is None:
         spool.drop(name)
-        return Outcome(call=None, error=RoamkbError("a file in the spool held no call of roamkb's"))
-    if call.is_stale(session._around.now().timestamp()):
-        spool.drop(name)
-        return Outcome(call=call, error=RoamkbError("it waited for more than a day", hint="call it again"))
+        return Outcome(call=None, error=_no_call())
+    if stale := _dropped_if_stale(session, spool, name, call):
+        return stale
+    if call.session != session.session:
+        return None
     is_again = name.endswith(BEGUN)
     name = spool.rename(name, BEGUN)
     try:
         outcome = _again(session, call, values) if is_again else None
         outcome = outcome or _once(session, call, values, id=call.id)
+    except Busy:
+        spool.rename(name, BEGUN if is_again else ".json")
+        return None
     except RoamkbError as error:
-        is_of_another = isinstance(error, Refused) and call.session != session.session
-        if isinstance(error, Busy) or is_of_another:
-            spool.rename(name, BEGUN if is_again else ".json")
-            return None
         outcome = Outcome(call=call, error=error)
     spool.drop(name)
     return outcome

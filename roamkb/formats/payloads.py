@@ -125,7 +125,7 @@ def _tool_use(payload: "Mapping[str, Any]", *, failed: bool) -> Iterator[Happeni
     given = payload.get("tool_input")
     asked = given if isinstance(given, Mapping) else {}
     command = command_of(given)
-    if "bd" in command and tool.lower() in _SHELL_TOOLS:
+    if "bd" in command and is_shell_tool(tool):
         from roamkb.formats.commands import captured_from_command
 
         for one in captured_from_command(command):
@@ -165,6 +165,11 @@ def has_failed(response: object) -> bool:
     told = {**metadata, **response} if isinstance(metadata, Mapping) else response
     code = next((told[key] for key in ("exit_code", "exitCode", "returncode") if key in told), 0)
     return bool(response.get("is_error")) or (isinstance(code, int) and code != 0)
+
+
+def is_shell_tool(name: str) -> bool:
+    """Say whether a tool runs commands."""
+    return name.lower() in _SHELL_TOOLS
 
 
 def printed_by(response: object) -> str:

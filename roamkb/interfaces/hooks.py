@@ -169,7 +169,7 @@ def _with_outcomes(event: str, payload: "Payload", answer: "Answer") -> "Answer"
             return answer
         from roamkb.interfaces.spool_reports import carried_out
 
-        told = carried_out(_session(payload))
+        told = carried_out(_session(payload), event)
     except Exception as error:  # noqa: BLE001 - see `run`
         _leave_trouble(event, payload, error)
         return answer

@@ -1,5 +1,7 @@
 """Calls that wait for a hook: what is said of them when they begin to, and what when they are done."""
 
+from pathlib import Path
+
 from roamkb.app.hooks import HookedSession
 from roamkb.app.spooling import Outcome
 from roamkb.app.spooling import carry_out
@@ -13,7 +15,7 @@ from roamkb.interfaces import render
 from roamkb.interfaces.operations import Shape
 from roamkb.interfaces.operations import find_operation
 
-_WAITS_FOR = "the next hook of this session, which runs outside of its sandbox, does it and says so"
+_WAITS_FOR = "the hook after this command, which runs outside of its sandbox, finds its number and does it"
 
 
 def queued(result: Queued) -> render.Printed:
@@ -31,14 +33,16 @@ def queued(result: Queued) -> render.Printed:
             "waits_for": _WAITS_FOR,
         },
         text=lambda _: (
-            f"waits: {_what(call)}: this sandbox keeps roamkb from writing; {_WAITS_FOR}. Don't call it again"
+            f"waits: {_what(call)} ({Path(result.path).stem}): this sandbox keeps roamkb from writing; "
+            f"{_WAITS_FOR}. Don't call it again"
         ),
     )
 
 
-def carried_out(session: HookedSession) -> str:
-    """Carry out what waits in the session's project, and return what is to be said of it."""
-    return "\n".join(map(_line, carry_out(session, read=_values)))
+def carried_out(session: HookedSession, event: str) -> str:
+    """Carry out what the session called in its sandbox, and return what is to be said of it."""
+    outcomes = carry_out(session, printed=session.printed, is_over=event == "stop", read=_values)
+    return "\n".join(map(_line, outcomes))
 
 
 def _line(outcome: Outcome) -> str:

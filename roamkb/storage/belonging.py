@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 KEY = "machine-key"
 #: Where the brokers of walled commands listen, in the state folder as well.
 BROKERS = "brokers"
+#: Calls from a sandbox that their session is known to have made, likewise.
+CALLS = "calls"
 _BYTES = 32
 _NAME_BYTES = 8
 

@@ -7,7 +7,7 @@ knows no answer somebody else finds one.
 """
 
 # pathlib alone takes as long to import as Python to start
-# ruff: noqa: PTH103, PTH105, PTH108, PTH110, PTH116, PTH118, PTH120, PTH123, PTH208
+# ruff: noqa: PTH103, PTH105, PTH108, PTH110, PTH116, PTH118, PTH119, PTH120, PTH123, PTH208
 
 import json
 import os
@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 
+from roamkb.storage.belonging import CALLS
 from roamkb.storage.belonging import own_name
 from roamkb.storage.belonging import usual_state
 
@@ -33,7 +34,7 @@ _DEEPEST = 64
 
 #: Of the local folder: remedies that wait for their outcome; the file that says "put nothing into prompts".
 OFFERS = "offers"
-#: Calls that wait for a hook outside of their sandbox.
+#: Calls that a sandbox keeps from the notes: anything in the project may put one there.
 SPOOL = "spool"
 INJECTION_OFF = "injection-off"
 
@@ -111,7 +112,12 @@ def has_offers(local: str) -> bool:
 
 def has_calls(local: str) -> bool:
     """Say whether a call waits for a hook outside of its sandbox."""
-    return _is_folder(os.path.join(local, SPOOL))
+    return _is_folder(os.path.join(local, SPOOL)) or _is_folder(confirmed_calls(local, usual_state()))
+
+
+def confirmed_calls(local: str, state: str) -> str:
+    """Return the folder of those calls that a session is known to have made, which no command can write."""
+    return os.path.join(state, CALLS, os.path.basename(local))
 
 
 def has_passes(local: str) -> bool:

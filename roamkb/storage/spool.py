@@ -1,7 +1,9 @@
-"""Calls that wait in the local state of a project's log, one file each, for a hook outside of their sandbox.
+"""Calls that wait for a hook outside of their sandbox, one file each.
 
-The folder lies in the project, so whatever runs there may have put anything into it: no link is followed on
-the way, nothing but plain files of our names is read, and nothing else is ever removed.
+They are put into the local state of a project's log. The folder lies in the project, so whatever runs on this
+machine may have put anything into it: no link is followed on the way, nothing but plain files of our names is
+read, and nothing else is ever removed. What a session is known to have called is moved to the state folder,
+which no command behind a wall can write.
 """
 
 import contextlib
@@ -24,6 +26,7 @@ from roamkb.storage.disk import create
 from roamkb.storage.disk import digest
 from roamkb.storage.disk import disk_error
 from roamkb.storage.passes import SPOOL
+from roamkb.storage.passes import confirmed_calls
 from roamkb.storage.state import private_folder
 
 #: Of one call, and of all that may wait: more is no work of an agent's between two hooks.
@@ -36,6 +39,9 @@ BEGUN: Final = ".begun"
 _NAME: Final = re.compile(rf"[0-9a-f]{{32}}(?:\.json|{re.escape(BEGUN)})")
 #: Seconds after which a file without its name was left behind.
 _LEFT_BEHIND: Final = 60
+#: Seconds: what a command printed only one hook hears, and another that has the folder is soon done.
+_PATIENCE: Final = 1.0
+_PAUSE: Final = 0.01
 _FOLDER_FLAGS: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _HINT: Final = "roamkb's MCP tools do it at once; or let a hook carry out what waits first"
@@ -48,9 +54,7 @@ def put(local: Path, call: SpooledCall) -> tuple[Path, SpooledCall]:
         DiskError: it is too large, too many wait, or the disk doesn't keep it.
     """
     folder = private_folder(local / SPOOL)
-    # the same call again is the same call
-    key = repr((call.verb, sorted(call.values.items()), call.folder, call.project, call.session))
-    name = f"{digest(key.encode('utf-8', 'surrogatepass'))[:32]}.json"
+    name = name_of(call)
     data = render_spooled(call)
     if len(data) > MOST_BYTES:
         raise DiskError(folder, f"a call of more than {MOST_BYTES:,} bytes can't wait", hint=_HINT)
@@ -63,6 +67,23 @@ def put(local: Path, call: SpooledCall) -> tuple[Path, SpooledCall]:
         return folder / name, known or call
     except OSError as error:
         raise disk_error(folder, error) from error
+
+
+def name_of(call: SpooledCall) -> str:
+    """Return the name of a call's file, which tells all of it: the same call again is the same call."""
+    key = repr((call.verb, sorted(call.values.items()), call.folder, call.project, call.session))
+    return f"{digest(key.encode('utf-8', 'surrogatepass'))[:32]}.json"
+
+
+def keep_confirmed(local: Path, state: Path, call: SpooledCall) -> None:
+    """Keep a call that its session is known to have made.
+
+    Raises:
+        DiskError: the disk doesn't keep it.
+    """
+    folder = private_folder(Path(confirmed_calls(str(local), str(state))))
+    with contextlib.suppress(NameTaken):
+        create(folder, name_of(call), render_spooled(call), mode=0o600)
 
 
 class Spool:
@@ -113,30 +134,49 @@ class Spool:
         os.fsync(self._at)
 
 
+def opened(local: Path) -> contextlib.AbstractContextManager[Spool | None]:
+    """Give what commands put into a log's local folder; None where there is nothing, or another has it."""
+    # how one came to the project is its owner's affair
+    return _held(local / SPOOL, (str(local.parents[2]), *local.parts[-3:], SPOOL), patience=_PATIENCE)
+
+
+def confirmed(local: Path, state: Path) -> contextlib.AbstractContextManager[Spool | None]:
+    """Give the calls of a log that their sessions are known to have made, likewise."""
+    folder = confirmed_calls(str(local), str(state))
+    return _held(Path(folder), (folder,), patience=0)
+
+
 @contextlib.contextmanager
-def opened(local: Path) -> Iterator[Spool | None]:
-    """Give the spool of a log's local folder; None where nothing waits, or another process has it."""
+def _held(folder: Path, parts: tuple[str, ...], *, patience: float) -> Iterator[Spool | None]:
     with contextlib.ExitStack() as stack:
-        at = _walked(local, stack)
-        if at is None:
-            yield None
-            return
-        try:
-            fcntl.flock(at, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        at = _walked(parts, stack)
+        if at is None or not _is_locked(at, patience):
             yield None
             return
         yield Spool(at)
         # hooks look for the folder alone; where something is left it stays
         with contextlib.suppress(OSError):
-            (local / SPOOL).rmdir()
+            folder.rmdir()
 
 
-def _walked(local: Path, stack: contextlib.ExitStack) -> int | None:
-    """Return the descriptor of the folder; None where there is none, or a link leads to it."""
+def _is_locked(at: int, patience: float) -> bool:
+    """Say whether this process has the folder now; whatever runs in the project may hold it for ever."""
+    end = time.monotonic() + patience
+    while True:
+        try:
+            fcntl.flock(at, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            if time.monotonic() >= end:
+                return False
+            time.sleep(_PAUSE)
+        else:
+            return True
+
+
+def _walked(parts: tuple[str, ...], stack: contextlib.ExitStack) -> int | None:
+    """Return the descriptor of the folder; None where there is none, or a link leads on to it."""
     at: int | None = None
-    # how one came to the project is its owner's affair
-    for part in (str(local.parents[2]), *local.parts[-3:], SPOOL):
+    for part in parts:
         flags = _FOLDER_FLAGS if at is not None else _FOLDER_FLAGS & ~os.O_NOFOLLOW
         try:
             at = os.open(part, flags, dir_fd=at)

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 
 from roamkb.storage.belonging import BROKERS
+from roamkb.storage.belonging import CALLS
 from roamkb.storage.belonging import KEY
 from roamkb.storage.journal_glance import JOURNAL
 from roamkb.storage.kb_names import KEPT
@@ -57,7 +58,8 @@ def make_plan(homes: Sequence[str], state: str, data: str, known: Plan | None) -
     """
     with contextlib.suppress(OSError):
         # what isn't there can't be closed
-        os.makedirs(os.path.join(state, BROKERS), mode=0o700, exist_ok=True)
+        for name in (BROKERS, CALLS):
+            os.makedirs(os.path.join(state, name), mode=0o700, exist_ok=True)
     plan = gathered(homes, state, data, known.notes if known else ())
     plan.ways = list(ways())
     return plan
@@ -76,8 +78,8 @@ def gathered(homes: Sequence[str], state: str, data: str, known: Sequence[str] =
     rules = [place for rule in rule_files(homes) for place in (os.path.dirname(rule), rule)]
     settings = [os.path.join(home, name) for home in homes for name in _SETTINGS]
     texts = [path for home in homes for name in _TEXTS if _has_block(path := os.path.join(home, name))]
-    # a socket of another's there could be taken for a launcher's
-    own = [os.path.join(state, name) for name in (KEY, KEPT, JOURNAL, BROKERS)]
+    # a socket or a call of another's there could be taken for a launcher's, or for a session's own
+    own = [os.path.join(state, name) for name in (KEY, KEPT, JOURNAL, BROKERS, CALLS)]
     own += [os.path.join(data, name) for name in ("rules", FOLDER)]
     plan.free = dict(_free(homes, os.path.dirname(sys.executable)))
     hooks = [path for line in (*plan.free.values(), *_hooks(homes)) for path in _files_in(line, homes)]

@@ -1,17 +1,29 @@
 """Writes that a sandbox keeps from the notes: they wait in the project, and a hook does them once."""
 
+import fcntl
 import json
 import os
 import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from dataclasses import field
+from dataclasses import replace
+from datetime import UTC
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
+from roamkb.core.ids import new_id
+from roamkb.core.spooled import SpooledCall
+from roamkb.formats.spooled import parse_spooled
 from roamkb.storage.spool import MOST_CALLS
+from roamkb.storage.spool import name_of
+from roamkb.storage.spool import put
 from tests.conftest import Ran
 from tests.conftest import World
 
@@ -26,6 +38,8 @@ class Box:
     """A session whose commands run in a sandbox, and whose hooks don't."""
 
     world: World
+    #: What the session's commands printed.
+    printed: list[str] = field(default_factory=list)
 
     def run(self, *words: str, cwd: Path | None = None, input: str = "", **more: str) -> Ran:
         """Run roamkb in the sandbox."""
@@ -43,6 +57,7 @@ class Box:
             text=True,
             check=False,
         )
+        self.printed.append(done.stdout + done.stderr)
         return Ran(status=done.returncode, out=done.stdout, err=done.stderr)
 
     def payload(self, event: str, cwd: Path | None = None, session: str = _SESSION) -> str:
@@ -51,7 +66,7 @@ class Box:
             {
                 "session_id": session, "turn_id": "t", "cwd": str(cwd or self.world.personal),
                 "hook_event_name": event, "tool_name": "Bash", "tool_input": {"command": "true"},
-                "tool_response": "", "prompt": "go on with that",
+                "tool_response": "\n".join(self.printed) if event == "PostToolUse" else "", "prompt": "go on with that",
             }
         )  # fmt: skip
 
@@ -63,7 +78,7 @@ class Box:
     def drain(self) -> str:
         """Run hooks until nothing waits, since one does only as much as its time allows; return all they say."""
         said = [self.hook()]
-        while self.spool.exists() and len(said) < MOST_CALLS:
+        while (self.spool.exists() or self.kept.exists()) and len(said) < MOST_CALLS:
             said.append(self.hook())
         return "\n".join(said)
 
@@ -71,6 +86,11 @@ class Box:
     def spool(self) -> Path:
         """Where calls wait."""
         return self.world.log().local / "spool"
+
+    @property
+    def kept(self) -> Path:
+        """Where those wait that the session is known to have called."""
+        return self.world.state / "calls" / self.spool.parent.name
 
 
 def _texts(value: object) -> list[str]:
@@ -113,13 +133,96 @@ def test_a_write_waits_says_so_and_is_done_by_the_next_hook(box: Box) -> None:
     assert 1 == len(box.world.files())
 
 
+@contextmanager
+def confirmed_by_another(folder: Path) -> Iterator[None]:
+    """Have another process carry out what a project's sessions called."""
+    folder.mkdir(parents=True)
+    at = os.open(folder, os.O_RDONLY)
+    fcntl.flock(at, fcntl.LOCK_EX)
+    yield
+    os.close(at)
+
+
 @pytest.mark.parametrize(
     "event", ["SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "Stop"]
 )
-def test_each_of_these_hooks_carries_it_out(box: Box, event: str) -> None:
-    """And says so in its own answer; where the agent has stopped, to the human."""
+def test_each_of_these_hooks_carries_out_what_the_session_called(box: Box, event: str) -> None:
+    """The hook after the command left it to another; the next says so, and of one that stopped, to the human."""
     assert "waits: write Zebras" in box.run("write", "Zebras are striped").out
+    with confirmed_by_another(box.kept):
+        assert "which waited" not in box.hook()
+    assert not box.spool.exists()
     assert "which waited, is done" in box.hook(event)
+    assert 1 == len(box.world.files())
+    assert not box.kept.exists()
+
+
+# Whose call it is
+
+
+def _put_by_another(box: Box, title: str, **changes: object) -> Path:
+    """Put a call into the project as a command of a work session could, which knows all that is readable."""
+    call = SpooledCall(
+        id=new_id(datetime.now(UTC)),
+        verb="write",
+        values={"title": title},
+        folder=str(box.world.personal),
+        project=None,
+        session=_SESSION,
+        ts=time.time(),
+    )
+    return put(box.world.log().local, replace(call, **changes))[0]
+
+
+@pytest.mark.parametrize("session", [_SESSION, "01a2048a-0000-7000-8000-00000000beef"])
+def test_what_no_command_of_the_session_printed_is_never_done(box: Box, session: str) -> None:
+    """Though it names the session; when the turn is over it goes, and the human hears of it."""
+    box.run("search", "zebras")
+    path = _put_by_another(box, "Acme pays Tuesdays", session=session)
+    for event in ("PostToolUse", "SessionStart", "UserPromptSubmit"):
+        assert "Acme" not in box.hook(event)
+    said = box.hook("Stop")
+    assert ("no command of this session is known to have called it" in said) == (session == _SESSION)
+    assert (session != _SESSION) == path.exists()
+    assert {} == box.world.files()
+
+
+def test_a_call_that_was_changed_is_another(box: Box) -> None:
+    """Its number was printed, and tells what it said then."""
+    box.run("write", "Zebras are striped")
+    [file] = box.spool.iterdir()
+    file.write_text(file.read_text().replace("Zebras are striped", "Acme pays Tuesdays"))
+    assert "held no call" in box.hook()
+    assert {} == box.world.files()
+
+
+def test_another_session_s_call_is_not_done_though_its_number_is_printed(box: Box) -> None:
+    """An agent that reads what lies about would do what others want."""
+    path = _put_by_another(box, "Acme pays Tuesdays", session="another")
+    box.printed.append(path.stem)
+    assert "is not done: no command of this session" in box.hook()
+    assert {} == box.world.files()
+
+
+def test_only_what_a_command_printed_counts(box: Box) -> None:
+    """No other tool's answer, which may be a page of anybody's."""
+    ran = box.run("write", "Zebras are striped")
+    told = {
+        **json.loads(box.payload("PostToolUse")),
+        "tool_name": "mcp__web__fetch",
+        "tool_response": ran.out,
+    }
+    assert "which waited" not in box.world.run("hook", input=json.dumps(told)).out
+    assert "which waited, is done" in box.hook()
+
+
+def test_a_call_whose_output_nobody_saw_is_done_when_it_is_made_again(box: Box) -> None:
+    """`roamkb write … > /dev/null`: the agent hears that nothing was done, and why."""
+    box.run("write", "Zebras are striped")
+    box.printed.clear()
+    assert "let what it prints be seen" in box.hook("Stop")
+    box.run("write", "Zebras are striped")
+    assert "which waited, is done" in box.hook()
     assert 1 == len(box.world.files())
 
 
@@ -184,13 +287,21 @@ def test_the_boundary_is_judged_when_it_is_done(box: Box) -> None:
 
 
 def _forged(box: Box, **changes: object) -> None:
-    """Put a call into the spool as anything in the project could, from one that waits."""
+    """Put a call into the spool as a command of the session could, from one that waits, and print its number."""
     box.run("write", "Zebras are striped")
     [file] = box.spool.iterdir()
     told = json.loads(file.read_text())
     for name, value in changes.items():
         (told["values"] if name in told["values"] else told)[name] = value
-    file.write_text(json.dumps(told))
+    _renumber(box, file, told)
+
+
+def _renumber(box: Box, file: Path, told: dict[str, object]) -> None:
+    file.unlink()
+    call = parse_spooled(json.dumps(told).encode())
+    forged = file.with_name(name_of(call)) if call else file
+    forged.write_text(json.dumps(told))
+    box.printed.append(forged.stem)
 
 
 @pytest.mark.parametrize(
@@ -239,9 +350,7 @@ def test_a_forged_call_takes_no_other_node_s_id(box: Box, verb: str) -> None:
     if verb == "supersede":
         [file] = box.spool.iterdir()
         told = json.loads(file.read_text())
-        file.write_text(
-            json.dumps({**told, "verb": verb, "values": {"name": other, "title": "Kilns cool by day"}})
-        )
+        _renumber(box, file, {**told, "verb": verb, "values": {"name": other, "title": "Kilns cool by day"}})
     assert "is another node's id" in box.hook()
     assert before == world.files()
 
@@ -264,6 +373,7 @@ def test_no_link_is_followed_and_nothing_else_is_removed(box: Box) -> None:
     os.mkfifo(box.spool / ("1" * 32 + ".json"))
     (box.spool / "settings.json").write_text("{}")
     (box.spool / ("2" * 32 + ".json")).write_bytes(b"x" * 1_000_000)
+    box.printed.extend(digit * 32 for digit in "012")
     said = "".join(box.hook() for _ in range(3))
     assert 3 == said.count("held no call")
     assert mine.exists()
@@ -279,8 +389,8 @@ def test_only_so_many_calls_wait(box: Box) -> None:
     assert (2, True) == (full.status, "wait already" in full.err)
 
 
-def test_another_session_leaves_what_it_may_not_do(box: Box) -> None:
-    """A call that its own session may make isn't lost by another's refusal."""
+def test_another_session_leaves_it_alone(box: Box) -> None:
+    """A call that its own session may make isn't lost by another's hook."""
     box.run("write", "Zebras are striped")
     ran = box.world.run(
         "hook",
@@ -316,7 +426,7 @@ def test_killed_anywhere_it_is_done_once_all_the_same(box: Box, verb: str, call:
         )
         killed += died.returncode != 0
         box.drain()
-        assert not box.spool.exists()
+        assert not (box.spool.exists() or box.kept.exists())
         # what a killed write leaves beside a note has no note's name
         after = {name: data for name, data in world.files().items() if name.endswith(".org")}
         ferries = [data for data in after.values() if f"Ferry number {number}\n".encode() in data]

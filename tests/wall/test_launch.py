@@ -159,6 +159,8 @@ _WRITES = (
     # a launcher's socket, which the client of another session could take for its own
     "rm ~/.local/state/roamkb/brokers/*",
     "touch ~/.local/state/roamkb/brokers/x",
+    # what a session is known to have called
+    "mkdir -p ~/.local/state/roamkb/calls/x",
 )
 
 
