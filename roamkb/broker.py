@@ -102,14 +102,18 @@ class Listener:
 # Outside of the wall
 
 
-def listen() -> Listener | None:
-    """Return where a command's children can ask; None where it can't be seen who does, or no place is."""
+def listen(folder: str = "") -> Listener | None:
+    """Return where a command's children can ask; None where it can't be seen who does, or no place is.
+
+    The socket lies in `folder`, or in the usual state folder.
+    """
     import _socket
 
-    from roamkb.storage.belonging import BROKERS
-    from roamkb.storage.belonging import usual_state
+    if not folder:
+        from roamkb.storage.belonging import BROKERS
+        from roamkb.storage.belonging import usual_state
 
-    folder = os.path.join(usual_state(), BROKERS)
+        folder = os.path.join(usual_state(), BROKERS)
     try:
         boot = _read(f"{_PROC}/sys/kernel/random/boot_id")[:8]
         _make(folder)

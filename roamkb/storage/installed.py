@@ -26,6 +26,7 @@ from roamkb.core.installation import Step
 from roamkb.core.model import Unreadable
 from roamkb.storage.adoptions import ADOPTIONS
 from roamkb.storage.belonging import BROKERS
+from roamkb.storage.belonging import CALLS
 from roamkb.storage.belonging import KEY
 from roamkb.storage.disk import TEMPORARY
 from roamkb.storage.disk import create
@@ -152,7 +153,7 @@ def remove(path: Path, *, was: Found) -> None:
 
 def own_names(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return which of the names in its state or cache folder roamkb gave: what it knows, it may remove."""
-    ours = (ADOPTIONS, BROKERS, LOCKS, SHOWN, SNAPSHOTS, TRASH, KEY, KEPT, PORTS, TOKEN)
+    ours = (ADOPTIONS, BROKERS, CALLS, LOCKS, SHOWN, SNAPSHOTS, TRASH, KEY, KEPT, PORTS, TOKEN)
     return tuple(
         name for name in names if name in ours or _OF_A_KB.fullmatch(name) or name.startswith(TEMPORARY)
     )

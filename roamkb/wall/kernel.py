@@ -14,6 +14,9 @@ import sys
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from collections.abc import Iterable
+
     from roamkb.wall.plan import Paths
 
 _NEWNS, _NEWUSER = 0x00020000, 0x10000000
@@ -175,36 +178,45 @@ def enter_landlock(paths: "Paths") -> None:
     try:
         kept = [*paths.closed, *filter(os.path.islink, paths.pinned)]
         above = {path[:at] or "/" for path in kept for at, letter in enumerate(path) if letter == "/"}
+        but, allow = above.union(paths.closed), _allowing(rules)
         for folder in sorted(above):
-            _allow_entries(rules, folder, above.union(paths.closed), handled)
+            for entry in _entries(folder):
+                # a link is what it leads to, and that stands elsewhere
+                if entry.path not in but and not entry.is_symlink():
+                    is_folder = entry.is_dir(follow_symlinks=False)
+                    allow(entry.path, handled if is_folder else handled & (_WRITE_FILE | _TRUNCATE))
         for folder in paths.opened:
-            _allow(rules, folder, handled)
+            allow(folder, handled)
         _give_up_rights()
         _call("syscall", _LANDLOCK_RESTRICT, rules, 0)
     finally:
         os.close(rules)
 
 
-def _allow_entries(rules: int, folder: str, but: set[str], handled: int) -> None:
+def _entries(folder: str) -> "Iterable[os.DirEntry[str]]":
     try:
-        entries = list(os.scandir(folder))
+        return os.scandir(folder)
     except OSError:
         # what can't be listed can still be closed
-        return
-    for entry in entries:
-        # a link is what it leads to, and that stands elsewhere
-        if entry.path in but or entry.is_symlink():
-            continue
-        is_folder = entry.is_dir(follow_symlinks=False)
-        _allow(rules, entry.path, handled if is_folder else handled & (_WRITE_FILE | _TRUNCATE))
+        return ()
 
 
-def _allow(rules: int, path: str, allowed: int) -> None:
-    try:
-        place = os.open(path, os.O_PATH | os.O_CLOEXEC | os.O_NOFOLLOW)
-    except OSError:
-        return
-    try:
-        _call("syscall", _LANDLOCK_ADD, rules, _PATH_BENEATH, _packed((allowed, 8), (place, 4)), 0)
-    finally:
-        os.close(place)
+def _allowing(rules: int) -> "Callable[[str, int], None]":
+    """Return what adds a rule; there are hundreds of them, so that only what differs is made anew."""
+    function = _Function(_ctypes.dlsym(_library, "syscall"))
+    head = (_Long(_LANDLOCK_ADD), _Long(rules), _Long(_PATH_BENEATH))
+    none, order, flags = _Long(0), sys.byteorder, os.O_PATH | os.O_CLOEXEC | os.O_NOFOLLOW
+
+    def allow(path: str, allowed: int) -> None:
+        try:
+            place = os.open(path, flags)
+        except OSError:
+            return
+        try:
+            rule = allowed.to_bytes(8, order) + place.to_bytes(4, order)
+            if function(*head, rule, none) < 0:
+                raise OSError(_ctypes.get_errno(), "Landlock takes no rule")
+        finally:
+            os.close(place)
+
+    return allow

@@ -142,7 +142,7 @@ def _unrun(words: list[str], why: str | None, status: int) -> int:
 
 def _walled(plan: Plan, plan_path: str, paths: Paths, words: list[str]) -> int:
     """Run the command behind the first wall that can be raised."""
-    listener = broker.listen()
+    listener = broker.listen(plan.brokers)
     os.environ[OUTSIDE] = folders_outside()
     # until somebody passes them on
     unblocked = _signal.pthread_sigmask(_signal.SIG_BLOCK, _PASSED_ON + _OF_A_TERMINAL)

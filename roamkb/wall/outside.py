@@ -17,8 +17,7 @@ def folders_outside() -> str:
     pid = os.getpid()
     for _ in range(_MOST):
         try:
-            with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-                fields = file.read().rpartition(")")[2].split()
+            fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
             parent, session, terminal = int(fields[1]), int(fields[3]), int(fields[4])
             if pid == os.getpid() or not _is_daemon(pid, parent, session, terminal):
                 found[os.readlink(f"/proc/{pid}/cwd")] = None
@@ -26,6 +25,15 @@ def folders_outside() -> str:
             break
         pid = parent
     return "\n".join(folder for folder in found if os.path.isabs(folder))
+
+
+def _read(path: str) -> bytes:
+    """Return what a small file of the kernel's holds: each command waits for some."""
+    file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.read(file, 4096)
+    finally:
+        os.close(file)
 
 
 def _is_daemon(pid: int, parent: int, session: int, terminal: int) -> bool:

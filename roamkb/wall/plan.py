@@ -48,6 +48,8 @@ class Plan:
         #: The homes, the state folder and the data folder that it is for, whatever an environment says later.
         self.homes: list[str] = []
         self.state = self.data = ""
+        #: Where launchers' sockets are.
+        self.brokers = ""
         #: Command lines that go through as they are, and what is run in their place.
         self.free: dict[str, str] = {}
 
@@ -62,6 +64,7 @@ class Plan:
             *(("way", *way) for way in self.ways),
             *(("home", home, "") for home in self.homes),
             ("folders", self.state, self.data),
+            ("brokers", self.brokers, ""),
             *(("source", *source) for source in self.sources),
             *(("notes", path, "") for path in self.notes),
             *(("closed", path, "") for path in self.closed),
@@ -120,6 +123,8 @@ def read_plan(path: str) -> Plan | None:
             plan.free[one] = other
         elif kind == "home":
             plan.homes.append(one)
+        elif kind == "brokers":
+            plan.brokers = one
         elif kind == "folders":
             plan.state, plan.data = one, other
         else:

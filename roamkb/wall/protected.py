@@ -69,6 +69,7 @@ def gathered(homes: Sequence[str], state: str, data: str, known: Sequence[str] =
     """Return the plan without the walls that work here: to try them takes a moment."""
     plan = Plan()
     plan.homes, plan.state, plan.data = list(dict.fromkeys(homes)), state, data
+    plan.brokers = os.path.join(state, BROKERS)
     homes = [home for home in dict.fromkeys(map(os.path.realpath, homes)) if home != "/"]
     names = names_of_kb(homes, state) or known
     plan.notes = [
