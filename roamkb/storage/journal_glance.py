@@ -29,19 +29,30 @@ _PATIENCE = 1.0
 
 def find_quiet(session: str) -> str | None:
     """Return the journal's folder if there is nothing that it hasn't seen, and nothing to tell; else None."""
-    import hashlib
-
     for name in names_of_kb()[:1]:
         real = os.path.realpath(name)
-        key = hashlib.sha256(os.fsencode(real)).hexdigest()[:_KEY]
+        key = _sha256(os.fsencode(real))[:_KEY]
         folder = os.path.join(usual_state(), JOURNAL, key)
         if os.path.exists(os.path.join(folder, FILE)) and _is_seen(folder, real, session_key(session)):
             return folder
     return None
 
 
+def _sha256(data: bytes) -> str:
+    """Return what hashlib gives, without the time that OpenSSL takes where Python has its own."""
+    try:
+        from _sha2 import sha256  # type: ignore[import-not-found]
+    except ImportError:
+        try:
+            from _sha256 import sha256  # type: ignore[import-not-found]
+        except ImportError:
+            from hashlib import sha256
+    return str(sha256(data).hexdigest())
+
+
 def _is_seen(folder: str, kb: str, session: str) -> bool:
-    import sqlite3
+    # what `sqlite3` wraps; the dates that it adapts take long to import
+    import _sqlite3 as sqlite3
 
     try:
         db = sqlite3.connect(f"file:{os.path.join(folder, FILE)}?mode=ro", uri=True, timeout=0.1)
