@@ -59,7 +59,7 @@ def main(words: list[str], plan_path: str = "") -> int:
     if len(words) == 1:
         line = words[0]
         shell = _shell(line, is_for_harness=is_for_harness)
-        if plan and line in plan.free:
+        if plan and plan.is_free(line):
             return _become([shell, "-c", plan.free[line]])
         words = [shell, "-c", line]
     if plan is None:

@@ -52,11 +52,30 @@ class Plan:
         self.brokers = ""
         #: Command lines that go through as they are, and what is run in their place.
         self.free: dict[str, str] = {}
+        #: Words of those lines that PATH may lead from to a program, by line.
+        self.names: dict[str, list[str]] = {}
 
     def paths_for(self, cwd: str) -> Paths:
         """Return what counts for a command that is run in `cwd`, as far as it is there."""
         closed = self.closed + [path for path, root in self.closed_but if not is_within(cwd, root)]
         return Paths([path for path in closed if os.path.lexists(path)], self.opened, self.pinned)
+
+    def is_free(self, line: str) -> bool:
+        """Say whether a line goes through: what its words lead to by PATH is what no command can write.
+
+        Else a program that a command put into an earlier folder of PATH would run outside of the wall.
+        """
+        if line not in self.free:
+            return False
+        homes = [os.path.realpath(home) for home in self.homes]
+        for path in (path for name in self.names.get(line, ()) if (path := find_program(name))):
+            is_theirs = any(
+                is_within(path, home) or is_within(os.path.realpath(path), home) for home in homes
+            )
+            kept = (*self.closed, *(one for one, _ in self.closed_but))
+            if is_theirs and not any(is_within(os.path.realpath(path), one) for one in kept):
+                return False
+        return True
 
     def rows(self) -> list[tuple[str, str, str]]:
         """Return all of it, as it is kept."""
@@ -72,6 +91,7 @@ class Plan:
             *(("opened", path, "") for path in self.opened),
             *(("pinned", path, "") for path in self.pinned),
             *(("free", *one) for one in self.free.items()),
+            *(("name", line, name) for line, names in self.names.items() for name in names),
         ]
 
     def is_fresh(self) -> bool:
@@ -82,6 +102,15 @@ class Plan:
 def is_within(path: str, top: str) -> bool:
     """Say whether a real path is `top` or below it."""
     return path == top or path.startswith(top.rstrip("/") + "/")
+
+
+def find_program(name: str) -> str:
+    """Return what a shell would run by that name; a folder of PATH that isn't absolute is any project's."""
+    for folder in os.get_exec_path():
+        path = os.path.join(folder, name)
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return path if os.path.isabs(path) else os.path.abspath(path)
+    return ""
 
 
 def stamp(path: str) -> str:
@@ -121,6 +150,8 @@ def read_plan(path: str) -> Plan | None:
             plan.pinned.append(one)
         elif kind == "free":
             plan.free[one] = other
+        elif kind == "name":
+            plan.names.setdefault(one, []).append(other)
         elif kind == "home":
             plan.homes.append(one)
         elif kind == "brokers":

@@ -28,6 +28,7 @@ from roamkb.wall.plan import NAMESPACE
 from roamkb.wall.plan import SEATBELT
 from roamkb.wall.plan import Paths
 from roamkb.wall.plan import Plan
+from roamkb.wall.plan import find_program
 from roamkb.wall.plan import is_within
 from roamkb.wall.plan import stamp
 
@@ -43,6 +44,8 @@ _EVENTS = (
 ).split()
 #: What an agent may change lies there, the program of a hook as well.
 _OF_A_PROJECT = "CLAUDE_PROJECT_DIR"
+#: How the names of files end that interpreters are given.
+_SCRIPTS = (".sh", ".bash", ".zsh", ".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl")
 _TRUE = ("/bin/true", "/usr/bin/true")
 #: Links on the way to one file; the kernel follows no more.
 _MOST_LINKS = 40
@@ -83,6 +86,8 @@ def gathered(homes: Sequence[str], state: str, data: str, known: Sequence[str] =
     own = [os.path.join(state, name) for name in (KEY, KEPT, JOURNAL, BROKERS, CALLS)]
     own += [os.path.join(data, name) for name in ("rules", FOLDER)]
     plan.free = dict(_free(homes, os.path.dirname(sys.executable)))
+    # ours are run by their whole path
+    plan.names = {line: _names_in(line) for line, run in plan.free.items() if line == run}
     hooks = [path for line in (*plan.free.values(), *_hooks(homes)) for path in _files_in(line, homes)]
     program, root = _program()
     others = [
@@ -204,7 +209,7 @@ def _free(homes: Sequence[str], programs: str) -> Iterator[tuple[str, str]]:
             first, *rest = _split(command) or [""]
             if os.path.basename(first) == "roamkb" and " ".join(rest) in own:
                 yield command, f"{program} {' '.join(rest)}"
-            elif _OF_A_PROJECT not in command:
+            elif _OF_A_PROJECT not in command and not _is_relative(command):
                 yield command, command
 
 
@@ -212,6 +217,23 @@ def _hooks(homes: Sequence[str]) -> Iterator[str]:
     for home in homes:
         for name in (_CLAUDE_SETTINGS, _CODEX_HOOKS):
             yield from _commands(os.path.join(home, name))
+
+
+def _is_relative(line: str) -> bool:
+    """Say whether a line runs a program or script of the folder that it is run in, which is a project's."""
+    before = ""
+    for word in _split(line):
+        is_path = word.startswith(("./", "../")) or word.endswith(_SCRIPTS)
+        is_first = not before or set(before) <= set("();|&")
+        if not word.startswith(("/", "~", "$")) and (is_path or (is_first and "/" in word)):
+            return True
+        before = word
+    return False
+
+
+def _names_in(line: str) -> list[str]:
+    """Return the words of a line that PATH may lead from to a program."""
+    return [word for word in dict.fromkeys(_split(line)) if word[:1].isalnum() and "/" not in word]
 
 
 def _files_in(line: str, homes: Sequence[str]) -> Iterator[str]:
@@ -222,6 +244,7 @@ def _files_in(line: str, homes: Sequence[str]) -> Iterator[str]:
     before = ""
     for word in _split(line.replace("${HOME}", "~").replace("$HOME", "~")):
         path, is_written = os.path.expanduser(word), before.startswith(">")
+        path = path if "/" in path else find_program(path)
         before = word
         is_file = os.path.isabs(path) and os.path.isfile(path)
         if is_file and not is_written and any(is_within(os.path.realpath(path), home) for home in homes):

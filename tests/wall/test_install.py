@@ -20,6 +20,7 @@ from roamkb.wall.plan import read_plan
 from roamkb.wall.programs import seatbelt_profile
 from tests.conftest import World
 from tests.programs import command_in
+from tests.programs import script
 
 _SETTINGS = ".claude/settings.json"
 
@@ -305,3 +306,30 @@ def test_doctor_finds_a_closed_file_that_has_another_name(installed: World) -> N
     assert (False, True) == (found["ok"], f"{note} has another name" in str(found["detail"]))
     other.unlink()
     assert checked(installed, "wall")["ok"]
+
+
+def test_a_hook_goes_through_only_by_programs_that_no_command_can_put_in_place(installed: World) -> None:
+    """One of a home is closed; one that a command puts before it in PATH, or into the project, stays walled."""
+    home, place = installed.home, installed.home / "tools"
+    place.mkdir()
+    first = home / "first"
+    first.mkdir()
+    tool = script(place / "said", f"echo x > {installed.kb}/said.org")
+    script(installed.personal / "check.sh", f"echo x > {installed.kb}/check.org")
+    settings = json.loads((home / _SETTINGS).read_text())
+    lines = ["said now", "./check.sh", "sh check.sh"]
+    settings["hooks"]["Stop"].append({"hooks": [{"type": "command", "command": line} for line in lines]})
+    (home / _SETTINGS).write_text(json.dumps(settings))
+    path = f"{first}:{place}:{os.environ['PATH']}"
+    for line in ("true", f"echo x >> {tool}", f"mv {place} {place}2"):
+        assert bool(say(installed, f"{line} && pwd -P >| /dev/null", PATH=path).returncode) == (
+            line != "true"
+        )
+    assert 0 == say(installed, "said now", PATH=path).returncode
+    assert ["said.org"] == list(installed.files())
+    planted = f"cp {tool} {first}/said && sed -i s/said.org/planted.org/ {first}/said && pwd -P >| /dev/null"
+    assert 0 == say(installed, planted, PATH=path).returncode
+    assert say(installed, "said now", PATH=path).returncode
+    for line in lines[1:]:
+        assert say(installed, line, PATH=path).returncode
+    assert ["said.org"] == list(installed.files())

@@ -258,6 +258,27 @@ def test_a_link_that_leads_to_what_is_closed_stays(walled: Walled, line: str) ->
     assert (note, [_NOTE]) == (walled.note.read_bytes(), [p.name for p in walled.world.kb.glob("*.org")])
 
 
+def test_a_link_among_the_notes_stays_and_what_lies_elsewhere_is_open(walled: Walled) -> None:
+    """A project's own file that a human linked into their notes is the project's: work on it goes on."""
+    world = walled.world
+    todo = world.personal / "todo.org"
+    todo.write_text("* TODO paint\n")
+    outer, inner = world.kb / "todo.org", world.kb / "alias.org"
+    outer.symlink_to(todo)
+    inner.symlink_to(_NOTE)
+    before = walled.note.read_bytes()
+    for line in (
+        "ln -sf /etc/hostname $K/todo.org",
+        "rm $K/alias.org",
+        "mv $K/todo.org ~/elsewhere/ && test ! -e $K/todo.org",
+        "echo x >> $K/alias.org",
+    ):
+        assert walled.run(line, K=str(world.kb)).status, line
+    assert 0 == walled.run("echo '* DONE' >> $K/todo.org", K=str(world.kb)).status
+    assert "* TODO paint\n* DONE\n" == todo.read_text()
+    assert (todo, Path(_NOTE), before) == (outer.readlink(), inner.readlink(), walled.note.read_bytes())
+
+
 def test_a_process_outside_can_t_be_made_to_write(walled: Walled) -> None:
     """A debugger could; neither mounts nor Landlock let one attach across the wall."""
     attach = (
