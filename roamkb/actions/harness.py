@@ -4,10 +4,12 @@ What a settings file would become is shown, and written only once the human said
 """
 
 from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import replace
 from difflib import unified_diff
 from pathlib import Path
 
+from roamkb.actions.wall import LAUNCHER
 from roamkb.actions.wall import Wall
 from roamkb.actions.wall import launcher_removals
 from roamkb.actions.wall import launcher_step
@@ -118,8 +120,24 @@ def harness_removals(wishes: Wishes, *, home: Path, kb: str | None, wall: Wall) 
     return tuple(steps)
 
 
-def approved(step: Step, *, yes: bool, ask: Callable[[str], str] | None) -> Step:
-    """Return `step` if the human wants it, else one that only shows what it would do."""
+def approved(steps: Iterable[Step], *, yes: bool, ask: Callable[[str], str] | None) -> tuple[Step, ...]:
+    """Return `steps`, those that the human doesn't want only showing what they would do.
+
+    The launcher of the wall is part of what is asked: it comes with the settings that name it.
+    """
+    steps = tuple(_approved(step, yes=yes, ask=ask) for step in steps)
+    refused = next((step for step in steps if step.what == _CLAUDE and step.outcome is Outcome.SHOWN), None)
+    if refused is None:
+        return steps
+    return tuple(
+        replace(step, outcome=Outcome.SHOWN, why=refused.why, change=None)
+        if step.what == LAUNCHER and step.outcome is Outcome.WRITTEN
+        else step
+        for step in steps
+    )
+
+
+def _approved(step: Step, *, yes: bool, ask: Callable[[str], str] | None) -> Step:
     if not (step.diff and isinstance(step.change, PutFile)) or step.outcome is not Outcome.WRITTEN or yes:
         return step
     if ask is None:

@@ -78,6 +78,7 @@ Ask = Callable[[str], str]
 _KB = "knowledge base"
 _FIRST_NOTE = "first note"
 COPY = "copy of the rule"
+_IN_PLACE = (Outcome.WRITTEN, Outcome.UNCHANGED)
 #: Who answers nonsense three times doesn't want to be asked.
 _TRIES = 3
 
@@ -144,9 +145,9 @@ def install(
         )
     warnings = _slips(wishes, kb)
     if not wishes.dry_run:
-        steps = tuple(approved(step, yes=wishes.yes, ask=ask) for step in steps)
+        steps = approved(steps, yes=wishes.yes, ask=ask)
         carry_out(steps)
-        if wishes.claude:
+        if any(step.path == wall.launcher and step.outcome in _IN_PLACE for step in steps):
             wall.plan()
         counts = find_rule(home, account_home=home)
         warnings += (str(counts),) if isinstance(counts, BadRule) else ()

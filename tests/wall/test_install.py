@@ -78,6 +78,16 @@ def test_install_says_which_wall_it_is_and_commands_run_by_it(installed: World) 
     assert not (installed.home / _SETTINGS).exists()
 
 
+def test_without_a_yes_nothing_of_the_wall_is_written(world: World) -> None:
+    """Neither the settings nor the program that they would name; both are shown."""
+    command_in(world.home)
+    ran = world.run("install", "--claude", cwd=world.home)
+    assert "show  Claude Code hooks" in ran.out
+    assert not (world.home / _SETTINGS).exists()
+    assert not (world.home / ".local/share/roamkb/wall").exists()
+    assert re.search(r"^show  wall: \S+/wall/shell \(not written", ran.out, re.MULTILINE)
+
+
 def test_a_prefix_of_the_user_s_own_stays(world: World) -> None:
     """And it is said that there is no wall then."""
     command_in(world.home)
