@@ -1,5 +1,6 @@
 """Write one fact as one new agent node: permitted, free of secrets, new, valid, durable."""
 
+import unicodedata
 from bisect import bisect_left
 from collections.abc import Callable
 from collections.abc import Iterator
@@ -37,6 +38,7 @@ from roamkb.formats.org.slug import slug
 from roamkb.formats.org.write import Draft
 from roamkb.formats.org.write import check_written
 from roamkb.formats.org.write import normalised_body
+from roamkb.formats.org.write import normalised_tag
 from roamkb.formats.org.write import render_node
 from roamkb.storage.disk import read_file
 from roamkb.storage.index import Index
@@ -47,6 +49,7 @@ from roamkb.storage.nodes import Notes
 
 #: As on `learn` (docs/architecture.md): a person would call these the same.
 ALIKE = 0.80
+_IN_TAGS = "org allows letters, digits and _ @ # % in one"
 #: Shorter bodies say too little to be compared with others.
 _COMPARABLE = 40
 
@@ -215,6 +218,10 @@ def _checked(draft: Draft, text: str) -> Node:
 
 
 def _warnings(fact: Fact) -> Iterator[str]:
+    for tag in fact.tags:
+        stored = normalised_tag(tag)
+        if stored != unicodedata.normalize("NFC", tag.strip()):
+            yield f"the tag {shown(tag)!r} is {f'stored as {stored}' if stored else 'left out'}: {_IN_TAGS}"
     if any(names_a_secret(text) for text in (fact.title, fact.body)):
         yield "it reads as if it told a password; if it does, trash the node now"
     elif any(has_high_entropy(text) for text in (fact.title, fact.body)):

@@ -353,3 +353,16 @@ def test_each_write_warns_of_a_work_root_that_isnt_there(world: World) -> None:
     assert "wrok" in warnings[0]
     (world.home / "wrok").mkdir()
     assert [] == world.run("write", "Quaggas are gone", "--json").json["warnings"]
+
+
+@pytest.mark.parametrize(
+    ("tag", "stored"),
+    [("a b", "a_b"), (":zoo:", "_zoo_"), ("c++", "c__"), ("!", ""), ("zoo", "zoo"), (" été", "été")],
+)
+def test_a_tag_that_org_cant_hold_is_said_to_be_stored_otherwise(world: World, tag: str, stored: str) -> None:
+    """Who asks for it by the name that they gave would not find it."""
+    told = world.run("write", "Okapis are not zebras", "--tag", tag, "--json").json
+    assert ["agent", *filter(None, [stored])] == told["tags"]
+    expected = "is left out" if not stored else f"is stored as {stored}" if stored != tag.strip() else ""
+    assert bool(expected) == bool(told["warnings"])
+    assert expected in str(told["warnings"])
