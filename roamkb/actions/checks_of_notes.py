@@ -34,11 +34,10 @@ from roamkb.storage.checkup import EmacsLock
 from roamkb.storage.checkup import Patient
 from roamkb.storage.index import Index
 from roamkb.storage.journal import Journal
-from roamkb.storage.journal_traces import Traces
+from roamkb.storage.journal_traces import traces_of
 from roamkb.storage.nodes import NOT_UTF8
 from roamkb.storage.nodes import Contents
 from roamkb.storage.nodes import Notes
-from roamkb.storage.trash import Trash
 
 #: Clocks that a network sets differ by milliseconds; two minutes are a clock that nobody sets.
 AHEAD = 120.0
@@ -125,10 +124,7 @@ def _journal(patient: Patient, kb: Path) -> Check:
             name=name, ok=False, detail="it has no place", fix="keep the state folder out of the notes"
         )
     journal = Journal(kb=kb, folder=folder, clock=patient.now.timestamp)
-    trash = Trash(kb=kb, folder=patient.state.trash_folder(kb), lock_file=folder, now=lambda: patient.now)
-    traces = Traces(
-        kb, is_idle=not journal.at_work(), trashed=lambda: {entry.sha256 for entry in trash.entries()}
-    )
+    traces = traces_of(journal, home=patient.home)
     damaged = 0
     with suppress(NotWritable):
         # in an agent's sandbox only what was looked at before can be told

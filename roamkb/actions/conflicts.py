@@ -111,7 +111,7 @@ def adopt(
             copies.append(replace(copy, obstacle=by_hand))
         else:
             name = _proper_name(on_disk.held.note, now)
-            path = rename_copy(copy.path, name, was=on_disk.held.digest, lock=lock(lock_file))
+            path = rename_copy(notes, copy.path, name, was=on_disk.held.digest, lock=lock(lock_file))
             copies.append(replace(copy, adopted=path))
     return Conflicts(copies=tuple(copies), adopting=True)
 

@@ -4,7 +4,6 @@ import difflib
 import hashlib
 import os
 from collections.abc import Callable
-from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from roamkb.core.errors import NotWritable
 from roamkb.core.errors import UsageError
 from roamkb.core.journal import By
 from roamkb.core.journal import Change
+from roamkb.core.journal import Content
 from roamkb.core.journal import Entry
 from roamkb.core.journal import Form
 from roamkb.core.journal import Left
@@ -29,13 +29,14 @@ from roamkb.core.journal import is_by_plan
 from roamkb.core.journal import leave_to_restore
 from roamkb.core.journal import plan_rebuilding
 from roamkb.core.journal import plan_restore
+from roamkb.core.journal import told_edit
 from roamkb.core.text import counted
 from roamkb.core.text import shown
 from roamkb.storage.disk import make_folder
 from roamkb.storage.journal import Holdings
 from roamkb.storage.journal import Journal
 from roamkb.storage.journal_restore import carry_out
-from roamkb.storage.journal_traces import Traces
+from roamkb.storage.journal_traces import traces_of
 from roamkb.storage.walk import kb_fault
 
 #: Letters of a plan's digest that are typed to confirm it.
@@ -61,6 +62,8 @@ class Shown:
 
     kb: Path
     mark: int
+    #: Which moment it is, where nobody named one; else empty.
+    chosen: str
     changes: tuple[Change, ...]
     #: By the changes' names, where they were asked for.
     diffs: dict[bytes, tuple[str, ...]]
@@ -78,16 +81,19 @@ class Restored:
     is_hindered: bool = False
     #: The moment just before it, to which a restore undoes it; 0 where nothing was done.
     before: int = 0
+    #: Which moment the plan goes back to, where nobody named one.
+    chosen: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keeper:
-    """The journal, with what is around it: who may be asked, where the locks are, what the trash has."""
+    """The journal, with what is around it: who may be asked, where the locks are."""
 
     journal: Journal
     lock_file: Path
     folder: Path | None
-    trashed: Callable[[], Collection[str]]
+    #: Where Syncthing's configuration is; None where it isn't asked.
+    home: Path | None = None
     human: Human | None = None
     #: By what an agent is known to run this.
     agent: str = ""
@@ -95,16 +101,17 @@ class Keeper:
     def look(self, *, restored: Plan | None = None) -> None:
         """Take in all that changed since the last look, and by what; a plan's steps were a restore's."""
         journal = self.journal
-        traces = Traces(journal.kb, is_idle=not journal.at_work(), trashed=self.trashed)
+        traces = traces_of(journal, home=self.home)
         if restored is None:
             journal.look(tracer=traces)
-        else:
-            journal.look(
-                what="restore",
-                tracer=lambda change, content: (
-                    By.RESTORE if is_by_plan(restored, change) else traces(change, content)
-                ),
-            )
+            return
+
+        def tracer(changes: Sequence[Change], content: Content) -> list[By]:
+            others = [change for change in changes if not is_by_plan(restored, change)]
+            makers = iter(traces(others, content))
+            return [By.RESTORE if is_by_plan(restored, change) else next(makers) for change in changes]
+
+        journal.look(what="restore", tracer=tracer)
 
     def name(self, given: str) -> bytes:
         """Return a path as the journal has it, empty for the whole folder.
@@ -146,9 +153,9 @@ def show(keeper: Keeper, names: Sequence[str], *, mark: str | None, diff: bool) 
     journal = keeper.journal
     _look_if_there(keeper)
     if mark is None and names and (moment := _find_moment(journal, names[0])) is not None:
-        names = names[1:]
+        names, chosen = names[1:], ""
     else:
-        moment = _moment(journal, mark)
+        moment, chosen = _moment(journal, mark)
     if not keeper.agent:
         journal.keep_shown(journal.holdings().last)
     wanted = _wanted(keeper, names)
@@ -162,7 +169,7 @@ def show(keeper: Keeper, names: Sequence[str], *, mark: str | None, diff: bool) 
     if diff:
         with journal.contents() as content:
             diffs = {change.path: tuple(_diff(content, change)) for change in changes}
-    return Shown(kb=journal.kb, mark=moment, changes=changes, diffs=diffs)
+    return Shown(kb=journal.kb, mark=moment, chosen=chosen, changes=changes, diffs=diffs)
 
 
 def restore(
@@ -193,6 +200,7 @@ def restore(
             mark or "", what="mark", hint="the journal begins with the next session, or `roamkb journal`"
         )
     wanted = None if all else _wanted(keeper, names)
+    chosen = ""
     if fault := kb_fault(journal.kb):
         if not create_kb:
             raise NoKnowledgeBase(journal.kb, fault)
@@ -206,12 +214,12 @@ def restore(
             for entry in (change.was, change.now)
             if entry
         }
-        moment = _moment(journal, mark)
+        moment, chosen = _moment(journal, mark)
         _check_names(keeper, names, moment)
         plan = plan_restore(moment, journal.changes_since(moment), wanted=wanted, since=since)
     if dry_run or not plan.steps:
-        return Restored(kb=journal.kb, plan=plan, done=False)
-    lines = list(_question(journal, plan, is_new=bool(fault)))
+        return Restored(kb=journal.kb, plan=plan, done=False, chosen=chosen)
+    lines = list(_question(journal, plan, chosen=chosen, is_new=bool(fault)))
     word = hashlib.sha256(repr(plan).encode()).hexdigest()[:_TYPED]
     leave = leave_to_restore(
         plan, human=keeper.human, agent=keeper.agent, question="\n".join(lines), word=word
@@ -229,6 +237,7 @@ def restore(
         is_durable=outcome.is_durable,
         is_hindered=bool(outcome.undone),
         before=last,
+        chosen=chosen,
     )
 
 
@@ -248,8 +257,8 @@ def _rebuilding(journal: Journal, mark: str | None, wanted: Callable[[bytes], bo
     return plan_rebuilding(moment, entries, is_there=lambda path: os.path.lexists(root + b"/" + path))
 
 
-def _moment(journal: Journal, mark: str | None) -> int:
-    return journal.find_moment(mark) if mark else journal.usual_moment()
+def _moment(journal: Journal, mark: str | None) -> tuple[int, str]:
+    return (journal.find_moment(mark), "") if mark else journal.usual_moment()
 
 
 def _find_moment(journal: Journal, name: str) -> int | None:
@@ -294,6 +303,8 @@ def step_line(step: Step) -> str:
     if entry:
         of = f"{entry.size:,} bytes" if entry.form is Form.FILE else f"a {entry.form}"
     note = f"{of}; the journal keeps it" if want is None else of
+    if step.edited_since:
+        note += f"; it was {told_edit(step.edited_since)}, and that goes as well; the journal keeps it"
     return f"{step.verb:7} {path} ({note})"
 
 
@@ -302,12 +313,13 @@ def left_line(left: Left) -> str:
     return f"left    {shown(os.fsdecode(left.path))}: {shown(left.why)}"
 
 
-def _question(journal: Journal, plan: Plan, *, is_new: bool) -> Iterator[str]:
+def _question(journal: Journal, plan: Plan, *, chosen: str, is_new: bool) -> Iterator[str]:
     """Yield what the human reads before the question."""
     if is_new:
         yield f"{shown(str(journal.kb))} is gone or not mounted; it is made, and gets what the journal has:"
     else:
-        yield f"Back to what {shown(str(journal.kb))} was at {plan.mark}:"
+        which = f", {shown(chosen)}" if chosen else ""
+        yield f"Back to what {shown(str(journal.kb))} was at {plan.mark}{which}:"
     yield from map(step_line, plan.steps[:_MOST_LINES])
     if len(plan.steps) > _MOST_LINES:
         yield f"and {counted(len(plan.steps) - _MOST_LINES, 'step')} more: --dry-run shows all"

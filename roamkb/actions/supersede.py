@@ -32,6 +32,8 @@ from roamkb.storage import disk
 from roamkb.storage.index import Index
 from roamkb.storage.lookup import candidate
 from roamkb.storage.nodes import Notes
+from roamkb.storage.own_writes import Deed
+from roamkb.storage.own_writes import recorded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,9 +94,14 @@ def supersede(
     marked = _marked(notes, note, old, text, planned.node)
     written = planned.node
     if not dry_run:
-        mark = partial(disk.swap, path, marked.encode(), was=disk.digest(data), lock=lock)
+        mark = partial(_mark, notes, path, marked.encode(), was=disk.digest(data), lock=lock)
         written = _put_and_mark(notes, permit, planned, mark)
     return Superseded(written=written, old=candidate(notes, note, old))
+
+
+def _mark(notes: Notes, path: Path, data: bytes, *, was: str, lock: AbstractContextManager[object]) -> None:
+    with recorded(notes.own, Deed(path=path, was=was, now=disk.digest(data))):
+        disk.swap(path, data, was=was, lock=lock)
 
 
 def _marked(notes: Notes, note: Note, old: Node, text: str, new: Written) -> str:
@@ -122,20 +129,20 @@ def _put_and_mark(notes: Notes, permit: WritePermit, planned: Planned, mark: Cal
     try:
         written = put(notes, permit, planned)
     except NotDurable as error:
-        _mark_or_take_back(mark, error.path, planned.node.text)
+        _mark_or_take_back(notes, mark, error.path, planned.node.text)
         raise
-    _mark_or_take_back(mark, written.path, written.text)
+    _mark_or_take_back(notes, mark, written.path, written.text)
     return written
 
 
-def _mark_or_take_back(mark: Callable[[], None], new: Path, text: str) -> None:
+def _mark_or_take_back(notes: Notes, mark: Callable[[], None], new: Path, text: str) -> None:
     try:
         mark()
     except NotDurable:
         # the old node points to the new one by now
         raise
     except RoamkbError:
-        _take_back(new, text)
+        _take_back(notes, new, text)
         raise
 
 
@@ -146,7 +153,8 @@ def _exact_text(path: Path, data: bytes) -> str:
         raise DiskError(path, "isn't valid UTF-8, so roamkb never rewrites it") from error
 
 
-def _take_back(new: Path, text: str) -> None:
+def _take_back(notes: Notes, new: Path, text: str) -> None:
     """Remove the new node, unless somebody touched it."""
     if disk.read_file(new) == text.encode():
-        disk.discard(new)
+        with recorded(notes.own, Deed(path=new, was=disk.digest(text.encode()))):
+            disk.discard(new)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from roamkb.core.consent import Human
     from roamkb.storage.index import Index
     from roamkb.storage.nodes import Notes
+    from roamkb.storage.own_writes import OwnWrites
     from roamkb.storage.places import Session
     from roamkb.storage.state import State
     from roamkb.storage.trash import Trash
@@ -107,11 +108,22 @@ class Foundation(ABC):
             for root in missing_roots(rule)
         )
         leave = permit(project, fact, kb=rule.kb, written_to=kept, undone=undone, warnings=warnings)
-        return leave, _notes_of(rule)
+        return leave, self._notes_of(rule)
 
     def _notes(self) -> "Notes":
         """Return the notes as they are now; what one call read is not kept for the next."""
-        return _notes_of(self._rule)
+        return self._notes_of(self._rule)
+
+    def _notes_of(self, rule: Rule) -> "Notes":
+        from roamkb.storage.nodes import Notes
+
+        return Notes(rule.kb, todo_lines=rule.todo_lines, own=self._own_writes(rule.kb))
+
+    def _own_writes(self, kb: Path) -> "OwnWrites | None":
+        from roamkb.storage.own_writes import OwnWrites
+
+        folder = self._state.journal_folder(kb)
+        return None if folder is None else OwnWrites(kb=kb, folder=folder)
 
     def _index(self, notes: "Notes", *, semantic: bool = False) -> "Index":
         from roamkb import __version__
@@ -142,6 +154,7 @@ class Foundation(ABC):
             folder=self._state.trash_folder(kb),
             lock_file=self._state.lock_file(kb),
             now=self._around.now,
+            own=self._own_writes(kb),
         )
 
     def _stamp(self) -> "Stamp":
@@ -192,9 +205,3 @@ class Foundation(ABC):
         return (
             f"~/{folder.relative_to(home)}" if folder.is_relative_to(home) and folder != home else str(folder)
         )
-
-
-def _notes_of(rule: Rule) -> "Notes":
-    from roamkb.storage.nodes import Notes
-
-    return Notes(rule.kb, todo_lines=rule.todo_lines)

@@ -64,29 +64,32 @@ class SessionJournal:
                 return ""
             journal = keeper.journal
             was_at_work = self._id in journal.at_work()
+            is_cut_short = False
             try:
-                return _told(self._look(keeper, marks=marks))
+                looked = self._look(keeper, marks=marks)
+                is_cut_short = looked.is_cut_short
+                return _told(looked)
             except NoKnowledgeBase as error:
                 return _lost(error) if was_at_work and journal.is_there else ""
             finally:
                 if at_work:
                     begin_turn(str(journal.folder), self._session_id)
-                elif was_at_work and at_work is False:
+                elif was_at_work and at_work is False and not is_cut_short:
+                    # what wasn't seen of the turn is seen at the next look
                     end_turn(str(journal.folder), self._session_id)
         return ""
 
     def _look(self, keeper: "Keeper", *, marks: bool) -> "Looked":
-        from roamkb.storage.journal_traces import Traces
+        from roamkb.storage.journal_traces import traces_of
 
         journal = keeper.journal
         budget = _BUDGET if journal.is_there else _FIRST_BUDGET
         marks = marks or not journal.has_mark(self._id)
-        traces = Traces(journal.kb, is_idle=not journal.at_work(), trashed=keeper.trashed)
         return journal.look(
             what="mark" if marks else "look",
             session=self._session(is_new=marks),
             budget=budget,
-            tracer=traces,
+            tracer=traces_of(journal, home=keeper.home),
             wait=_PATIENCE,
         )
 
@@ -107,8 +110,8 @@ def _told(looked: "Looked") -> str:
     more = f" and {len(changes) - _NAMED} more" if len(changes) > _NAMED else ""
     what = "file" if len(changes) == 1 else "files"
     return (
-        f"roamkb: {len(changes)} {what} of the knowledge base changed while an agent was at work, and "
-        f"nothing explains it: {', '.join(names)}{more}. `roamkb journal show` says more, "
+        f"roamkb: {len(changes)} {what} of the knowledge base changed, and nothing explains it: "
+        f"{', '.join(names)}{more}. `roamkb journal show` says more, "
         "`roamkb journal restore --all` brings back what was."
     )
 

@@ -140,7 +140,7 @@ class Upkeep(Foundation):
             journal=Journal(kb=rule.kb, folder=folder, clock=lambda: self._around.now().timestamp()),
             lock_file=self._state.lock_file(rule.kb),
             folder=self._around.cwd,
-            trashed=lambda: {entry.sha256 for entry in self._trash(rule.kb).entries()},
+            home=self._around.home,
             human=self._human,
             agent=led_by,
         )

@@ -82,6 +82,11 @@ def told_maker(by: By) -> str:
     return "while no session was at work" if by is By.IDLE else f"by {by}"
 
 
+def told_edit(by: By) -> str:
+    """Return how an edit is told that came after a change which nothing explains."""
+    return f"edited since, {told_maker(by)}" if by is By.IDLE else f"edited since {told_maker(by)}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """One name in the notes' folder, as it was from one moment on."""
@@ -115,6 +120,10 @@ class Entry:
         return self.form is other.form and self.digest == other.digest
 
 
+#: Returns what an entry holds; None where that isn't known.
+Content = Callable[[Entry], bytes | None]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
     """A harness's session, as the journal remembers it: no more than its human needs to know it again.
@@ -127,6 +136,11 @@ class Session:
     #: Of its project: work, personal or unknown.
     kind: str = ""
     agent: str = ""
+
+    def __str__(self) -> str:
+        kind = f"{self.kind} " if self.kind else ""
+        agent = f" of {self.agent}" if self.agent else ""
+        return f"{kind}session {self.id}{agent}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,6 +169,8 @@ class Change:
     was: Entry | None
     now: Entry | None
     by: By = By.UNKNOWN
+    #: What made a later change of it that is explained, after one that isn't; None without such.
+    edited_since: By | None = None
 
     @property
     def path(self) -> bytes:
@@ -168,10 +184,30 @@ class Change:
         return self.by in EXPLAINED
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """What made the changes of one entry, several of which may be one change by now."""
+
+    by: By = By.UNKNOWN
+    edited_since: By | None = None
+
+    def then(self, by: By) -> "Cause":
+        """Return the cause of these changes and a later one."""
+        if self.by in EXPLAINED:
+            return Cause(by=by)
+        is_edit = by in EXPLAINED and by is not By.RESTORE
+        return Cause(by=self.by, edited_since=by if is_edit else None)
+
+    def beside(self, other: "Cause") -> "Cause":
+        """Return the cause of what became of two names that are one change."""
+        first = other if self.by in EXPLAINED else self
+        return Cause(by=first.by, edited_since=self.edited_since or other.edited_since)
+
+
 def changes_between(
     was: Mapping[bytes, Entry],
     now: Mapping[bytes, Entry],
-    by: Callable[[bytes], By] = lambda _: By.UNKNOWN,
+    cause: Callable[[bytes], Cause] = lambda _: Cause(),
 ) -> tuple[Change, ...]:
     """Return what became of the entries in `was` and which ones are new, in the order of their names."""
     lost = {path: entry for path, entry in was.items() if path not in now}
@@ -179,16 +215,20 @@ def changes_between(
     changes: list[Change] = []
     for old, other in list(_moved(lost, new)):
         del lost[old.path], new[other.path]
-        changes.append(Change(what=What.MOVED, was=old, now=other, by=stricter(by(old.path), by(other.path))))
-    changes += (Change(what=What.VANISHED, was=entry, now=None, by=by(path)) for path, entry in lost.items())
-    changes += (Change(what=What.ADDED, was=None, now=entry, by=by(path)) for path, entry in new.items())
+        changes.append(_change(What.MOVED, old, other, cause(old.path).beside(cause(other.path))))
+    changes += (_change(What.VANISHED, entry, None, cause(path)) for path, entry in lost.items())
+    changes += (_change(What.ADDED, None, entry, cause(path)) for path, entry in new.items())
     for path in was.keys() & now.keys():
         old, other = was[path], now[path]
         if not old.holds(other):
-            changes.append(Change(what=What.CHANGED, was=old, now=other, by=by(path)))
+            changes.append(_change(What.CHANGED, old, other, cause(path)))
         elif old.mode != other.mode:
-            changes.append(Change(what=What.MODE, was=old, now=other, by=by(path)))
+            changes.append(_change(What.MODE, old, other, cause(path)))
     return tuple(sorted(changes, key=lambda change: change.path))
+
+
+def _change(what: What, was: Entry | None, now: Entry | None, cause: Cause) -> Change:
+    return Change(what=what, was=was, now=now, by=cause.by, edited_since=cause.edited_since)
 
 
 def _moved(lost: Mapping[bytes, Entry], new: Mapping[bytes, Entry]) -> Iterator[tuple[Entry, Entry]]:
@@ -202,11 +242,6 @@ def _moved(lost: Mapping[bytes, Entry], new: Mapping[bytes, Entry]) -> Iterator[
             yield entry, found.pop(0)
 
 
-def stricter(one: By, other: By) -> By:
-    """Return which of two makers of one change is less known."""
-    return other if one in EXPLAINED else one
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """One thing that a restore does: puts `want` where `have` is, or takes away what nobody wants."""
@@ -215,6 +250,8 @@ class Step:
     have: Entry | None
     #: What must have been put back before: a note that was moved has its old name before it loses the new.
     after: bytes | None = None
+    #: Whose later edit goes as well.
+    edited_since: By | None = None
 
     @property
     def form_changes(self) -> bool:
@@ -286,13 +323,20 @@ def plan_restore(
                     why=f"changed {told_maker(change.by)}; name it to restore it all the same",
                 )
             )
+        elif wanted is None and change.edited_since:
+            left.append(
+                Left(
+                    path=change.path,
+                    why=f"{told_edit(change.edited_since)}; name it to restore it all the same",
+                )
+            )
         elif why := _obstacle(change):
             left.append(Left(path=change.path, why=why))
         elif change.what is What.MOVED:
-            steps.append(Step(want=change.was, have=None))
+            steps.append(Step(want=change.was, have=None, edited_since=change.edited_since))
             steps.append(Step(want=None, have=change.now, after=change.path))
         else:
-            steps.append(Step(want=change.was, have=change.now))
+            steps.append(Step(want=change.was, have=change.now, edited_since=change.edited_since))
     return Plan(mark=mark, steps=_in_order(steps), left=tuple(left))
 
 

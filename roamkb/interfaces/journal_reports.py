@@ -18,6 +18,7 @@ from roamkb.core.journal import Entry
 from roamkb.core.journal import Moment
 from roamkb.core.journal import Session
 from roamkb.core.journal import What
+from roamkb.core.journal import told_edit
 from roamkb.core.journal import told_maker
 from roamkb.core.text import counted
 from roamkb.core.text import shown
@@ -83,6 +84,7 @@ def _shown(result: Shown) -> Printed:
             "schema": SCHEMA,
             "kb": str(result.kb),
             "mark": result.mark,
+            "chosen": result.chosen or None,
             "changes": [
                 _change_json(change)
                 | ({"diff": list(result.diffs[change.path])} if change.path in result.diffs else {})
@@ -95,8 +97,11 @@ def _shown(result: Shown) -> Printed:
 
 
 def _shown_lines(result: Shown) -> Iterator[str]:
+    since = f"{result.mark}, {shown(result.chosen)}" if result.chosen else str(result.mark)
     if not result.changes:
-        yield f"nothing changed since {result.mark}; {_EARLIER}"
+        yield f"nothing changed since {since}; {_EARLIER}"
+    elif result.chosen:
+        yield f"since {since}:"
     for change in result.changes:
         yield _change_line(change)
         yield from (f"  {shown(line)}" for line in result.diffs.get(change.path, ()))
@@ -121,7 +126,8 @@ def _restored(result: Restored) -> Printed:
         elif plan.steps:
             lines.append(f"{counted(len(plan.steps), 'step')} would be done; nothing was changed")
         else:
-            lines.append(f"nothing to bring back from {plan.mark}; {_EARLIER}")
+            chosen = f", {shown(result.chosen)}" if result.chosen else ""
+            lines.append(f"nothing to bring back from {plan.mark}{chosen}; {_EARLIER}")
         return "\n".join(lines)
 
     status = 0 if plan.steps else 1
@@ -136,6 +142,7 @@ def _restored(result: Restored) -> Printed:
             "schema": SCHEMA,
             "kb": str(result.kb),
             "mark": plan.mark,
+            "chosen": result.chosen or None,
             "done": result.done,
             "durable": result.is_durable,
             "steps": [
@@ -144,6 +151,7 @@ def _restored(result: Restored) -> Printed:
                     "path": _name(step.path),
                     "was": _entry(step.want),
                     "now": _entry(step.have),
+                    "edited_since": step.edited_since.value if step.edited_since else None,
                 }
                 for step in plan.steps
             ],
@@ -186,19 +194,13 @@ def _moment_line(moment: Moment) -> str:
         unexplained = f", {moment.unexplained} of them unexplained" if moment.unexplained else ""
         parts.append(f"{moment.changed} changed{unexplained}")
     if moment.session:
-        parts.append(_session_text(moment.session))
+        parts.append(shown(str(moment.session)))
     others = [
-        _session_text(one) for one in moment.during if moment.session is None or one.id != moment.session.id
+        shown(str(one)) for one in moment.during if moment.session is None or one.id != moment.session.id
     ]
     if others:
         parts.append(f"meanwhile {', '.join(others)}")
     return "  ".join(parts)
-
-
-def _session_text(session: Session) -> str:
-    kind = f"{session.kind} " if session.kind else ""
-    agent = f" of {shown(session.agent)}" if session.agent else ""
-    return f"{kind}session {shown(session.id)}{agent}"
 
 
 def _entry(entry: Entry | None) -> Json | None:
@@ -220,6 +222,7 @@ def _change_json(change: Change) -> Json:
         "what": change.what.value,
         "moved_to": _name(moved) if moved else None,
         "by": change.by.value,
+        "edited_since": change.edited_since.value if change.edited_since else None,
         "was": _entry(change.was),
         "now": _entry(change.now),
     }
@@ -233,4 +236,5 @@ def _change_line(change: Change) -> str:
         path += f" from {change.was.mode:04o} to {change.now.mode:04o}"
     elif change.what is What.CHANGED and change.was and change.now:
         path += f" ({change.was.size:,} to {change.now.size:,} bytes)"
-    return f"{change.what.value:8} {path} {told_maker(change.by)}".rstrip()
+    since = f", {told_edit(change.edited_since)}" if change.edited_since else ""
+    return f"{change.what.value:8} {path} {told_maker(change.by)}".rstrip() + since

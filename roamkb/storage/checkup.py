@@ -153,6 +153,7 @@ def ignored_by_syncthing(root: Path) -> frozenset[str]:
 class SyncthingFolder:
     """A folder in Syncthing's configuration on this machine."""
 
+    id: str
     label: str
     path: Path
     max_conflicts: int
@@ -281,6 +282,7 @@ def _configured(config: Path, home: Path) -> Iterator[SyncthingFolder]:
         path = folder.get("path", "")
         if path:
             yield SyncthingFolder(
+                id=folder.get("id", ""),
                 label=folder.get("label") or folder.get("id") or path,
                 path=home / path[2:] if path.startswith("~/") else Path(path),
                 # Syncthing takes a missing one for 0

@@ -18,6 +18,8 @@ from roamkb.formats.org.decode import decode_note
 from roamkb.storage import disk
 from roamkb.storage.nodes import LARGEST
 from roamkb.storage.nodes import Notes
+from roamkb.storage.own_writes import Deed
+from roamkb.storage.own_writes import recorded
 from roamkb.storage.walk import NoteFile
 from roamkb.storage.walk import stat_of
 
@@ -72,7 +74,9 @@ def real_place(path: Path) -> Path:
     return Path(realpath(path.parent), path.name)
 
 
-def rename_copy(copy: Path, name: str, *, was: str, lock: AbstractContextManager[object]) -> Path:
+def rename_copy(
+    notes: Notes, copy: Path, name: str, *, was: str, lock: AbstractContextManager[object]
+) -> Path:
     """Give the file `copy`, whose SHA-256 is still `was`, another name in its folder.
 
     Raises:
@@ -84,7 +88,8 @@ def rename_copy(copy: Path, name: str, *, was: str, lock: AbstractContextManager
         mode = copy.lstat().st_mode & 0o777
     except OSError as error:
         raise disk.disk_error(copy, error) from error
-    disk.move(copy, to, was=was, lock=lock)
+    with recorded(notes.own, Deed(path=copy, was=was), Deed(path=to, now=was)):
+        disk.move(copy, to, was=was, lock=lock)
     try:
         to.chmod(mode)
     except OSError as error:

@@ -31,6 +31,7 @@ from roamkb.storage.disk import why
 from roamkb.storage.index_file import hardened
 from roamkb.storage.journal_glance import FILE
 from roamkb.storage.journal_glance import TURNS
+from roamkb.storage.journal_glance import is_running
 from roamkb.storage.journal_look import Look
 from roamkb.storage.journal_look import Request
 from roamkb.storage.journal_look import Tracer
@@ -67,6 +68,8 @@ class Looked:
     untold: tuple[Change, ...] = ()
     #: How many contents weren't read in the time that there was.
     waiting: int = 0
+    #: Whether something may have changed that there was no time to read.
+    is_cut_short: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +130,8 @@ class Journal:
             DiskError, Busy: nothing was taken in.
         """
         end = None if budget is None else time.monotonic() + budget
+        # what ends meanwhile may have written since its folder was looked at
+        over = [name for name in self.at_work() if self._is_over(name)]
         changes: tuple[Change, ...] = ()
         with self._opened(wait=wait) as db:
             request = Request(what=what, session=session, during=self.at_work(), tracer=tracer, end=end)
@@ -145,7 +150,15 @@ class Journal:
             if what == "mark":
                 # of a session that was killed, and can't be told any more
                 untold = tuple(change for change in changes if not change.is_explained)
-            return Looked(moment=last_moment(db), changes=changes, untold=untold, waiting=still)
+            for name in () if postponed else over:
+                (self.folder / TURNS / name).unlink(missing_ok=True)
+            return Looked(
+                moment=last_moment(db),
+                changes=changes,
+                untold=untold,
+                waiting=still,
+                is_cut_short=postponed > 0,
+            )
 
     def _take(self, db: sqlite3.Connection, request: Request) -> tuple[tuple[Change, ...], int]:
         check_kb(self.kb)
@@ -185,7 +198,7 @@ class Journal:
     # Whose turn it is: files without content, since to lose them costs an explanation and no note
 
     def at_work(self) -> tuple[str, ...]:
-        """Return the sessions whose agents are at work."""
+        """Return the sessions whose agents are at work, or had left commands running at the last look."""
         found = []
         with contextlib.suppress(OSError), os.scandir(self.folder / TURNS) as turns:
             for turn in turns:
@@ -194,6 +207,14 @@ class Journal:
                 else:
                     Path(turn.path).unlink(missing_ok=True)
         return tuple(sorted(found))
+
+    def _is_over(self, turn: str) -> bool:
+        """Say whether an agent ended its turn, and so has by now what it left running."""
+        try:
+            left = (self.folder / TURNS / turn).read_text("ascii", "replace").split()
+        except OSError:
+            return False
+        return bool(left) and not any(map(is_running, left))
 
     # Reading
 
@@ -236,11 +257,12 @@ class Journal:
             raise NotFound(name, what="mark or session", hint="`roamkb journal` lists what there is")
         return int(row[0])
 
-    def usual_moment(self) -> int:
-        """Return the moment that a human most likely wants back; 0 where there is none.
+    def usual_moment(self) -> tuple[int, str]:
+        """Return the moment that a human most likely wants back, and which it is; 0 where there is none.
 
-        The mark of the session in which something changed last that nothing explains, or the moment before
-        that change where no session was at work; where nothing is unexplained, the last moment.
+        The mark of the session in which something changed last that nothing explains, or the last mark before
+        that change where no session was at work. Where nothing is unexplained, the last mark of a session;
+        without any, the moment before the last change.
         """
         open_ends = [by.value for by in By if by not in EXPLAINED]
         with self._reading() as db:
@@ -248,17 +270,24 @@ class Journal:
                 f"SELECT max(moment) FROM change WHERE by IN ({_marks(open_ends)})", open_ends
             ).fetchone()
             if last is None:
-                return last_moment(db)
+                row = db.execute("SELECT mark, id, kind, agent FROM session ORDER BY mark DESC").fetchone()
+                if row:
+                    return row[0], f"the mark of the last session, {_session_text(row)}"
+                (last,) = db.execute("SELECT max(moment) FROM change").fetchone()
+                return _before(db, last, "the last change") if last else (last_moment(db), "the last moment")
             session, during = db.execute(
                 "SELECT session, during FROM moment WHERE id = ?", (last,)
             ).fetchone()
             names = [session, *during.split()]
-            (mark,) = db.execute(
-                f"SELECT max(mark) FROM session WHERE mark < ? AND id IN ({_marks(names)})", (last, *names)
-            ).fetchone()
-            if mark is None:
-                (mark,) = db.execute("SELECT max(id) FROM moment WHERE id < ?", (last,)).fetchone()
-            return int(mark or 0)
+            at_work = f"AND id IN ({_marks(names)})"
+            for which, values in ((at_work, (last, *names)), ("", (last,))):
+                row = db.execute(
+                    f"SELECT mark, id, kind, agent FROM session WHERE mark < ? {which} ORDER BY mark DESC",
+                    values,
+                ).fetchone()
+                if row:
+                    return row[0], f"the mark of {_session_text(row)}"
+            return _before(db, last, "the last change that nothing explains")
 
     def changes_since(self, moment: int) -> tuple[Change, ...]:
         """Return how the folder, as it was last seen, differs from what it was at a moment."""
@@ -428,3 +457,13 @@ def _is_damage(error: sqlite3.DatabaseError) -> bool:
 
 def _marks(values: list[str]) -> str:
     return ",".join("?" * len(values))
+
+
+def _session_text(row: tuple[int, str, str, str]) -> str:
+    _, id, kind, agent = row
+    return str(Session(id=id, kind=kind, agent=agent))
+
+
+def _before(db: sqlite3.Connection, moment: int, what: str) -> tuple[int, str]:
+    (before,) = db.execute("SELECT max(id) FROM moment WHERE id < ?", (moment,)).fetchone()
+    return before or 0, f"before {what}"

@@ -23,6 +23,10 @@ LIVE = "SELECT path, form, mode, size, mtime, ctime, inode FROM live"
 _WAITING = "SELECT 1 FROM live WHERE digest IS NULL AND why IN ('', 'unreadable') AND form <> 'folder'"
 #: Letters of a folder's name, as `storage/state` makes it.
 _KEY = 16
+#: By which variables harnesses tell their commands the session, and the wall tells them that it is there.
+_SESSIONS = ("CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID")
+_WALLED, _LAUNCHER = b"ROAMKB_BROKER=", b"/wall/shell\0"
+_PROC = "/proc"
 #: Seconds after which a folder is too large for a glance.
 _PATIENCE = 1.0
 
@@ -79,7 +83,8 @@ def begin_turn(folder: str, session: str) -> None:
     try:
         os.makedirs(turns, mode=0o700, exist_ok=True)  # noqa: PTH103
         path = os.path.join(turns, session_key(session))
-        os.close(os.open(path, os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+        flags = os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+        os.close(os.open(path, flags, 0o600))
         os.utime(path)
     except OSError:
         # to lose it costs an explanation, and no note
@@ -87,8 +92,64 @@ def begin_turn(folder: str, session: str) -> None:
 
 
 def end_turn(folder: str, session: str) -> None:
-    """Remember that the agent waits for its human, or is gone."""
+    """Remember that the agent waits for its human, or is gone; what it left running is at work still."""
+    path = os.path.join(folder, TURNS, session_key(session))
     try:
-        os.unlink(os.path.join(folder, TURNS, session_key(session)))  # noqa: PTH108
+        if left := " ".join(_left_running(session)):
+            fd = os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                os.write(fd, left.encode())
+            finally:
+                os.close(fd)
+        else:
+            os.unlink(path)  # noqa: PTH108
     except OSError:
         return
+
+
+def is_running(process: str) -> bool:
+    """Say whether a process, by its number and when it began, is there still."""
+    pid, _, start = process.partition(".")
+    return pid.isdecimal() and _parent_and_start(pid)[1] == start
+
+
+def _left_running(session: str) -> list[str]:
+    """Return the processes that a session's commands left behind, outside of the wall.
+
+    The harness gives each command the session's name; what has none of it, or lost it, isn't found.
+    """
+    own, pid = set(), str(os.getpid())
+    while pid not in own and pid != "0":
+        own.add(pid)
+        pid = _parent_and_start(pid)[0]
+    marks = [f"{name}={session}".encode("utf-8", "surrogateescape") for name in _SESSIONS]
+    found = []
+    for pid in _processes() - own:
+        try:
+            with open(f"{_PROC}/{pid}/environ", "rb") as file:  # noqa: PTH123
+                variables = file.read().split(b"\0")
+            with open(f"{_PROC}/{pid}/cmdline", "rb") as file:  # noqa: PTH123
+                is_walled = _LAUNCHER in file.read() or any(one.startswith(_WALLED) for one in variables)
+        except OSError:
+            continue
+        if not is_walled and any(mark in variables for mark in marks):
+            found.append(f"{pid}.{_parent_and_start(pid)[1]}")
+    return found
+
+
+def _processes() -> set[str]:
+    try:
+        return {name for name in os.listdir(_PROC) if name.isdecimal()}  # noqa: PTH208
+    except OSError:
+        return set()
+
+
+def _parent_and_start(pid: str) -> tuple[str, str]:
+    """Return a process's parent and when it began; `0` and nothing of one that is gone."""
+    try:
+        with open(f"{_PROC}/{pid}/stat", "rb") as file:  # noqa: PTH123
+            fields = file.read().rpartition(b")")[2].split()
+        is_dead = fields[0] in (b"Z", b"X")
+        return fields[1].decode(), "" if is_dead else fields[19].decode()
+    except (OSError, IndexError):
+        return "0", ""

@@ -18,6 +18,7 @@ from roamkb.core.journal import MOST_BYTES
 from roamkb.core.journal import SAFE_DAYS
 from roamkb.core.journal import By
 from roamkb.core.journal import Change
+from roamkb.core.journal import Content
 from roamkb.core.journal import Entry
 from roamkb.core.journal import Form
 from roamkb.core.journal import Session
@@ -49,8 +50,8 @@ _LOOKS_AGAIN: Final = 3
 #: Rows of the past that go at once where there is too much of it.
 _SWEPT: Final = 500
 
-#: Says what made a change; its second argument returns an entry's content, None where it isn't known.
-Tracer = Callable[[Change, Callable[[Entry], bytes | None]], By]
+#: Says what made each change.
+Tracer = Callable[[Sequence[Change], Content], Sequence[By]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +119,7 @@ class Look:
         was, now = self._compared(lost, new)
         changes: tuple[Change, ...] = ()
         if self._last:
-            changes = tuple(map(self._traced, changes_between(was, now)))
+            changes = self._traced(changes_between(was, now))
         with transaction(self._db):
             if changes or self._request.what != "look" or not self._last:
                 self._add_moment()
@@ -187,12 +188,11 @@ class Look:
                 now[path] = after
         return was, now
 
-    def _traced(self, change: Change) -> Change:
+    def _traced(self, changes: tuple[Change, ...]) -> tuple[Change, ...]:
         if self._request.tracer is None:
-            return change
-        return Change(
-            what=change.what, was=change.was, now=change.now, by=self._request.tracer(change, self._content)
-        )
+            return changes
+        makers = self._request.tracer(changes, self._content)
+        return tuple(replace(change, by=by) for change, by in zip(changes, makers, strict=True))
 
     def _content(self, entry: Entry) -> bytes | None:
         found = self._found.get(entry.path)

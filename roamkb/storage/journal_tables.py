@@ -14,11 +14,11 @@ from typing import Any
 from typing import Final
 
 from roamkb.core.journal import By
+from roamkb.core.journal import Cause
 from roamkb.core.journal import Change
 from roamkb.core.journal import Entry
 from roamkb.core.journal import Form
 from roamkb.core.journal import changes_between
-from roamkb.core.journal import stricter
 from roamkb.core.journal_names import UNREADABLE
 
 #: Another number is another roamkb's, and left alone.
@@ -112,15 +112,15 @@ def changes_since(db: sqlite3.Connection, moment: int) -> tuple[Change, ...]:
     """Return how the folder, as it was last seen, differs from what it was at a moment."""
     was = _entries(db, f"SELECT {_ENTRY} FROM past WHERE since <= ? AND gone > ?", moment, moment)
     now = _entries(db, f"SELECT {_ENTRY} FROM live WHERE since > ?", moment)
-    causes: dict[bytes, By] = {}
+    causes: dict[bytes, Cause] = {}
     for path, by in db.execute("SELECT path, by FROM change WHERE moment > ? ORDER BY moment", (moment,)):
-        causes[path] = stricter(causes.get(path, By(by)), By(by))
+        causes[path] = causes[path].then(By(by)) if path in causes else Cause(by=By(by))
     # what came and went, or became what it was, is no change
     same = {path for path in was.keys() & now.keys() if was[path].is_as(now[path])}
     return changes_between(
         {path: entry for path, entry in was.items() if path not in same},
         {path: entry for path, entry in now.items() if path not in same},
-        lambda path: causes.get(path, By.UNKNOWN),
+        lambda path: causes.get(path, Cause()),
     )
 
 

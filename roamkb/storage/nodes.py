@@ -19,6 +19,9 @@ from roamkb.core.names import is_note
 from roamkb.core.secrets import refuse_secrets
 from roamkb.formats.org.decode import decode_note
 from roamkb.storage import disk
+from roamkb.storage.own_writes import Deed
+from roamkb.storage.own_writes import OwnWrites
+from roamkb.storage.own_writes import recorded
 from roamkb.storage.walk import NoteFile
 from roamkb.storage.walk import Walk
 from roamkb.storage.walk import check_kb
@@ -48,8 +51,10 @@ class Contents:
 class Notes:
     """The notes below one folder. Opens files only here; keeps nothing between calls but what it read."""
 
-    def __init__(self, kb: Path, *, todo_lines: Sequence[str] = ()) -> None:
+    def __init__(self, kb: Path, *, todo_lines: Sequence[str] = (), own: OwnWrites | None = None) -> None:
         self.kb = kb
+        #: Where it is recorded what roamkb does to them; None where nobody looks after that.
+        self.own = own
         #: The human's own TODO sequences, from the rule.
         self.todo_lines = tuple(todo_lines)
         self._setups: dict[str, str | None] = {}
@@ -120,7 +125,10 @@ class Notes:
         """
         refuse_secrets(text)
         check_kb(permit.kb)
-        return disk.create_unique(permit.kb, names, text.encode())
+        data, names = text.encode(), tuple(names)
+        now = disk.digest(data)
+        with recorded(self.own, *(Deed(path=permit.kb / name, now=now) for name in names)):
+            return disk.create_unique(permit.kb, names, data)
 
     def put_back(self, permit: WritePermit, file: str, data: bytes) -> Path:
         """Create the note `file`, relative to the knowledge base, as it was; return its path.
@@ -134,7 +142,9 @@ class Notes:
         real, root = Path(os.path.realpath(path.parent)), Path(os.path.realpath(permit.kb))
         if not is_note(file) or ".." in path.parts or not real.is_relative_to(root):
             raise DiskError(path, "is no place of a note")
-        return disk.create(disk.make_folder(path.parent), path.name, data)
+        folder = disk.make_folder(path.parent)
+        with recorded(self.own, Deed(path=path, now=disk.digest(data))):
+            return disk.create(folder, path.name, data)
 
 
 def merged(contents: Contents) -> tuple[Node, ...]:

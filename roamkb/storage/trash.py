@@ -20,6 +20,9 @@ from roamkb.core.errors import RoamkbError
 from roamkb.core.model import Unreadable
 from roamkb.core.names import is_note
 from roamkb.storage import disk
+from roamkb.storage.own_writes import Deed
+from roamkb.storage.own_writes import OwnWrites
+from roamkb.storage.own_writes import recorded
 from roamkb.storage.state import lock
 from roamkb.storage.state import private_folder
 
@@ -58,6 +61,8 @@ class Trash:
     lock_file: Path
     now: Callable[[], datetime]
     token: Callable[[], str] = disk.random_token
+    #: Where it is recorded what goes and comes back.
+    own: OwnWrites | None = None
 
     def new_run(self) -> str:
         """Return a name for what is trashed in one go."""
@@ -70,7 +75,8 @@ class Trash:
         entry = self._entry(path, was=was, id=id, title=title, run=run)
         record = disk.create(self.folder, f"{entry.key}.json", _render(entry), mode=0o600)
         try:
-            disk.move(path, self._note(entry), was=was, lock=lock(self.lock_file))
+            with recorded(self.own, Deed(path=path, was=was)):
+                disk.move(path, self._note(entry), was=was, lock=lock(self.lock_file))
         except RoamkbError:
             if disk.is_missing(self._note(entry)):
                 disk.discard(record)
@@ -111,7 +117,9 @@ class Trash:
             raise DiskError(
                 self._note(entry), "isn't what was trashed", hint="look at it and copy it by hand"
             )
-        path = disk.create(self._old_folder(entry), Path(entry.file).name, data, mode=entry.mode)
+        folder, name = self._old_folder(entry), Path(entry.file).name
+        with recorded(self.own, Deed(path=folder / name, now=entry.sha256)):
+            path = disk.create(folder, name, data, mode=entry.mode)
         disk.discard(self._note(entry))
         disk.discard(self._record(entry))
         return path

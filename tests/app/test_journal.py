@@ -96,6 +96,28 @@ def test_what_changed_is_shown_with_its_texts(notes: World) -> None:
     assert 2 == notes.run("journal", "show", "--mark", "99").status
 
 
+def test_without_a_mark_the_moment_is_chosen_and_named(notes: World) -> None:
+    """Before the last change where no session ever was; else the mark of the last one."""
+    notes.run("journal")
+    (notes.kb / "new.org").write_text("its human's")
+    notes.run("journal")
+    told = notes.run("journal", "show")
+    assert 0 == told.status
+    assert told.out.splitlines() == [
+        "since 1, before the last change:",
+        "added    new.org while no session was at work",
+    ]
+    assert "before the last change" == notes.run("journal", "show", "--json").json["chosen"]
+    assert notes.run("journal", "show", "1", "--json").json["chosen"] is None
+    began(notes)
+    hook(notes, "stop")
+    told = notes.run("journal", "show")
+    assert 1 == told.status
+    assert re.match(
+        r"nothing changed since 3, the mark of the last session, work session \w+ of claude-code; ", told.out
+    )
+
+
 @pytest.mark.parametrize("name", ["99", "no-such-session", "nope.org", "deep"])
 def test_a_name_that_is_nothing_is_an_error(notes: World, name: str) -> None:
     """To say that nothing changed there would be false comfort."""
@@ -222,35 +244,12 @@ def test_an_empty_mount_point_is_no_destruction(notes: World) -> None:
     assert {} == changes(notes, "1")
 
 
-def test_what_is_explained_is_told_to_nobody(notes: World) -> None:
-    """Emacs, vim, Syncthing and roamkb itself; it is in the journal all the same, and `--all` leaves it."""
-    long_ago = time.time() - 3600
-    os.utime(notes.kb / "b.org", (long_ago, long_ago))
-    began(notes)
-    notes.note("by-emacs.org", "edited")
-    (notes.kb / ".#by-emacs.org").symlink_to("me@desk.123:1")
-    (notes.kb / "a.org").rename(notes.kb / "a.org~")
-    notes.note("a.org", "saved with a backup")
-    notes.note("c.org", "edited")
-    notes.note(".c.org.swp", "vim")
-    synced = notes.note("b.org", "written on the phone")
-    lately = time.time() - 5
-    os.utime(synced, (lately, lately))
-    assert 0 == notes.run("write", "Zebras are striped", "--tag", "zoo").status
-    assert {} == hook(notes, "stop")
-    found = {what.partition("-")[0]: by for what, by in changes(notes, "1").items()}
-    assert {"Emacs"} == {found["added by"], found["changed a.org"]}
-    assert "vim" == found["changed c.org"]
-    assert "Syncthing" == found["changed b.org"]
-    assert ["roamkb"] == [by for what, by in found.items() if what.startswith("added 20")]
-    assert 1 == notes.run("journal", "restore", "--all", "--mark", "1", "--dry-run").status
-
-
 def test_what_changes_between_turns_is_no_agents(notes: World) -> None:
     """A human edits while the agent waits; what changes in a turn that was broken off is told at the next."""
     began(notes)
     hook(notes, "stop")
-    notes.note("a.org", "a human's")
+    with (notes.kb / "a.org").open("a") as note:
+        note.write("a human's")
     assert {} == hook(notes, "user-prompt-submit", prompt="go on with it, please")
     notes.note("b.org", "an agent's")
     told = hook(notes, "user-prompt-submit", prompt="go on with it, please")

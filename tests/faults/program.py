@@ -158,7 +158,6 @@ def keeper_of(folder: Path, *, place: str = "state/journal") -> Keeper:
         journal=journal,
         lock_file=folder / "state" / "kb.lock",
         folder=None,
-        trashed=frozenset,
         human=Yes(),
     )
 

@@ -59,7 +59,7 @@ def keeper_of(folder: Path) -> Keeper:
     """Return the journal of the knowledge base in a folder, a session being at work."""
     (folder / "kb" / ".stfolder").mkdir(parents=True, exist_ok=True)
     journal = Journal(kb=folder / "kb", folder=folder / "journal")
-    return Keeper(journal=journal, lock_file=folder / "lock", folder=None, trashed=frozenset, human=Yes())
+    return Keeper(journal=journal, lock_file=folder / "lock", folder=None, human=Yes())
 
 
 def tree(folder: Path) -> Tree:

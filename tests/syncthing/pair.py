@@ -52,9 +52,14 @@ class Side:
         self._syncthing("generate", "--no-default-folder", "--skip-port-probing")
         self.device = self._find_device()
 
+    @property
+    def config(self) -> Path:
+        """Its configuration."""
+        return self._home / "config.xml"
+
     def configure(self, peer: "Side") -> None:
         """Share the folder with `peer` and with nobody else."""
-        file = self._home / "config.xml"
+        file = self.config
         tree = ET.parse(file)
         root = tree.getroot()
         for old in root.findall("folder") + root.findall("device"):

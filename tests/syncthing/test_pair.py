@@ -3,6 +3,7 @@
 import itertools
 import os
 import shutil
+import subprocess
 import threading
 import uuid
 from collections.abc import Iterator
@@ -13,10 +14,14 @@ from pathlib import Path
 
 import pytest
 
+from roamkb.actions.journal import Keeper
+from roamkb.core.journal import By
 from roamkb.core.names import conflict_original
 from roamkb.core.names import is_conflict_copy
 from roamkb.core.names import note_names
 from roamkb.storage import disk
+from roamkb.storage.journal import Journal
+from roamkb.storage.journal_glance import begin_turn
 from roamkb.storage.state import State
 from roamkb.storage.state import lock
 from roamkb.storage.trash import Trash
@@ -145,3 +150,51 @@ def test_a_trashed_note_leaves_both_machines_and_comes_back(pair: Pair, tmp_path
     pair.settle()
     assert (pair.b.kb / name).read_bytes() == text
     assert [copy for copy in copies(pair.b) if "trashed" in copy] == []
+
+
+def keeper_of(side: Side, folder: Path, *, home: Path | None) -> Keeper:
+    """Return the journal of one side while an agent is at work there."""
+    journal = Journal(kb=side.kb, folder=folder)
+    begin_turn(str(folder), "s")
+    return Keeper(journal=journal, lock_file=folder / "lock", folder=None, home=home)
+
+
+def made_by(keeper: Keeper, since: int) -> dict[str, By]:
+    """Look, and return what changed since a moment, and by what."""
+    keeper.look()
+    return {f"{one.what} {os.fsdecode(one.path)}": one.by for one in keeper.journal.changes_since(since)}
+
+
+def test_the_journal_believes_syncthing_and_not_its_traces(pair: Pair, tmp_path: Path) -> None:
+    """What the other machine did is known; what a command here made look like it is not."""
+    config = tmp_path / ".config" / "syncthing" / "config.xml"
+    config.parent.mkdir(parents=True)
+    shutil.copy(pair.b.config, config)
+    notes = {name: f"{name}\n" * 200 for name in ("was-changed", "was-removed", "was-moved", "stays", "mine")}
+    for name, text in notes.items():
+        (pair.a.kb / f"{name}.org").write_text(text)
+    pair.settle()
+    keeper = keeper_of(pair.b, tmp_path / "journal", home=tmp_path)
+    blind = keeper_of(pair.b, tmp_path / "blind", home=None)
+    mark = keeper.journal.look(what="mark").moment
+    blind.journal.look(what="mark")
+    (pair.a.kb / "was-changed.org").write_text("another text")
+    (pair.a.kb / "was-removed.org").unlink()
+    (pair.a.kb / "was-moved.org").rename(pair.a.kb / "has-moved.org")
+    (pair.a.kb / "was-added.org").write_text("new")
+    pair.settle()
+    wait_for(lambda: (pair.b.kb / "was-changed.org").read_text() == "another text")
+    expected = {
+        "changed was-changed.org",
+        "vanished was-removed.org",
+        "moved was-moved.org",
+        "added was-added.org",
+    }
+    assert dict.fromkeys(expected, By.SYNCTHING) == made_by(keeper, mark)
+    assert dict.fromkeys(expected, By.UNKNOWN) == made_by(blind, mark)
+    since = keeper.journal.holdings().last
+    forge = "sed -i s/s/S/ stays.org; touch -r was-changed.org stays.org; "
+    forge += "cp -p was-added.org mine.org; rm has-moved.org"
+    subprocess.run(["sh", "-ec", forge], cwd=pair.b.kb, check=True)
+    done = {"changed stays.org", "changed mine.org", "vanished has-moved.org"}
+    assert dict.fromkeys(done, By.UNKNOWN) == made_by(keeper, since)
