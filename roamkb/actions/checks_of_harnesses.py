@@ -67,7 +67,8 @@ def _claude(patient: Patient) -> Check:
         fix = f"`claude plugin disable {plugin}`, or `roamkb uninstall --claude`"
         return Check(name="Claude Code", ok=False, detail=said, fix=fix)
     if plugin:
-        return check("Claude Code", off, fine=f"the plugin {plugin} brings them", fix="take that out")
+        said = f"the plugin {plugin} brings them"
+        return replace(check("Claude Code", off, fine=said, fix="take that out"), proved=False)
     found = _judged(patient, "Claude Code", mine, CLAUDE_HOOKS, [*off, *_short_of_time(mine)], "--claude")
     if mine and found.ok and isinstance(patient.rule, Rule):
         (edits, *_) = deny_rules(short_path(patient.rule.kb, patient.home))
@@ -130,7 +131,7 @@ def _judged(
     if not mine:
         said = "no hooks of roamkb's in its settings"
         fix = f"`roamkb install {option}` puts them there, or a plugin does: nothing is recalled by itself"
-        return Check(name=name, ok=True, detail=said, fix=fix)
+        return Check(name=name, ok=True, detail=said, fix=fix, proved=False)
     found = (*faults, *_misplaced(mine, wanted), *_missing(mine, wanted), *_mute(patient, mine))
     fine = f"{len(mine)} hooks, each answered"
     return check(name, found, fine=fine, fix=f"`roamkb install {option}`, or put it right in the settings")

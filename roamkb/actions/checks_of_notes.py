@@ -267,7 +267,9 @@ def _lost_notes(copies: Sequence[ConflictCopy]) -> Check:
 def _git_conflicts(notes: Notes, contents: Contents) -> Check:
     root = checkup.git_root(notes.kb)
     if root is None:
-        return Check(name="git conflicts", ok=True, detail="the notes aren't in a git repository")
+        return Check(
+            name="git conflicts", ok=True, detail="the notes aren't in a git repository", proved=False
+        )
     return check(
         "git conflicts",
         (str(notes.path(note)) for note in contents.notes if "\n<<<<<<< " in f"\n{note.text}"),
@@ -349,7 +351,9 @@ def _leftovers(patient: Patient, rule: Rule, droppings: Droppings) -> Check:
 def _stignore(kb: Path) -> Check:
     root = checkup.syncthing_root(kb)
     if root is None:
-        return Check(name="stignore", ok=True, detail="the notes aren't in a folder of Syncthing's")
+        return Check(
+            name="stignore", ok=True, detail="the notes aren't in a folder of Syncthing's", proved=False
+        )
     ignored = checkup.ignored_by_syncthing(root)
     missing = " ".join(line for line in STIGNORE_LINES if line not in ignored)
     return check(
@@ -364,7 +368,9 @@ def _stignore(kb: Path) -> Check:
 def _syncthing(kb: Path, home: Path) -> Check:
     folder = checkup.syncthing_folder(kb, home=home)
     if folder is None:
-        return Check(name="Syncthing", ok=True, detail="no configuration on this machine names the notes")
+        return Check(
+            name="Syncthing", ok=True, detail="no configuration on this machine names the notes", proved=False
+        )
     kept = "all" if folder.max_conflicts < 0 else str(folder.max_conflicts)
     return check(
         "Syncthing",
@@ -380,4 +386,5 @@ def _emacs() -> Check:
         ok=True,
         detail="its settings can't be seen from here; without this one org-roam indexes conflict copies",
         fix=f"{_EMACS_SETTING}; `roamkb install --snippets DIR` writes it out",
+        proved=False,
     )

@@ -59,15 +59,15 @@ def _claude(patient: Patient, wall: Wall, settings: bytes) -> Check:
     if not prefix:
         hooked = bool(settings.strip()) and bool(own_handlers(settings) or find_plugin(settings))
         said = f"{how} would work, and no harness runs its commands by it; `roamkb exec -- COMMAND` does"
-        return Check(name=name, ok=not hooked, detail=said, fix=_INSTALL)
+        return Check(name=name, ok=not hooked, detail=said, fix=_INSTALL, proved=False)
     if not is_ours(prefix):
         said = f"{SHELL_PREFIX} in the settings is your own, {prefix}: its commands have no wall of roamkb's"
-        return Check(
-            name=name, ok=True, detail=said, fix="without it, `roamkb install --claude` puts one there"
-        )
+        fix = "without it, `roamkb install --claude` puts one there"
+        return Check(name=name, ok=True, detail=said, fix=fix, proved=False)
     if isinstance(patient.rule, BadRule):
         wall.plan()
-        return Check(name=name, ok=True, detail=f"by {how}, around what the last good rule named")
+        said = f"by {how}, around what the last good rule named"
+        return Check(name=name, ok=True, detail=said, proved=False)
     closed = wall.plan().paths_for("/").closed
     if fault := _breach(Path(prefix), patient.rule.kb, closed):
         return Check(name=name, ok=False, detail=fault, fix="`roamkb install --claude` makes it anew")
@@ -155,7 +155,7 @@ def _codex(patient: Patient) -> Check:
         said = f"none: writable_roots names {root}, where the notes are"
         return Check(name=name, ok=False, detail=said, fix=f"take that out, or {fix}")
     said = f"its own sandbox ({mode}) lets nothing be written outside of the project"
-    return Check(name=name, ok=True, detail=said)
+    return Check(name=name, ok=True, detail=said, proved=False)
 
 
 def _content(path: Path) -> bytes:

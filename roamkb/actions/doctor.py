@@ -18,12 +18,14 @@ from roamkb.core.model import Kind
 from roamkb.core.model import Project
 from roamkb.core.model import Rule
 from roamkb.core.patterns import literal_path
+from roamkb.core.spooled import told_waiting
 from roamkb.core.text import shown
 from roamkb.storage import checkup
 from roamkb.storage.checkup import Patient
 from roamkb.storage.injections import troubles
 from roamkb.storage.log import Log
 from roamkb.storage.places import missing_roots
+from roamkb.storage.spool import waiting_calls
 from roamkb.storage.tracked import tracked_below
 
 __all__ = ["Patient", "doctor"]
@@ -52,7 +54,11 @@ def doctor(patient: Patient) -> Checkup:
         log = patient.log
         checks.append(looked("project's log", lambda: _log(log)))
         if log.is_there:
-            checks.append(looked("hooks", lambda: _hooks(log.local, patient.now.timestamp())))
+            now = patient.now.timestamp()
+            checks.append(looked("hooks", lambda: _hooks(log.local, now)))
+            checks.append(
+                looked("waiting calls", lambda: _waiting_calls(log.local, patient.state.state, now))
+            )
     if isinstance(patient.rule, Rule):
         checks += checks_of_notes(patient, patient.rule)
     return Checkup(checks=tuple(checks))
@@ -86,10 +92,12 @@ def _rule(rule: Rule | BadRule) -> Check:
 
 
 def _work_roots(rule: Rule) -> Check:
+    if not rule.work_roots:
+        return Check(name="work roots", ok=True, detail="none: nothing is work", proved=False)
     return check(
         "work roots",
         (f"{folder} isn't on this machine" for folder in missing_roots(rule)),
-        fine=listed(rule.work_roots) or "none: nothing is work",
+        fine=listed(rule.work_roots),
         fix=f"see that it is spelt right in {rule.source}; leave it if only another machine has it",
     )
 
@@ -128,10 +136,9 @@ def _log(log: Log) -> Check:
         return Check(name=name, ok=True, detail=f"{log.folder} counts on this machine")
     if log.has_lines:
         fix = "look at its knowledge.jsonl, and `roamkb init` takes it; until then nothing of it is said"
-        return Check(
-            name=name, ok=True, detail=f"{log.folder} came with the project, and isn't adopted", fix=fix
-        )
-    return Check(name=name, ok=True, detail="none", fix="`roamkb init` makes one")
+        said = f"{log.folder} came with the project, and isn't adopted"
+        return Check(name=name, ok=True, detail=said, fix=fix, proved=False)
+    return Check(name=name, ok=True, detail="none", fix="`roamkb init` makes one", proved=False)
 
 
 def _hooks(local: Path, now: float) -> Check:
@@ -142,6 +149,16 @@ def _hooks(local: Path, now: float) -> Check:
         fine="none of this project's failed in the last week",
         fix="sessions went on without them; please report it, the line names the place in roamkb's code",
     )
+
+
+def _waiting_calls(local: Path, state: Path, now: float) -> Check:
+    """Return which calls of this project wait for a hook to carry them out."""
+    name, calls = "waiting calls", waiting_calls(local, state)
+    if not calls:
+        return Check(name=name, ok=True, detail="none: what agents asked for is done")
+    is_stale = any(call.is_stale(now) for call in calls)
+    said, fix = told_waiting(calls, now=now), "what wasn't done can be called again" if is_stale else ""
+    return Check(name=name, ok=not is_stale, detail=said, fix=fix, proved=False)
 
 
 def _private(name: str, folder: Path) -> Check:

@@ -90,6 +90,7 @@ class ProjectBrief(ProjectTasks):
         unknown = "" if log or is_narrow else self._unadopted()
         wrong = () if is_narrow else (troubles(log.local, now=hand.ts) if log else ())
         wall = "" if is_narrow else self._wall_trouble()
+        waiting = _waiting(log, self._kb._state.state, now=hand.ts) if log and not is_narrow else ""
         _, found = told(
             Brief(
                 project=project,
@@ -104,7 +105,7 @@ class ProjectBrief(ProjectTasks):
                 to_review=to_review,
                 contradicting=contradicting,
                 conflict_copies=0 if is_narrow else copies,
-                troubles=(*wrong, *filter(None, [wall, trouble, unknown])),
+                troubles=(*wrong, *filter(None, [wall, waiting, trouble, unknown])),
             ),
             nonce="0" * 8,
         )
@@ -247,3 +248,12 @@ class ProjectBrief(ProjectTasks):
             return glance.offered(text, limit=_NODES, besides=besides, loose=True), copies, ""
         except RoamkbError as error:
             return (), 0, error.message
+
+
+def _waiting(log: "Log", state: Path, *, now: float) -> str:
+    """Return which calls of the project wait for a hook; empty where none does."""
+    from roamkb.core.spooled import told_waiting
+    from roamkb.storage.spool import waiting_calls
+
+    calls = waiting_calls(log.local, state)
+    return told_waiting(calls, now=now) if calls else ""

@@ -16,11 +16,14 @@ class Check:
     """One thing that was looked at."""
 
     name: str
+    #: Whether there is no fault.
     ok: bool
     #: What was found.
     detail: str
     #: What to do; where all is well, what is worth knowing.
     fix: str = ""
+    #: Whether it was there to be looked at, and was; where not, there is no fault, and no proof either.
+    proved: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,8 +1,12 @@
 """A call that waits: its sandbox keeps it from the notes, and a hook outside of it carries it out."""
 
 from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
+
+from roamkb.core.text import counted
 
 #: Values of an operation's parameters, by name.
 Values = Mapping[str, str | int | bool | tuple[str, ...] | None]
@@ -38,6 +42,22 @@ class SpooledCall:
     def is_stale(self, now: float) -> bool:
         """Say whether it waited too long."""
         return not -_SKEW <= now - self.ts <= LIFETIME
+
+
+def told_waiting(calls: Sequence[SpooledCall], *, now: float) -> str:
+    """Return how many calls wait, since when and for what; their own words may be anybody's."""
+    fresh = [call for call in calls if not call.is_stale(now)]
+    parts = []
+    if fresh:
+        since = datetime.fromtimestamp(fresh[0].ts).isoformat(" ", timespec="minutes")
+        wait = "waits" if len(fresh) == 1 else "wait"
+        parts.append(
+            f"{counted(len(fresh), 'call')} of this project {wait} since {since}; the next hook of the "
+            "session that called carries it out, outside of the sandbox"
+        )
+    if stale := len(calls) - len(fresh):
+        parts.append(f"{counted(stale, 'call')} waited for more than a day, and the next hook drops what did")
+    return "; ".join(parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

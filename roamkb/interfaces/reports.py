@@ -72,7 +72,13 @@ def doctor(result: Checkup) -> Printed:
         json={
             "schema": SCHEMA,
             "checks": [
-                {"name": check.name, "ok": check.ok, "detail": check.detail, "fix": check.fix}
+                {
+                    "name": check.name,
+                    "ok": check.ok,
+                    "detail": check.detail,
+                    "fix": check.fix,
+                    "proved": check.proved,
+                }
                 for check in result.checks
             ],
         },
@@ -218,9 +224,9 @@ def _copy_lines(copy: ConflictCopy, terminal: bool, *, adopting: bool) -> Iterat
 
 
 def _check_lines(check: Check, terminal: bool) -> Iterator[str]:
-    mark = "ok" if check.ok else "!!"
+    mark, colour = ("!!", 31) if not check.ok else ("ok", 32) if check.proved else ("--", 33)
     if terminal:
-        mark = f"\x1b[{32 if check.ok else 31}m{mark}\x1b[0m"
+        mark = f"\x1b[{colour}m{mark}\x1b[0m"
     yield f"{mark} {check.name}: {shown(check.detail)}"
     if check.fix:
         yield f"   {shown(check.fix)}"

@@ -136,14 +136,32 @@ class Spool:
 
 def opened(local: Path) -> contextlib.AbstractContextManager[Spool | None]:
     """Give what commands put into a log's local folder; None where there is nothing, or another has it."""
-    # how one came to the project is its owner's affair
-    return _held(local / SPOOL, (str(local.parents[2]), *local.parts[-3:], SPOOL), patience=_PATIENCE)
+    return _held(local / SPOOL, _parts(local), patience=_PATIENCE)
 
 
 def confirmed(local: Path, state: Path) -> contextlib.AbstractContextManager[Spool | None]:
     """Give the calls of a log that their sessions are known to have made, likewise."""
     folder = confirmed_calls(str(local), str(state))
     return _held(Path(folder), (folder,), patience=0)
+
+
+def waiting_calls(local: Path, state: Path) -> tuple[SpooledCall, ...]:
+    """Return the calls of a log that wait, confirmed or not, the oldest first; nothing is changed."""
+    found: list[SpooledCall] = []
+    for parts in (_parts(local), (confirmed_calls(str(local), str(state)),)):
+        with contextlib.ExitStack() as stack:
+            at = _walked(parts, stack)
+            if at is None:
+                continue
+            # a path would be looked up again
+            names = filter(_NAME.fullmatch, os.listdir(at)[:_MOST_SEEN])  # noqa: PTH208
+            found += filter(None, map(Spool(at).read, names))
+    return tuple(sorted(found, key=lambda call: call.ts))
+
+
+def _parts(local: Path) -> tuple[str, ...]:
+    """Return the way to a log's spool; how one came to the project is its owner's affair."""
+    return str(local.parents[2]), *local.parts[-3:], SPOOL
 
 
 @contextlib.contextmanager

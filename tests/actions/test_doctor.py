@@ -89,6 +89,23 @@ def test_all_is_well(patient: Patient) -> None:
     assert before == sorted(patient.home.rglob("*"))
 
 
+def test_what_is_not_set_up_is_not_called_proved(patient: Patient, world: World) -> None:
+    """It is no fault; the text has another mark for it, and JSON another field."""
+    unproved = {check.name for check in doctor(patient).checks if not check.proved}
+    assert {"Claude Code", "Codex", "git conflicts", "Syncthing", "Emacs"} <= unproved
+    assert {"readable", "rule", "journal", "ids"}.isdisjoint(unproved)
+    assert all(check.ok for check in doctor(patient).checks if not check.proved)
+    told = world.run("doctor").out
+    assert "-- Codex: no hooks of roamkb's in its settings" in told
+    assert "ok readable: " in told
+    checks = world.run("doctor", "--json").json["checks"]
+    assert isinstance(checks, list)
+    assert {True: {"name", "ok", "detail", "fix", "proved"}} == {
+        check["ok"]: set(check) for check in checks if check["ok"]
+    }
+    assert (True, False) == next((one["ok"], one["proved"]) for one in checks if one["name"] == "Codex")
+
+
 def test_every_fault_says_what_to_do(patient: Patient) -> None:
     """A checkup that finds everything wrong has a fix for each."""
     broken = replace(patient, rule=BadRule(Path("/r.md"), "is missing"), search_path="")

@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -136,11 +137,31 @@ def test_a_write_waits_says_so_and_is_done_by_the_next_hook(box: Box) -> None:
 @contextmanager
 def confirmed_by_another(folder: Path) -> Iterator[None]:
     """Have another process carry out what a project's sessions called."""
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     at = os.open(folder, os.O_RDONLY)
     fcntl.flock(at, fcntl.LOCK_EX)
     yield
     os.close(at)
+
+
+def test_what_waits_is_listed(box: Box) -> None:
+    """By `doctor` and in the brief: how much, since when, what carries it out; nothing is done by that."""
+    box.run("write", "Zebras are striped")
+    box.run("write", "Lions are not")
+    said = r"2 calls of this project wait since \d{4}-\d\d-\d\d \d\d:\d\d; the next hook"
+    for place in (box.spool, box.kept):
+        assert re.search(f"^-- waiting calls: {said}", box.world.run("doctor").out, re.MULTILINE)
+        assert re.search(f"Trouble: {said}", box.world.run("brief").out)
+        assert 2 == len(list(place.iterdir()))
+        with confirmed_by_another(box.kept):
+            box.hook()
+    for file in box.kept.iterdir():
+        call = json.loads(file.read_bytes())
+        file.write_text(json.dumps({**call, "ts": call["ts"] - 90_000}))
+    assert "!! waiting calls: 2 calls waited for more than a day" in box.world.run("doctor").out
+    box.drain()
+    assert "ok waiting calls: none" in box.world.run("doctor").out
+    assert "Trouble" not in box.world.run("brief").out
 
 
 @pytest.mark.parametrize(
