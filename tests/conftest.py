@@ -10,14 +10,18 @@ import tempfile
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
+from typing import TypeVar
 
 import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings
 
+from roamkb.actions.learn import Learned
 from roamkb.actions.wall import Wall
 from roamkb.app import KnowledgeBase
 from roamkb.app import Surroundings
+from roamkb.app.experience import ProjectExperience
 from roamkb.core.ids import new_id
 from roamkb.formats.rule import render_rule
 from roamkb.storage.log import Log
@@ -37,6 +41,8 @@ settings.load_profile("same")
 if IS_QUICK:
     settings.register_profile("quick", settings.get_profile("same"), max_examples=examples(100))
     settings.load_profile("quick")
+
+T = TypeVar("T")
 
 NOON = datetime(2026, 6, 10, 12, 0, 0)
 ROOT = Path(__file__).parents[1]
@@ -96,9 +102,9 @@ class Ran:
     err: str
 
     @property
-    def json(self) -> dict[str, object]:
+    def json(self) -> dict[str, Any]:
         """The one JSON object on standard output."""
-        value: dict[str, object] = json.loads(self.out)
+        value: dict[str, Any] = json.loads(self.out)
         return value
 
 
@@ -180,6 +186,17 @@ class World:
             for path in sorted(self.kb.rglob("*"))
             if path.is_file()
         }
+
+
+def typed(kind: type[T], value: object) -> T:
+    """Return `value`, which is a `kind`, of an operation whose arguments decide what it gives."""
+    assert isinstance(value, kind)
+    return value
+
+
+def learn(log: ProjectExperience, text: str, **said: Any) -> Learned:
+    """Learn one thing, as `learn` does of a text."""
+    return typed(Learned, log.learn(text, **said))
 
 
 def wall_of(home: Path) -> Wall:

@@ -374,7 +374,7 @@ def test_the_history_is_told(world: World) -> None:
     told = world.run("explain", "k0", "--json").json["history"]
     assert isinstance(told, list)
     assert ["proposed", "approved", "applied"] == [step["event"] for step in told][-3:]
-    (settled,) = world.run("review", "--all", "--json").json["settled"]  # type: ignore[misc]
+    (settled,) = world.run("review", "--all", "--json").json["settled"]
     assert ["proposed", "approved", "applied"] == [event["event"] for event in settled["history"]]
 
 

@@ -18,6 +18,7 @@ from roamkb.core.model import Project
 from roamkb.core.replay import replay
 from tests.approving_judge import APPROVING
 from tests.conftest import World
+from tests.conftest import learn
 
 _PROJECT = Project(kind=Kind.PERSONAL, root=Path("/home/u/code/site"), reason="it lies there")
 
@@ -80,8 +81,8 @@ def test_what_may_contradict_is_counted_once_and_the_command_named_shows_it(worl
     """After the gate looked at it, too; and the way out that is told is one."""
     log = world.open().log
     log.init()
-    first = log.learn("The api timeout is 30 seconds for uploads").learning
-    second = log.learn("The api timeout is 90 seconds for uploads").learning
+    first = learn(log, "The api timeout is 30 seconds for uploads").learning
+    second = learn(log, "The api timeout is 90 seconds for uploads").learning
     log.verify(batch=True, judge=APPROVING)
     found = log.brief()
     assert (0, 2) == (found.to_review, found.contradicting)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from roamkb.actions.bundle import Bundled
 from roamkb.actions.bundle import Imported
 from roamkb.actions.bundle import Opened
+from roamkb.actions.learn import Learned
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NameTaken
 from roamkb.core.errors import NotFound
@@ -30,6 +31,7 @@ from roamkb.formats.events import learning_line
 from roamkb.storage.log import Log
 from tests.conftest import NOON
 from tests.conftest import World
+from tests.conftest import typed
 from tests.examples import examples
 
 SECRET = "the key is AKIAABCDEFGHIJKLMNOP"
@@ -47,7 +49,7 @@ def shop(world: World) -> Path:
 
 def learn(world: World, text: str, *, at: Path | None = None, verdict: str = "", **fields: str) -> str:
     """Learn something, judged at once where there is a verdict; return its id."""
-    id = world.open(at).log.learn(text, **fields).learning.id  # type: ignore[arg-type]
+    id = typed(Learned, world.open(at).log.learn(text, **fields)).learning.id  # type: ignore[arg-type]
     if verdict:
         happened(at or world.personal, "judged", id, verdict=verdict)
     return id
@@ -326,7 +328,7 @@ def test_a_bundle_that_says_itself_that_it_is_work_goes_into_no_other_log(
                 take(world, file, place, yes=yes)
         assert before == files_of(place)
     ran = world.run("bundle", "import", str(file), "--yes", "--json", cwd=shop)
-    assert (3, "work") == (ran.status, ran.json["refused"]["kind"])  # type: ignore[index]
+    assert (3, "work") == (ran.status, ran.json["refused"]["kind"])
     assert 2 == counts(take(world, file, world.work))[0]
 
 

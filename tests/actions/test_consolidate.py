@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from roamkb.actions.recall import Recall
 from roamkb.core.errors import UsageError
 from roamkb.storage import log as log_module
 from tests.approving_judge import APPROVING
 from tests.conftest import World
+from tests.conftest import typed
 
 SAID = "The webhook handler must check the signature against the raw body of each request"
 
@@ -22,7 +24,7 @@ def test_a_session_becomes_learnings_and_another_repeats_them(world: World) -> N
             log.observe(text, session=session, agent="claude", task="t")
     one, two = log.consolidate("session")
     assert (one.created, one.repeated, two.created, two.repeated) == (1, 0, 0, 1)
-    [learning] = log.recall("webhook").learnings
+    [learning] = typed(Recall, log.recall("webhook")).learnings
     assert (learning.standing.confidence, learning.standing.occurrences) == (80, 2)
     assert () == log.consolidate("session")
     [again] = log.consolidate("session", "s1")

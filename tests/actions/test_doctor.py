@@ -508,7 +508,7 @@ def test_a_folder_that_is_linked_in_is_told_of_once(patient: Patient, world: Wor
     assert "" == world.run("search", "walrus").err
     assert [str(world.kb / "linked")] == [
         one["path"] for one in world.run("search", "walrus", "--json").json["skipped"]
-    ]  # type: ignore[attr-defined]
+    ]
 
 
 def test_advice_fits_what_is_wrong(patient: Patient, world: World) -> None:

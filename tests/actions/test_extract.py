@@ -32,7 +32,7 @@ def test_what_a_model_finds_passes_the_gate_by_its_quote(world: World) -> None:
     answer = json.dumps({"proposals": [quoted, bare, {"claim": 3}]})
     ran = world.run("extract", "--with", model(world, answer), "--session", SESSION, "--json")
     assert 0 == ran.status, ran.err
-    found: list[dict[str, object]] = ran.json["proposals"]  # type: ignore[assignment]
+    found: list[dict[str, object]] = ran.json["proposals"]
     assert ["verified", "unverified", None] == [one.get("verdict") for one in found]
     assert "refused" == found[2]["outcome"]
     asked = json.loads((world.home / "asked").read_text())

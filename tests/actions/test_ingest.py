@@ -532,7 +532,7 @@ def test_a_log_that_says_itself_that_it_is_work_goes_into_no_personal_one(world:
     for named in ((), ("--dry-run",), ("--file", str(copy))):
         if named[:1] == ("--file",) or way == "another tool's":
             ran = world.run("ingest", "--json", *named)
-            assert (3, "work") == (ran.status, ran.json["refused"]["kind"])  # type: ignore[index]
+            assert (3, "work") == (ran.status, ran.json["refused"]["kind"])
     assert b"" == world.log().knowledge.read_bytes()
     if way == "copied":
         assert 1 == work.ingest(file=str(put(world.work, copy.read_text().splitlines()))).already
@@ -573,8 +573,7 @@ def test_no_tools_log_hides_anothers(world: World) -> None:
         "invalid": [{"line": 2, "reason": "knowledge.archive.jsonl: it isn't JSON"}],
     } == done["skipped"]
     assert [".beads", ".lavra", ".lavra", ".oro"] == [
-        Path(name).relative_to(world.personal).parts[0]
-        for name in done["files"]  # type: ignore[union-attr, arg-type]
+        Path(name).relative_to(world.personal).parts[0] for name in done["files"]
     ]
     assert set(SAYINGS[:4]) == {one.learning.content for one in standings(world.personal)}
     assert 0 == world.open().log.ingest().new
@@ -837,4 +836,4 @@ def test_a_merged_line_is_found_by_its_own_bead_files_and_tags(world: World) -> 
     assert (2, 1, 1, 0, 0) == counts(taken(world, lines))
     log = world.open().log
     for asked in ({"topic": "bd-2"}, {"tags": ["t2"]}, {"topic": "bd-1"}, {"tags": ["t1"]}):
-        assert 1 == len(log.recall(**asked).learnings)  # type: ignore[arg-type, union-attr]
+        assert 1 == len(log.recall(**asked).learnings)  # type: ignore[union-attr]

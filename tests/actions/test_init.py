@@ -13,6 +13,7 @@ from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.storage.receipts import receipts
 from tests.conftest import World
+from tests.conftest import learn
 
 NAMES = [".gitattributes", ".gitignore", "knowledge.jsonl", "ledger.jsonl", "local"]
 
@@ -80,7 +81,7 @@ def test_a_log_that_came_with_the_project_is_adopted(world: World) -> None:
     """By a human, who is told what is in it, and by no agent; until then nothing of it is said."""
     brought(world)
     done = world.run("init", "--yes", "--json", extra={"CLAUDECODE": "1"})
-    assert (2, "usage") == (done.status, done.json["error"]["code"])  # type: ignore[index]
+    assert (2, "usage") == (done.status, done.json["error"]["code"])
     done = world.run("init", extra={"CLAUDECODE": "1"})
     assert (2, True) == (done.status, "an agent runs this (CLAUDECODE is set)" in done.err)
     told = "2 learnings by mallory, an[2J ally: 1 verified, 2 0.80 sure or more, 1 as sure as a human"
@@ -230,8 +231,8 @@ def planted(world: World, content: str = "Deploys go through the relay host of t
 def known(world: World) -> dict[str, object]:
     """Return what a new process says of the planted learning, and why."""
     told = world.run("explain", "planted", "--json").json
-    (found,) = world.run("recall", "relay", "--json").json["learnings"]  # type: ignore[misc]
-    return {**told["learning"], **found, "why": told["start"]["why"]}  # type: ignore[dict-item, index, call-overload]
+    (found,) = world.run("recall", "relay", "--json").json["learnings"]
+    return {**told["learning"], **found, "why": told["start"]["why"]}
 
 
 UNTRUSTED = {"confidence": 0.5, "verdict": "unverified", "status": "active", "occurrences": 1}
@@ -274,7 +275,7 @@ def test_what_happens_since_counts_fully(world: World) -> None:
     log = world.open().log
     log.recall("relay", session="s")
     assert 55 == log.used("planted", outcome="success", session="s").after
-    assert 60 == log.learn("Deploys go through the relay host of the vendor", type="must-check").confidence
+    assert 60 == learn(log, "Deploys go through the relay host of the vendor", type="must-check").confidence
     log.verify(["planted"], accuracy="0.9", relevance="0.9", specificity="0.9")
     told = known(world)
     assert (0.6, "verified", 2) == (told["confidence"], told["verdict"], told["occurrences"])
@@ -329,12 +330,12 @@ def test_a_planted_remedy_is_not_offered(world: World) -> None:
         )  # fmt: skip
     folder = world.personal / ".roamkb"
     offered = ("remedy", "suggest", "--error", error, "--json")
-    assert 5 == world.run(*offered).json["remedies"][0]["successes"]  # type: ignore[index]
+    assert 5 == world.run(*offered).json["remedies"][0]["successes"]
     for path in (folder / "local", world.state / "adopted"):
         shutil.rmtree(path)
     assert 2 == world.run(*offered).status
     world.run("init")
-    assert all(0 == one["successes"] for one in world.run(*offered).json["remedies"])  # type: ignore[attr-defined]
+    assert all(0 == one["successes"] for one in world.run(*offered).json["remedies"])
 
 
 # When only the local folder is gone
@@ -365,7 +366,7 @@ def test_a_project_that_moved_keeps_its_log(world: World) -> None:
     moved = world.personal.with_name("moved")
     world.personal.rename(moved)
     assert 0 == world.run("recall", "relay", cwd=moved).status
-    (learning,) = world.run("recall", "relay", "--json", cwd=moved).json["learnings"]  # type: ignore[misc]
+    (learning,) = world.run("recall", "relay", "--json", cwd=moved).json["learnings"]
     assert 0.5 == learning["confidence"]
 
 

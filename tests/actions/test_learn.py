@@ -13,7 +13,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from roamkb.actions.learn import Learned
-from roamkb.app.log import ProjectLog
+from roamkb.app.experience import ProjectExperience
 from roamkb.core.errors import Ambiguous
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import SecretFound
@@ -23,19 +23,20 @@ from roamkb.storage.log import Log
 from tests.conftest import NOON
 from tests.conftest import World
 from tests.conftest import emulator
+from tests.conftest import learn
 from tests.conftest import make_world
 from tests.examples import examples
 
 
 @pytest.fixture
-def log(world: World) -> ProjectLog:
+def log(world: World) -> ProjectExperience:
     """The personal project's log, adopted."""
     log = world.open().log
     log.init()
     return log
 
 
-def standing(log: ProjectLog, id: str) -> Standing:
+def standing(log: ProjectExperience, id: str) -> Standing:
     """Return what a learning counts now."""
     return Log(log.init().root, Path()).read().state().standings[id]
 
@@ -45,9 +46,10 @@ def lines(world: World, name: str = "knowledge.jsonl") -> list[dict[str, object]
     return [json.loads(line) for line in (world.personal / ".roamkb" / name).read_bytes().splitlines()]
 
 
-def test_a_learning_is_written_with_all_that_was_said(world: World, log: ProjectLog) -> None:
+def test_a_learning_is_written_with_all_that_was_said(world: World, log: ProjectExperience) -> None:
     """The field's own keys first, ours after them."""
-    done = log.learn(
+    done = learn(
+        log,
         "OAuth redirect URI must match exactly",
         type="lesson",
         tags=["web"],
@@ -95,10 +97,10 @@ def test_a_learning_is_written_with_all_that_was_said(world: World, log: Project
     "again",
     ["Rebase fails on dirty trees", "  Rebase fails on dirty trees\n", "rebase fails, on dirty trees!"],
 )
-def test_the_same_again_is_a_repetition(again: str, world: World, log: ProjectLog) -> None:
+def test_the_same_again_is_a_repetition(again: str, world: World, log: ProjectExperience) -> None:
     """Exactly or normalised; the words that were said are kept, so that it can be undone."""
-    first = log.learn("Rebase fails on dirty trees", session="1")
-    done = log.learn(again, session="2")
+    first = learn(log, "Rebase fails on dirty trees", session="1")
+    done = learn(log, again, session="2")
     assert ("repeated", first.learning.id, 75, 2) == (
         done.outcome,
         done.learning.id,
@@ -110,11 +112,11 @@ def test_the_same_again_is_a_repetition(again: str, world: World, log: ProjectLo
     assert (first.learning.id, again) == (event["of"], event.get("content", "Rebase fails on dirty trees"))
 
 
-def test_a_repetition_counts_once_a_session_or_task(log: ProjectLog) -> None:
+def test_a_repetition_counts_once_a_session_or_task(log: ProjectExperience) -> None:
     """Every one is an occurrence; only distinct sources are worth something."""
 
     def again(**who: str) -> tuple[int, int]:
-        done = log.learn("Rebase fails on dirty trees", **who)  # type: ignore[arg-type]
+        done = learn(log, "Rebase fails on dirty trees", **who)
         return done.confidence, done.occurrences
 
     assert (70, 1) == again(agent="a", session="1")
@@ -129,7 +131,7 @@ def test_a_repetition_counts_once_a_session_or_task(log: ProjectLog) -> None:
     assert (95, 10) == again(agent="b")
 
 
-def test_the_same_among_many_alike_is_found(world: World, log: ProjectLog) -> None:
+def test_the_same_among_many_alike_is_found(world: World, log: ProjectExperience) -> None:
     """However many others answer as well or better, and whatever type they are of."""
     root = log.init().root
     text = "Port {} is taken by the proxy"
@@ -138,20 +140,20 @@ def test_the_same_among_many_alike_is_found(world: World, log: ProjectLog) -> No
             file.write(json.dumps({"type": "fact", "content": text.format(n), "ts": n}) + "\n")
             file.write(json.dumps({"type": "decision", "content": text.format(n), "ts": n}) + "\n")
     for n in (0, 31, 59):
-        assert "repeated" == log.learn(text.format(n), type="fact").outcome
-    assert "new" == log.learn(text.format(31), type="learned").outcome
-    assert "repeated" == log.learn("port 31 is taken by THE proxy", type="fact").outcome
+        assert "repeated" == learn(log, text.format(n), type="fact").outcome
+    assert "new" == learn(log, text.format(31), type="learned").outcome
+    assert "repeated" == learn(log, "port 31 is taken by THE proxy", type="fact").outcome
 
 
 @pytest.mark.parametrize("type", ["fact", "pattern", "decision"])
-def test_types_are_never_merged(type: str, log: ProjectLog) -> None:
+def test_types_are_never_merged(type: str, log: ProjectExperience) -> None:
     """What was learned and what is decided are two things, though the words are the same."""
     log.learn("Use pnpm in this repository")
-    done = log.learn("Use pnpm in this repository", type=type)
+    done = learn(log, "Use pnpm in this repository", type=type)
     assert ("new", (), type) == (done.outcome, done.may_contradict, done.learning.type)
 
 
-def test_a_type_that_looks_like_a_slip_is_asked_about(world: World, log: ProjectLog) -> None:
+def test_a_type_that_looks_like_a_slip_is_asked_about(world: World, log: ProjectExperience) -> None:
     """Once: said with --anyway it is a type like any other, and what isn't like a known one never is."""
     text = "The gateway waits for thirty seconds"
     ran = world.run("learn", text, "--type", "gotcaa")
@@ -163,23 +165,23 @@ def test_a_type_that_looks_like_a_slip_is_asked_about(world: World, log: Project
     assert 0 == world.run("learn", "Deploys need two people", "--type", "runbook").status
 
 
-def test_an_alias_is_the_same_type(log: ProjectLog) -> None:
+def test_an_alias_is_the_same_type(log: ProjectExperience) -> None:
     """A lesson is what was learned."""
     log.learn("Use pnpm in this repository", type="lesson")
-    assert "repeated" == log.learn("Use pnpm in this repository", type="INSIGHT").outcome
+    assert "repeated" == learn(log, "Use pnpm in this repository", type="INSIGHT").outcome
 
 
-def test_what_is_alike_is_a_repetition_but_for_a_decision(log: ProjectLog) -> None:
+def test_what_is_alike_is_a_repetition_but_for_a_decision(log: ProjectExperience) -> None:
     """A decision is an act of its own day."""
     first, second = (
         "The integration tests need a running redis server",
         "The integration tests need a running redis server too",
     )
     log.learn(first)
-    assert "repeated" == log.learn(second).outcome
+    assert "repeated" == learn(log, second).outcome
     log.learn(first, type="decision")
-    assert "new" == log.learn(second, type="decision").outcome
-    assert "repeated" == log.learn(second, type="decision").outcome
+    assert "new" == learn(log, second, type="decision").outcome
+    assert "repeated" == learn(log, second, type="decision").outcome
 
 
 @pytest.mark.parametrize(
@@ -196,10 +198,10 @@ def test_what_is_alike_is_a_repetition_but_for_a_decision(log: ProjectLog) -> No
         ("The guard holds while x == 1", "The guard holds while x != 1"),
     ],
 )
-def test_what_may_contradict_is_flagged_on_both(one: str, other: str, log: ProjectLog) -> None:
+def test_what_may_contradict_is_flagged_on_both(one: str, other: str, log: ProjectExperience) -> None:
     """And merged into neither."""
-    first = log.learn(one)
-    second = log.learn(other)
+    first = learn(log, one)
+    second = learn(log, other)
     assert ("new", [first.learning.id]) == (second.outcome, [each.id for each in second.may_contradict])
     assert {"may_contradict": second.learning.id} == standing(log, first.learning.id).flags
     assert {"may_contradict": first.learning.id} == standing(log, second.learning.id).flags
@@ -214,9 +216,9 @@ def test_what_may_contradict_is_flagged_on_both(one: str, other: str, log: Proje
         ("The user table is partitioned by month", "The order table is partitioned by month"),
     ],
 )
-def test_a_claim_about_something_else_confirms_nothing(one: str, other: str, log: ProjectLog) -> None:
+def test_a_claim_about_something_else_confirms_nothing(one: str, other: str, log: ProjectExperience) -> None:
     """It is a learning of its own, and the first is as sure as before."""
-    first, second = log.learn(one, session="s1"), log.learn(other, session="s2")
+    first, second = learn(log, one, session="s1"), learn(log, other, session="s2")
     assert "new" == second.outcome
     assert (1, first.confidence) == (
         standing(log, first.learning.id).occurrences,
@@ -232,49 +234,49 @@ def test_a_claim_about_something_else_confirms_nothing(one: str, other: str, log
         ("Postgres needs a vacuum after the nightly import", "After importing at night, vacuum Postgres"),
     ],
 )
-def test_a_paraphrase_is_offered_and_never_merged(one: str, other: str, log: ProjectLog) -> None:
+def test_a_paraphrase_is_offered_and_never_merged(one: str, other: str, log: ProjectExperience) -> None:
     """Who reads the answer sees what may be the same in other words."""
     log.learn("Invoices are numbered by year", type="fact")
-    first = log.learn(one)
-    again = log.learn(other)
+    first = learn(log, one)
+    again = learn(log, other)
     assert ("new", (first.learning,), ()) == (again.outcome, again.looks_like, again.may_contradict)
     assert [] == [event.event for event in Log(log.init().root, Path()).read().events]
 
 
-def test_what_is_about_something_else_looks_like_nothing(log: ProjectLog) -> None:
+def test_what_is_about_something_else_looks_like_nothing(log: ProjectExperience) -> None:
     """Neither do texts that the table of words can't read."""
     log.learn("Backups of the wiki are kept in Frankfurt")
-    assert () == log.learn("Webhooks are retried three times").looks_like
-    assert () == log.learn("Die Sicherungen des Wikis liegen in Frankfurt").looks_like
+    assert () == learn(log, "Webhooks are retried three times").looks_like
+    assert () == learn(log, "Die Sicherungen des Wikis liegen in Frankfurt").looks_like
 
 
-def test_the_same_key_of_another_content_is_told_apart(log: ProjectLog) -> None:
+def test_the_same_key_of_another_content_is_told_apart(log: ProjectExperience) -> None:
     """Its own key ends in a hash, and a warning says so (D4)."""
     start = "A text whose first sixty bytes are the same as those of the next one:"
     one, other = (
-        log.learn(f"{start} apples grow on trees"),
-        log.learn(f"{start} submarines dive for weeks under ice"),
+        learn(log, f"{start} apples grow on trees"),
+        learn(log, f"{start} submarines dive for weeks under ice"),
     )
     assert "new" == other.outcome
     assert other.learning.key.startswith(f"{one.learning.key}-")
     assert any(other.learning.key in warning for warning in other.warnings)
 
 
-def test_what_replaces_another_says_so(log: ProjectLog) -> None:
+def test_what_replaces_another_says_so(log: ProjectExperience) -> None:
     """By key or id; the old one is kept, superseded and worth less."""
-    old = log.learn("Staging deploys on Tuesdays").learning
-    new = log.learn("Staging deploys on Wednesdays", supersedes=old.key)
+    old = learn(log, "Staging deploys on Tuesdays").learning
+    new = learn(log, "Staging deploys on Wednesdays", supersedes=old.key)
     assert new.superseded is not None
     found = standing(log, old.id)
     assert ("superseded", new.learning.id, 50) == (found.status, found.superseded_by, found.confidence)
     # nearly the same words as what it replaces are no repetition of it
-    third = log.learn("Staging deploys on Wednesdays!", supersedes=new.learning.id)
+    third = learn(log, "Staging deploys on Wednesdays!", supersedes=new.learning.id)
     assert "new" == third.outcome
     # and what was replaced isn't repeated either
-    assert "new" == log.learn("Staging deploys on Tuesdays").outcome
+    assert "new" == learn(log, "Staging deploys on Tuesdays").outcome
 
 
-def test_a_name_that_nothing_or_much_goes_by_writes_nothing(world: World, log: ProjectLog) -> None:
+def test_a_name_that_nothing_or_much_goes_by_writes_nothing(world: World, log: ProjectExperience) -> None:
     """Status 2, and the candidates."""
     with pytest.raises(NotFound):
         log.learn("x y z", supersedes="nothing")
@@ -286,7 +288,7 @@ def test_a_name_that_nothing_or_much_goes_by_writes_nothing(world: World, log: P
 
 
 @pytest.mark.parametrize("text", ["", "  \n\t ", "\u200b\u2060", "\u2028\r", "\ud800"])
-def test_nothing_is_no_learning(text: str, world: World, log: ProjectLog) -> None:
+def test_nothing_is_no_learning(text: str, world: World, log: ProjectExperience) -> None:
     """Nor is what can't be seen."""
     with pytest.raises(UsageError):
         log.learn(text)
@@ -294,16 +296,16 @@ def test_nothing_is_no_learning(text: str, world: World, log: ProjectLog) -> Non
 
 
 @pytest.mark.parametrize("where", ["content", "tags", "files", "actions", "task", "category"])
-def test_a_secret_is_refused_wherever_it_stands(where: str, world: World, log: ProjectLog) -> None:
+def test_a_secret_is_refused_wherever_it_stands(where: str, world: World, log: ProjectExperience) -> None:
     """Nothing of it is left in the log."""
     secret = "AKIAABCDEFGHIJKLMNOP"
     with pytest.raises(SecretFound):
         if where == "content":
             log.learn(secret)
         elif where in ("tags", "files", "actions"):
-            log.learn("A fact", **{where: [secret]})  # type: ignore[arg-type]
+            log.learn("A fact", **{where: [secret]})
         else:
-            log.learn("A fact", **{where: secret})  # type: ignore[arg-type]
+            log.learn("A fact", **{where: secret})
     assert b"AKIA" not in b"".join(path.read_bytes() for path in world.personal.rglob("*") if path.is_file())
 
 
@@ -318,7 +320,7 @@ def test_what_is_said_comes_back_as_it_was_said(text: str, world: World) -> None
         path.write_bytes(b"")
     text = text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
     try:
-        done = log.learn(text)
+        done = learn(log, text)
     except UsageError:
         assert [] == lines(world)
         return
@@ -326,7 +328,7 @@ def test_what_is_said_comes_back_as_it_was_said(text: str, world: World) -> None
     assert text == line["content"]
     found = log.recall(id=done.learning.id)
     assert [text] == [one.standing.learning.content for one in found.learnings]  # type: ignore[union-attr]
-    assert "repeated" == log.learn(text).outcome
+    assert "repeated" == learn(log, text).outcome
 
 
 @pytest.mark.parametrize(
@@ -365,7 +367,7 @@ def test_a_stricter_session_leaves_no_receipt(world: World) -> None:
         assert count == (len(receipts.read_bytes().splitlines()) if receipts.exists() else 0)
 
 
-def test_events_are_in_order_whatever_the_clock_says(world: World, log: ProjectLog) -> None:
+def test_events_are_in_order_whatever_the_clock_says(world: World, log: ProjectExperience) -> None:
     """A machine whose clock went back a year adds at the end."""
     log.learn("Rebase fails on dirty trees")
     for days in (0, -400, 400, -800, 0):
@@ -374,7 +376,7 @@ def test_events_are_in_order_whatever_the_clock_says(world: World, log: ProjectL
     assert ids == sorted(set(ids))
 
 
-def test_a_strange_event_of_another_program_stops_nothing(world: World, log: ProjectLog) -> None:
+def test_a_strange_event_of_another_program_stops_nothing(world: World, log: ProjectExperience) -> None:
     """Its id has no successor."""
     log.learn("Rebase fails on dirty trees")
     with (world.personal / ".roamkb" / "ledger.jsonl").open("a") as file:
@@ -421,30 +423,33 @@ def test_what_differs_in_a_number_costs_one_line_each_however_many_there_are(tmp
     assert len(lines(many, "ledger.jsonl")) <= 5005
 
 
-def test_all_that_contradict_one_another_are_one_group(world: World, log: ProjectLog) -> None:
+def test_all_that_contradict_one_another_are_one_group(world: World, log: ProjectExperience) -> None:
     """Each names another, so that a review finds them together and the brief counts each."""
     for n in range(12):
         log.learn(f"The retry limit of the payment queue is {n} seconds")
     flags = [event for event in lines(world, "ledger.jsonl") if event["event"] == "flagged"]
     assert 12 == len({event["of"] for event in flags}) == len(flags)
-    assert 12 == log.brief().contradicting  # type: ignore[attr-defined]
-    (cluster,) = world.run("curate", "--json").json["clusters"]  # type: ignore[misc]
+    assert 12 == log.brief().contradicting
+    (cluster,) = world.run("curate", "--json").json["clusters"]
     assert ("contradiction", 12) == (cluster["kind"], len(cluster["others"]))
 
 
-def test_what_contradicts_one_that_was_settled_is_flagged_again(log: ProjectLog) -> None:
+def test_what_contradicts_one_that_was_settled_is_flagged_again(log: ProjectExperience) -> None:
     """A flag that names what was replaced says nothing of what stands."""
     said = "The retry limit of the payment queue is {} seconds"
-    first, second = (log.learn(said.format(n)).learning for n in (10, 20))
+    first, second = (learn(log, said.format(n)).learning for n in (10, 20))
     log.learn("Payments are retried without a limit", supersedes=second.key)
-    third = log.learn(said.format(30)).learning
+    third = learn(log, said.format(30)).learning
     assert {"may_contradict": third.id} == standing(log, first.id).flags
 
 
-def test_an_old_ledger_with_a_line_for_each_pair_counts_as_before(world: World, log: ProjectLog) -> None:
+def test_an_old_ledger_with_a_line_for_each_pair_counts_as_before(
+    world: World, log: ProjectExperience
+) -> None:
     """The last that was named is the one that is told."""
     ids = [
-        log.learn(text).learning.id for text in ("Apples grow on trees", "Ships sink in storms", "Bees dance")
+        learn(log, text).learning.id
+        for text in ("Apples grow on trees", "Ships sink in storms", "Bees dance")
     ]
     pairs = [(one, other) for one in ids for other in ids if one != other]
     with (world.personal / ".roamkb" / "ledger.jsonl").open("a") as ledger:
@@ -452,7 +457,7 @@ def test_an_old_ledger_with_a_line_for_each_pair_counts_as_before(world: World, 
             event = {"id": f"0fffffff-0000-7000-8000-{n:012}", "ts": 5, "event": "flagged", "of": one}
             ledger.write(json.dumps({**event, "reason": "may_contradict", "evidence": other}) + "\n")
     assert [ids[2], ids[2], ids[1]] == [standing(log, id).flags["may_contradict"] for id in ids]
-    (cluster,) = world.run("curate", "--json").json["clusters"]  # type: ignore[misc]
+    (cluster,) = world.run("curate", "--json").json["clusters"]
     assert 3 == len(cluster["others"])
 
 

@@ -7,6 +7,7 @@ import pytest
 from roamkb.core.attention import neglected
 from roamkb.core.errors import UsageError
 from tests.conftest import World
+from tests.conftest import learn
 
 
 def test_a_payload_names_its_session(world: World) -> None:
@@ -119,10 +120,10 @@ def test_what_a_shell_left_behind_is_not_shown_and_not_compared(world: World) ->
     log = world.open().log
     log.init()
     said = 'The export needs the sync driver" 2>/dev/null'
-    first = log.learn(said, session="s1")
+    first = learn(log, said, session="s1")
     assert said == first.learning.content
     assert "The export needs the sync driver" == first.learning.statement
-    again = log.learn("The export needs the sync driver", session="s2")
+    again = learn(log, "The export needs the sync driver", session="s2")
     assert "repeated" == again.outcome
 
 

@@ -3,6 +3,7 @@
 import json
 
 from tests.conftest import World
+from tests.conftest import learn
 
 
 def offered(world: World, prompt: str) -> list[str]:
@@ -15,8 +16,8 @@ def test_what_is_borne_out_comes_before_what_is_not(world: World) -> None:
     """At a prompt and at the start; what is only said is marked, and what was taken back is not shown."""
     log = world.open().log
     log.init()
-    first = log.learn("The bookings fixture of test_bookings needs a venue with seats", session="s").learning
-    second = log.learn("The bookings fixture of test_bookings runs before the venues", session="s").learning
+    first = learn(log, "The bookings fixture of test_bookings needs a venue with seats", session="s").learning
+    second = learn(log, "The bookings fixture of test_bookings runs before the venues", session="s").learning
     log.verify([second.key], accuracy="0.9", relevance="0.9", specificity="0.9")
     prompt = "why does the bookings fixture in test_bookings fail?"
     assert [second.content, first.content] == offered(world, prompt)
@@ -43,7 +44,7 @@ def test_nothing_is_told_twice_in_other_words(world: World) -> None:
     """Neither beside the other, nor where one was shown before."""
     log = world.open().log
     log.init()
-    known = log.learn("Celery tasks need acks_late, otherwise a killed worker loses them").learning
+    known = learn(log, "Celery tasks need acks_late, otherwise a killed worker loses them").learning
     log.learn("Celery tasks need acks_late, else a killed worker loses them", type="fact")
     prompt = "Celery loses tasks when a worker is killed, is it acks_late?"
     assert 1 == len(offered(world, prompt))

@@ -165,12 +165,12 @@ def test_whatever_a_search_returns_can_be_opened(strays: World, words: list[str]
     ran = strays.run("search", *words)
     places = [line.split(": ")[0] for line in ran.out.splitlines()]
     assert places
-    for hit, place in zip(strays.run("search", *words, "--json").json["hits"], places, strict=True):  # type: ignore[call-overload]
+    for hit, place in zip(strays.run("search", *words, "--json").json["hits"], places, strict=True):
         shown = strays.open().show(place)
         assert (hit["id"] or "", hit["path"]) == (shown.node.id, str(shown.path))
         assert hit["text"] in (shown.body, *map(str.strip, shown.body.split("\n")), shown.node.title)
         told = strays.run("show", place, "--json")
-        assert (0, hit["id"]) == (told.status, told.json["node"]["id"])  # type: ignore[index]
+        assert (0, hit["id"]) == (told.status, told.json["node"]["id"])
 
 
 def test_a_file_without_an_id_is_shown_as_it_is(strays: World) -> None:

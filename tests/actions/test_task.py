@@ -3,6 +3,7 @@
 import pytest
 
 from tests.conftest import World
+from tests.conftest import learn
 
 KEY = "gotcha-oauth-redirect-uris-must-match-exactly"
 
@@ -23,7 +24,7 @@ def test_a_task_like_an_earlier_one_is_met_with_what_that_taught(logged: World) 
     assert "like T1 Fix the OAuth redirect" in started.out
     found = logged.run("relevant", "--task", "T2", "--json").json
     assert 1 == found["count"]
-    (entry,) = found["entries"]  # type: ignore[misc]
+    (entry,) = found["entries"]
     assert (KEY, ["words", "learned in T1"]) == (entry["key"], sorted(entry["why"], reverse=True))
     done = logged.run("task", "done", "T2")
     assert f"did it help? roamkb used {KEY}" in done.out
@@ -89,7 +90,7 @@ def test_why_an_outcome_moved_nothing_is_said(world: World) -> None:
     """What was shown once helped or failed once."""
     log = world.open().log
     log.init()
-    key = log.learn("The gateway waits for thirty seconds", session="other").learning.key
+    key = learn(log, "The gateway waits for thirty seconds", session="other").learning.key
     log.recall("gateway", session="s")
     assert "" == log.used(key, outcome="failure", session="s").still
     assert "each counts once" in log.used(key, outcome="prevented", session="s").still
@@ -125,5 +126,5 @@ def test_what_an_earlier_task_only_told_again_helps_with_one_like_it(logged: Wor
         logged.run("task", "start", task, "--title", title)
         logged.run("learn", said, "--task", task)
     logged.run("task", "start", "A3", "--title", "Import the ledger of the bank again")
-    (entry,) = logged.run("relevant", "--task", "A3", "--json").json["entries"]  # type: ignore[misc]
+    (entry,) = logged.run("relevant", "--task", "A3", "--json").json["entries"]
     assert (said, ["told again in A2"]) == (entry["content"], entry["why"])

@@ -14,6 +14,7 @@ from roamkb.core.ids import next_id
 from roamkb.core.ledger import Event
 from tests.conftest import NOON
 from tests.conftest import World
+from tests.conftest import learn
 
 
 @pytest.fixture
@@ -26,7 +27,7 @@ def tasks(world: World) -> World:
         ("Nobody looked at this", "bd-1", ""),
         ("Passwords are hashed with argon2", "bd-2", ""),
     ):
-        id = world.open().log.learn(text, task=task).learning.id
+        id = learn(world.open().log, text, task=task).learning.id
         if verdict:
             happened(world, "judged", id, verdict=verdict)
     return world
@@ -263,7 +264,7 @@ def test_the_command_line_says_what_it_did(tasks: World) -> None:
 
 def test_what_nobody_verified_makes_no_template(tasks: World) -> None:
     """Named or not: the hint says what to do first."""
-    key = tasks.open().log.learn("Nobody looked at this either").learning.key
+    key = learn(tasks.open().log, "Nobody looked at this either").learning.key
     with pytest.raises(UsageError, match="unverified") as raised:
         did(tasks, "create", task_types=["auth"], learnings=[key])
     assert "roamkb verify" in raised.value.hint

@@ -9,9 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from roamkb.actions.recall import Recall
 from roamkb.core.errors import UsageError
 from tests.approving_judge import APPROVING
 from tests.conftest import World
+from tests.conftest import learn
+from tests.conftest import typed
 from tests.human import at_a_terminal
 from tests.model_servers import Json
 from tests.model_servers import Reply
@@ -60,7 +63,7 @@ def test_a_shell_command_is_never_verified(world: World) -> None:
     log = world.open().log
     log.init()
     command = "git rebase --onto main feature~3 feature && npm test"
-    key = log.learn(command).learning.key
+    key = learn(log, command).learning.key
     [found] = log.verify([key], accuracy="1", relevance="1", specificity="1").judged
     assert ("unverified", ["no_noise"]) == (
         found.verdict,
@@ -71,7 +74,7 @@ def test_a_shell_command_is_never_verified(world: World) -> None:
 def test_a_score_that_is_too_low_is_named(world: World) -> None:
     """A good mean beside it explains nothing."""
     world.run("init")
-    key = world.open().log.learn(SAID).learning.key
+    key = learn(world.open().log, SAID).learning.key
     done = world.run("verify", key, "--accuracy", "0.2", "--relevance", "0.9", "--specificity", "0.8")
     assert f"unverified: {key} (mean 0.63, accuracy under 0.50)\n" == done.out
 
@@ -103,7 +106,7 @@ def test_a_rival_of_another_type_needs_a_review(text: str, world: World) -> None
     log.learn(text.replace("30", "300"), type="learned")
     [found] = log.verify(batch=True, judge=APPROVING).judged
     assert found.verdict == "unverified"
-    assert {"needs_review"} == {one.standing.status for one in log.recall("gateway").learnings}
+    assert {"needs_review"} == {one.standing.status for one in typed(Recall, log.recall("gateway")).learnings}
 
 
 def test_a_second_batch_judges_nothing_again(world: World) -> None:
@@ -136,7 +139,7 @@ def test_what_was_replaced_is_not_counted_among_what_has_a_verdict(world: World)
     """Nobody judged it, and nobody will."""
     log = world.open().log
     log.init()
-    old = log.learn(SAID).learning
+    old = learn(log, SAID).learning
     log.learn("Celery tasks need acks_late, otherwise a killed worker loses the job", supersedes=old.key)
     assert 0 == log.verify(batch=True, judge=APPROVING).skipped
 
@@ -145,7 +148,7 @@ def test_what_nobody_scored_says_so_and_what_next(world: World) -> None:
     """Beside its key; where a check fails, that is the reason."""
     log = world.open().log
     log.init()
-    key = log.learn(SAID).learning.key
+    key = learn(log, SAID).learning.key
     log.learn("Too short")
     lines = world.run("verify", "--batch").out.splitlines()
     assert f"unverified: {key} (nobody scored it)" in lines
@@ -235,7 +238,7 @@ def test_a_judge_sees_the_files_lines_and_what_is_recorded_about_the_same(world:
         log = world.open(**host(server)).log
         log.init()
         log.learn("Invoices of Austria begin at number one every year", type="fact")
-        key = log.learn(claim, type="fact").learning.key
+        key = learn(log, claim, type="fact").learning.key
         log.verify([key], judge="ollama:small")
     [item] = asked_of(server.bodies[0])
     assert claim == item["claim"]
@@ -265,7 +268,7 @@ def test_a_veto_is_a_no_whatever_the_scores(world: World, told: Json, verdict: s
         world.run("learn", SAID)
         ran = world.run("verify", "--batch", "--judge", "ollama:small", "--json", extra=host(server))
         again = world.run("verify", "--batch", "--judge", "ollama:small", "--json", extra=host(server))
-    [found] = ran.json["judged"]  # type: ignore[misc]
+    [found] = ran.json["judged"]
     assert (verdict, told.get("vetoes", []), "ollama:small") == (
         found["verdict"],
         found["vetoes"],
@@ -464,13 +467,13 @@ def test_at_work_a_human_is_told_what_goes_where(world: World) -> None:
         assert (2, []) == (no.status, server.paths)
         agent, _ = at_a_terminal(world, *words, cwd=world.work, extra={**host(server), "CLAUDECODE": "1"})
         assert (2, []) == (agent.status, server.paths)
-        assert "an agent runs this" in agent.json["error"]["message"]  # type: ignore[index]
+        assert "an agent runs this" in agent.json["error"]["message"]
         yes, screen = at_a_terminal(world, *words, cwd=world.work, extra=host(server))
     assert "1 learning" in screen
     assert "work project" in screen
     assert "to this machine" in screen
     assert (0, 1) == (yes.status, len(server.paths))
-    assert "verified" == yes.json["judged"][0]["verdict"]  # type: ignore[index]
+    assert "verified" == yes.json["judged"][0]["verdict"]
 
 
 def named(world: World, *addresses: str) -> None:

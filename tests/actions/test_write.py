@@ -253,7 +253,7 @@ def test_a_node_is_found_by_the_words_of_its_title(world: World, title: str) -> 
     """Whatever its file had to put between them; each report has the title as it was given."""
     written = world.run("write", title, "--tag", "shell", "--tag", "bash", "--json")
     assert (0, title) == (written.status, written.json["title"])
-    assert title == world.run("show", title, "--json").json["node"]["title"]  # type: ignore[index]
+    assert title == world.run("show", title, "--json").json["node"]["title"]
     assert title in world.run("search", "tag:bash", "--json").out.replace("\\u200b", "!")
     linked = world.open().write("Another that is about it", links=[title])
     assert [title] == [name for _, name in linked.related]

@@ -13,6 +13,7 @@ from roamkb.core.ids import new_id
 from tests.approving_judge import APPROVING
 from tests.conftest import NOON
 from tests.conftest import World
+from tests.conftest import learn
 
 #: The log, whose class is made of many.
 Log = Any
@@ -26,7 +27,7 @@ LATER = "Celery tasks need acks_late, otherwise a killed worker silently loses t
 def happen(world: World, day: datetime, text: str) -> None:
     """Have something learned, repeated, verified, proposed as a rule and made a template, all on one day."""
     log = world.open(now=day).log
-    key = log.learn(text, confidence="0.9", session="s", agent="claude", task="t").learning.key
+    key = learn(log, text, confidence="0.9", session="s", agent="claude", task="t").learning.key
     for session in ("s2", "s3", "s4"):
         log.learn(text, session=session, agent="claude")
     # said in two lines, as a merge of two branches leaves them
@@ -42,7 +43,7 @@ def happen(world: World, day: datetime, text: str) -> None:
 READERS: dict[str, Callable[[Log, str | None], object]] = {
     "audit": lambda log, day: log.audit(as_of=day).counts,
     "curate": lambda log, day: [one.keeper for one in log.curate(as_of=day).clusters],
-    "review": lambda log, day: [one.proposal for one in log.review(as_of=day).waiting],  # type: ignore[union-attr]
+    "review": lambda log, day: [one.proposal for one in log.review(as_of=day).waiting],
     "template list": lambda log, day: log.template("list", as_of=day),
     "promote": lambda log, day: log.promote(as_of=day).candidates,
     "promote to": lambda log, day: log.promote(to="AGENTS.md", as_of=day).candidates,

@@ -134,7 +134,7 @@ def test_the_list_names_marks_looks_and_whose_they_are(notes: World) -> None:
     """Nothing of a session but a digest of its id, its project's kind and its agent."""
     wreck(notes)
     told = notes.run("journal", "--json").json
-    look, mark = told["moments"]  # type: ignore[misc]
+    look, mark = told["moments"]
     assert ("look", 2, 2) == (look["what"], look["changed"], look["unexplained"])
     assert ("mark", "work", "claude-code") == (
         mark["what"],
@@ -142,7 +142,7 @@ def test_the_list_names_marks_looks_and_whose_they_are(notes: World) -> None:
         mark["session"]["agent"],
     )
     assert "s-1" not in json.dumps(told)
-    assert 4 == told["held"]["copies"]  # type: ignore[index]
+    assert 4 == told["held"]["copies"]
     assert "2 of them unexplained  work session" in notes.run("journal").out
 
 
@@ -158,7 +158,7 @@ def test_no_agent_restores_anything(notes: World) -> None:
     ran, _ = at_a_terminal(notes, "journal", "restore", "--all", answer=lambda _: "yes")
     assert 2 == ran.status
     planned = notes.run("journal", "restore", "--all", "--dry-run", "--json").json
-    assert [("create", "a.org"), ("replace", "b.org")] == [(s["do"], s["path"]) for s in planned["steps"]]  # type: ignore[attr-defined]
+    assert [("create", "a.org"), ("replace", "b.org")] == [(s["do"], s["path"]) for s in planned["steps"]]
     assert before == notes.files()
     denied = hook(
         notes, "pre-tool-use", tool_name="Bash", tool_input={"command": "roamkb journal restore --all"}

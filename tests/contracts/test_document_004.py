@@ -9,6 +9,7 @@ import pytest
 
 from tests.conftest import NOON
 from tests.conftest import World
+from tests.conftest import learn
 from tests.interfaces.served import serving
 
 SAID = "Dates in SQLite are kept as TEXT"
@@ -79,7 +80,7 @@ def test_what_was_replaced_counts_less(logged: World) -> None:
 def test_confidence_stays_within_its_bounds(outcome: str, end: float, logged: World) -> None:
     """However often it helped or failed."""
     log = logged.open().log
-    key = log.learn(SAID).learning.key
+    key = learn(log, SAID).learning.key
     for n in range(9):
         log.recall("dates", session=f"s{n}")
         log.used(key, outcome=outcome, session=f"s{n}")
@@ -88,7 +89,7 @@ def test_confidence_stays_within_its_bounds(outcome: str, end: float, logged: Wo
 
 def test_what_nobody_uses_is_ranked_lower_month_by_month(logged: World) -> None:
     """-0.01 each, in rank alone."""
-    key = logged.open().log.learn(SAID).learning.key
+    key = learn(logged.open().log, SAID).learning.key
     for days, ranked in ((29, 70), (30, 69), (95, 67)):
         found = logged.open(now=NOON + timedelta(days=days)).log.explain(key)
         assert (70, ranked) == (found.standing.confidence, found.ranked)
@@ -123,7 +124,7 @@ def test_the_order_and_doubling_of_lines_change_nothing(logged: World) -> None:
     """As after a merge of two branches."""
     log = logged.open().log
     keys = [
-        log.learn(f"{name} are kept as TEXT in SQLite tables").learning.key for name in ("Dates", "Prices")
+        learn(log, f"{name} are kept as TEXT in SQLite tables").learning.key for name in ("Dates", "Prices")
     ]
     for n in range(4):
         log.recall("SQLite", session=f"s{n}")
@@ -161,7 +162,7 @@ def test_other_tools_lines_and_those_of_later_versions_are_read(logged: World) -
 def test_stats_tell_how_well_knowledge_did(logged: World) -> None:
     """Shown, applied, helped, and the tokens that it saved."""
     log = logged.open().log
-    key = log.learn(SAID).learning.key
+    key = learn(log, SAID).learning.key
     log.learn("Deploys run at night")
     for n, outcome in enumerate(("success", "prevented", "failure", "partial", "not_applied")):
         log.recall("dates", session=f"s{n}")

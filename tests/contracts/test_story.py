@@ -39,7 +39,7 @@ def test_it_goes_through_the_command_line(world: World) -> None:
     begun = world.run("task", "start", "task-2", "--title", LATER, "--file", FILES[1])
     assert f"like task-1 {TITLE} (done, " in begun.out
     found = world.run("relevant", "--task", "task-2", "--agent", "qa_agent", "--json").json
-    keys = [entry["key"] for entry in found["entries"]]  # type: ignore[attr-defined]
+    keys = [entry["key"] for entry in found["entries"]]
     assert learned["key"] in keys
     assert len(keys) >= 5
     assert "1/1 worked" in world.run("remedy", "suggest", "--error", AGAIN).out

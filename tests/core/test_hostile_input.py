@@ -68,5 +68,5 @@ def test_no_repetition_takes_a_reader_long(reader: str) -> None:
         seed: spent
         for seed in SEEDS
         if (spent := cpu(lambda seed=seed: read((seed * SIZE)[:SIZE]))) > 60 * reference
-    }  # type: ignore[misc]
+    }
     assert {} == slow

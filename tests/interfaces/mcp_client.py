@@ -51,6 +51,6 @@ def connected(
     )
     with (
         start_blocking_portal() as portal,
-        portal.wrap_async_context_manager(Client(server, mode=mode)) as client,  # type: ignore[arg-type]
+        portal.wrap_async_context_manager(Client(server, mode=mode)) as client,
     ):
         yield Session(portal=portal, client=client)

@@ -381,7 +381,7 @@ def test_what_a_comment_wants_kept_is_kept_or_refused_aloud(world: World) -> Non
         told = context(answer(world, payload))
         assert (bool(why), False) == (bool(told), token in told)
         assert why in told
-    (learning,) = world.run("recall", "--json").json["learnings"]  # type: ignore[misc, attr-defined]
+    (learning,) = world.run("recall", "--json").json["learnings"]
     assert ("Tests need Docker", ["thin"]) == (learning["content"], list(learning["flags"]))
 
 

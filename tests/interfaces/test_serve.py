@@ -21,7 +21,7 @@ def test_no_other_host_is_served(host: str, world: World) -> None:
     """Not even the names that mean this machine today."""
     ran = world.run("serve", "--host", host, "--port", "0", "--json")
     assert 2 == ran.status
-    assert "usage" == ran.json["error"]["code"]  # type: ignore[index]
+    assert "usage" == ran.json["error"]["code"]
 
 
 def test_the_token_is_in_a_file_and_not_on_the_screen(world: World) -> None:

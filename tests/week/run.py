@@ -17,12 +17,14 @@ from datetime import datetime
 from datetime import timedelta
 from pathlib import Path
 
+from roamkb.actions.promote import Promoted
 from roamkb.app import KnowledgeBase
 from roamkb.app import Surroundings
 from roamkb.core.ids import new_id
 from roamkb.core.similarity import shape
 from roamkb.core.similarity import similarity
 from roamkb.formats.rule import render_rule
+from tests.conftest import typed
 from tests.week import material
 from tests.week import stranger
 from tests.week.generator import Fact
@@ -148,7 +150,7 @@ def run(week: Week, folder: Path) -> Outcome:
     judged = log.verify(batch=True, judge="heuristic").judged
     for task in tasks:
         log.consolidate("task", task)
-    promoted = log.promote(all=True)
+    promoted = typed(Promoted, log.promote(all=True))
     nodes = [f"{written.title}\n{standing.learning.content}" for standing, written in promoted.nodes]
     right, wrong = matched(nodes, week.wanted)
     return Outcome(
