@@ -211,9 +211,8 @@ def test_nobody_but_a_human_at_a_terminal(world: World) -> None:
     (one,) = proposed(world, CENTS)["proposals"]
     said = ("approve", one["id"], "--digest", one["digest"])
     assert 2 == world.run(*said, input=one["digest"][:6] + "\n").status
-    assert (2, "") == (lambda ran, shown: (ran.status, shown))(
-        *at_a_terminal(world, *said, in_background=True)
-    )
+    ran, terminal = at_a_terminal(world, *said, in_background=True)
+    assert (2, "") == (ran.status, terminal)
     log = world.open().log
     for act in (
         lambda: log.approve(one["id"], digest=one["digest"]),
@@ -421,5 +420,6 @@ def test_words_that_say_too_little_or_too_much(world: World, words: tuple[str, .
 def test_nothing_to_approve(world: World) -> None:
     """Nor a proposal of that name."""
     world.run("init")
-    assert (2, "") == (lambda ran, shown: (ran.status, shown))(*approve(world, "--all", "0" * 12))
-    assert (2, "") == (lambda ran, shown: (ran.status, shown))(*approve(world, "nothing", "0" * 12))
+    for name in ("--all", "nothing"):
+        ran, terminal = approve(world, name, "0" * 12)
+        assert (2, "") == (ran.status, terminal)

@@ -2,12 +2,14 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from roamkb.actions.recall import Recall
 from roamkb.core.errors import UsageError
 from roamkb.storage import log as log_module
+from roamkb.storage.lines import append_lines
 from tests.approving_judge import APPROVING
 from tests.conftest import World
 from tests.conftest import typed
@@ -42,12 +44,11 @@ def test_a_kill_between_the_two_appends_loses_nothing(
     log.observe(text, session="s1", agent="claude")
     log.consolidate("session")
     log.observe(text.replace("30", "300"), session="s2", agent="claude")
-    real = log_module.append_lines
 
-    def killed(path: Path, lines: list[bytes], **more: int) -> None:
+    def killed(path: Path, lines: list[bytes], **more: Any) -> None:
         if path.name == "ledger.jsonl" or crash == "before anything":
             raise KeyboardInterrupt
-        real(path, lines, **more)
+        append_lines(path, lines, **more)
 
     with monkeypatch.context() as patched:
         patched.setattr(log_module, "append_lines", killed)

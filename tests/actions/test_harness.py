@@ -39,7 +39,7 @@ _WHAT = "Claude Code hooks"
 def world(world: World) -> World:
     """A machine whose rule was made by `install`."""
     (world.home / ".claude" / "rules" / "knowledge-base.md").unlink()
-    roots = {"work_roots": (world.home / "work",), "project_parents": (world.home / "code",)}
+    roots: dict[str, Any] = {"work_roots": (world.home / "work",), "project_parents": (world.home / "code",)}
     put(world, claude=False, kb=world.kb, **roots)
     return world
 

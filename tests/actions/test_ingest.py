@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -412,7 +413,8 @@ def test_any_content_comes_in_as_it_is(world: World, content: str) -> None:
 @pytest.mark.parametrize("name", ["ROAMKB_KNOWLEDGE_FILE", "ORO_KNOWLEDGE_FILE"])
 def test_a_file_that_is_named_and_missing_is_an_error(world: World, name: str) -> None:
     """By the option, and by the environment."""
-    log = world.open(**{name: "gone.jsonl"}).log
+    named: dict[str, Any] = {name: "gone.jsonl"}
+    log = world.open(**named).log
     log.init()
     with pytest.raises(NotFound):
         log.ingest()

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from roamkb.actions.learn import Learned
 from roamkb.app.experience import ProjectExperience
 from roamkb.core.errors import Ambiguous
 from roamkb.core.errors import NotFound
@@ -303,9 +302,9 @@ def test_a_secret_is_refused_wherever_it_stands(where: str, world: World, log: P
         if where == "content":
             log.learn(secret)
         elif where in ("tags", "files", "actions"):
-            log.learn("A fact", **{where: [secret]})
+            learn(log, "A fact", **{where: [secret]})
         else:
-            log.learn("A fact", **{where: secret})
+            learn(log, "A fact", **{where: secret})
     assert b"AKIA" not in b"".join(path.read_bytes() for path in world.personal.rglob("*") if path.is_file())
 
 
@@ -383,7 +382,7 @@ def test_a_strange_event_of_another_program_stops_nothing(world: World, log: Pro
         file.write(
             '{"id":"zzz","event":"noted"}\n{"id":"ffffffff-ffff-ffff-ffff-ffffffffffff","event":"noted"}\n'
         )
-    done: Learned = log.learn("Rebase fails on dirty trees")
+    done = learn(log, "Rebase fails on dirty trees")
     assert ("repeated", 2) == (done.outcome, done.occurrences)
 
 

@@ -1,6 +1,7 @@
 """What an agent proposes, with its evidence, through the command line."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ def session(world: World, *lines: dict[str, object]) -> Path:
     return path
 
 
-def propose(world: World, *proposals: dict[str, object], status: int = 0) -> list[dict[str, Any]]:
+def propose(world: World, *proposals: Mapping[str, object], status: int = 0) -> list[dict[str, Any]]:
     """Return what became of proposals, made in the session."""
     ran = world.run(
         *("learn", "--proposals", "-", "--session", SESSION, "--json"), input=json.dumps(proposals)

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from roamkb.actions.promote import Promoted
 from roamkb.actions.recall import Recall
@@ -19,9 +20,9 @@ SAID = (
 )
 
 
-def promote(log: ProjectExperience, keys: Sequence[str] = (), **how: bool) -> Promoted:
+def promote(log: ProjectExperience, keys: Sequence[str] = (), **how: Any) -> Promoted:
     """Promote to nodes, as `promote` does without a rule file."""
-    return typed(Promoted, log.promote(keys, **how))  # type: ignore[arg-type]
+    return typed(Promoted, log.promote(keys, **how))
 
 
 def ready(world: World, *said: str) -> None:
@@ -122,7 +123,8 @@ def test_what_the_ledger_alone_calls_verified_is_looked_at_again(world: World) -
     assert {one.standing.verdict for one in typed(Recall, log.recall("verification commit")).learnings} == {
         "verified"
     }
-    assert log.promote().candidates == promote(log, all=True).nodes == ()
+    assert () == log.promote().candidates
+    assert () == promote(log, all=True).nodes
     keys = [one.standing.learning.key for one in typed(Recall, log.recall("verification commit")).learnings]
     reasons = " ".join(one.reason for one in log.promote(keys).left)
     assert "tells an agent" in reasons

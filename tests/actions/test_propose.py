@@ -27,7 +27,8 @@ def ready(
 ) -> None:
     """Make a log of the personal project whose learnings have been said and judged."""
     world.open().log.init()
-    lines, events = [], []
+    lines: list[dict[str, object]] = []
+    events: list[dict[str, object]] = []
     for number, content in enumerate(contents):
         id = f"learning-{number}"
         line = {"key": f"k{number}", "type": "fact", "content": content, "tags": [], "ts": number, "bead": ""}
@@ -48,7 +49,7 @@ def ready(
             event = {"id": new_id(at), "ts": at.isoformat() + "Z", "event": name, "of": id, "by": "test"}
             # one who repeats himself moves no confidence
             events.append(
-                event | ({"verdict": verdict} if name == "judged" else {"session": "s", "agent": "a"})
+                {**event, **({"verdict": verdict} if name == "judged" else {"session": "s", "agent": "a"})}
             )
     folder = world.personal / ".roamkb"
     (folder / "knowledge.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))

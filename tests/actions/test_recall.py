@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -25,14 +26,14 @@ def log(world: World) -> ProjectExperience:
     return log
 
 
-def say(world: World, *told: dict[str, object], file: str = "knowledge.jsonl") -> None:
+def say(world: World, *told: Mapping[str, object], file: str = "knowledge.jsonl") -> None:
     """Put lines into the log, as other tools do."""
     with (world.personal / ".roamkb" / file).open("a") as out:
         for one in told:
             out.write(json.dumps({"type": "fact", **one}) + "\n")
 
 
-def happen(world: World, *told: dict[str, object]) -> None:
+def happen(world: World, *told: Mapping[str, object]) -> None:
     """Put events into the ledger."""
     say(
         world,

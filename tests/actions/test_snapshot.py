@@ -175,14 +175,15 @@ def test_seven_are_kept_of_each(kept: World) -> None:
 def lost_ways(world: World) -> Iterator[tuple[str, list[bytes]]]:
     """Lose a log in one way after the other; yield its name and what is left of the files."""
     whole = [path.read_bytes() if path.exists() else b"" for path in log_files(world)]
-    for name, left in {
+    ways: dict[str, list[bytes | None]] = {
         "deleted": [None, None, None],
         "emptied": [b"", b"", b""],
         "cut in a line": [whole[0][:-40], whole[1], whole[2][:30]],
         "a line lost in the middle": [b"".join(whole[0].splitlines(keepends=True)[::2]), whole[1], whole[2]],
         "the ledger deleted": [whole[0], whole[1], None],
         "turned": [b"\n".join(reversed(whole[0].split(b"\n"))), whole[1], whole[2]],
-    }.items():
+    }
+    for name, left in ways.items():
         for path, data in zip(log_files(world), left, strict=True):
             path.unlink(missing_ok=True)
             if data is not None:

@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -179,7 +180,7 @@ def saying(answer: Callable[[Json], Json | None]) -> Callable[[Json], Reply]:
     return reply
 
 
-def host(server: Server) -> dict[str, str]:
+def host(server: Server) -> dict[str, Any]:
     return {"OLLAMA_HOST": server.host}
 
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,7 @@ def hook(
     return world.run("hook", event, cwd=folder, input=json.dumps(told), extra={"CLAUDECODE": "1"}).json
 
 
-def began(world: World, **options: Path | str) -> None:
+def began(world: World, **options: Any) -> None:
     """Begin a session and its first turn."""
     hook(world, "session-start", source="startup", **options)
     hook(world, "user-prompt-submit", prompt="tidy up, please", **options)

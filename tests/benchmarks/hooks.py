@@ -21,11 +21,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 _ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(_ROOT), str(_ROOT / "tests" / "benchmarks")]
+sys.path[:0] = [str(_ROOT)]
 
-from logs import fill  # noqa: E402
-from speed import make_notes  # noqa: E402
-
+from tests.benchmarks.logs import fill  # noqa: E402
+from tests.benchmarks.speed import make_notes  # noqa: E402
 from tests.conftest import World  # noqa: E402
 from tests.conftest import make_world  # noqa: E402
 

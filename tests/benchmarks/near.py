@@ -20,10 +20,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "benchmarks")]
-
-import duplicates  # noqa: E402
-import speed  # noqa: E402
+sys.path[:0] = [str(ROOT)]
 
 from roamkb.actions.write import ALIKE  # noqa: E402
 from roamkb.actions.write import _near  # noqa: E402
@@ -33,6 +30,8 @@ from roamkb.core.similarity import shape  # noqa: E402
 from roamkb.storage.index import Index  # noqa: E402
 from roamkb.storage.index_query import Question  # noqa: E402
 from roamkb.storage.nodes import Notes  # noqa: E402
+from tests.benchmarks import duplicates  # noqa: E402
+from tests.benchmarks import speed  # noqa: E402
 
 _EDITS = (
     duplicates.case,

@@ -23,10 +23,10 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "benchmarks")]
+sys.path[:0] = [str(ROOT)]
 
-from speed import install  # noqa: E402
-from speed import make_notes  # noqa: E402
+from tests.benchmarks.speed import install  # noqa: E402
+from tests.benchmarks.speed import make_notes  # noqa: E402
 
 _QUESTION = "index refreshed"
 

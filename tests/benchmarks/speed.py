@@ -28,14 +28,13 @@ from datetime import date
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "benchmarks")]
-
-from ratios import TWO_COMMANDS  # noqa: E402
+sys.path[:0] = [str(ROOT)]
 
 from roamkb.core.query import parse_query  # noqa: E402
 from roamkb.formats.rule import render_rule  # noqa: E402
 from roamkb.storage.index import Index  # noqa: E402
 from roamkb.storage.nodes import Notes  # noqa: E402
+from tests.benchmarks.ratios import TWO_COMMANDS  # noqa: E402
 
 _TODAY = date(2026, 6, 10)
 _FOLDER = 500

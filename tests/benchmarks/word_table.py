@@ -20,6 +20,7 @@ import re
 import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 _DIMENSIONS = 256
 _RIDGE = 0.3
@@ -122,7 +123,7 @@ def shuffled(texts: set[str]) -> list[str]:
     return found
 
 
-def solved(texts, tokenizer):  # type: ignore[no-untyped-def]
+def solved(texts: list[str], tokenizer: Path) -> tuple[Any, list[str]]:
     """Return the table as signed bytes, weighted by frequency, and the word of each row."""
     import numpy as np
     import scipy.sparse as sparse
@@ -150,7 +151,7 @@ def solved(texts, tokenizer):  # type: ignore[no-untyped-def]
     return np.clip(np.round(table * scale), -127, 127).astype(np.int8), words
 
 
-def _mixed(rows, weight):  # type: ignore[no-untyped-def]
+def _mixed(rows: list[list[int]], weight: Any) -> Iterator[Any]:
     """Yield the shares of each piece in each text, and where they stand."""
     shares, texts, pieces = [], [], []
     for number, row in enumerate(rows):
@@ -164,7 +165,7 @@ def _mixed(rows, weight):  # type: ignore[no-untyped-def]
     yield texts, pieces
 
 
-def _step(mix, rest):  # type: ignore[no-untyped-def]
+def _step(mix: Any, rest: Any) -> Any:
     """Return what solves (mix' mix + ridge) step = mix' rest, all dimensions at once."""
     import numpy as np
 
@@ -181,7 +182,7 @@ def _step(mix, rest):  # type: ignore[no-untyped-def]
     return step
 
 
-def _unit(rows):  # type: ignore[no-untyped-def]
+def _unit(rows: Any) -> Any:
     import numpy as np
 
     return rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
@@ -200,7 +201,7 @@ class _Model:
         self.tokenizer.no_padding()
         self.tokenizer.enable_truncation(128)
 
-    def vectors(self, rows, size):  # type: ignore[no-untyped-def]
+    def vectors(self, rows: list[list[int]], size: int) -> Any:
         """Return the vector of each list of pieces, `size` of about one length at a time."""
         import numpy as np
 
@@ -211,7 +212,7 @@ class _Model:
             out[part] = self._run([rows[number] for number in part])
         return out
 
-    def _run(self, rows):  # type: ignore[no-untyped-def]
+    def _run(self, rows: list[list[int]]) -> Any:
         import numpy as np
 
         pieces = np.zeros((len(rows), max(map(len, rows))), np.int64)

@@ -8,6 +8,7 @@ import json
 import re
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from roamkb.interfaces.operations import OPERATIONS
@@ -46,10 +47,11 @@ class Masks:
         """Return a text with names in place of ids, times and the folder that it all lies in."""
         text = text.replace(self._home, "~")
         for kind, pattern in _MASKS:
-            text = re.sub(pattern, lambda found, kind=kind: self._name(kind, found[0]), text)
+            text = re.sub(pattern, partial(self._name, kind), text)
         return text
 
-    def _name(self, kind: str, word: str) -> str:
+    def _name(self, kind: str, found: re.Match[str]) -> str:
+        word = found[0]
         if word == ID:
             return word
         if kind in ("TIME", "DAY", "STAMP", "SECONDS", "COUNT"):

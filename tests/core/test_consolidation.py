@@ -1,6 +1,7 @@
 """From what a session said to learnings, and from many to few."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -32,7 +33,7 @@ def learning(
     )
 
 
-def plan(said: Sequence[Observation], *learnings: Learning, **more: Sequence[str]) -> SessionPlan:
+def plan(said: Sequence[Observation], *learnings: Learning, **more: Any) -> SessionPlan:
     """Return what to do in a log with these learnings."""
     return plan_session(said, replay(learnings, ()), **more)
 

@@ -2,9 +2,9 @@
 
 import pytest
 
+from roamkb.core.code_names import names_of
 from roamkb.core.evidence import Attestation
 from roamkb.core.evidence import are_related
-from roamkb.core.evidence import names_of
 from roamkb.core.evidence import weigh
 from roamkb.core.transcript import Passage
 from roamkb.core.transcript import Speaker

@@ -8,11 +8,11 @@ import pytest
 from roamkb.core.errors import SecretFound
 from roamkb.core.errors import UsageError
 from roamkb.core.ids import new_id
+from roamkb.core.learning import PROVENANCES
 from roamkb.core.learning import Learning
 from roamkb.core.model import Kind
 from roamkb.core.replay import replay
 from roamkb.core.saying import MOST_BYTES
-from roamkb.core.saying import PROVENANCES
 from roamkb.core.saying import Hand
 from roamkb.core.saying import Saying
 from roamkb.core.saying import Stamps

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import count
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -28,7 +29,7 @@ def event(name: str, of: str = "", *, task: str = "", **fields: object) -> Event
     return Event(id=f"{number:012}", ts=float(number), event=name, of=of, task=task, fields=fields)
 
 
-def templated(name: str, action: str = "create", **fields: object) -> Event:
+def templated(name: str, action: str = "create", **fields: Any) -> Event:
     """A change of the template called `name`."""
     return event("templated", action=action, template=name, **fields)
 

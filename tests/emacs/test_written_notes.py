@@ -254,7 +254,13 @@ def test_org_roam_indexes_each_note_as_it_was_meant(
 def test_no_two_tags_make_a_link(tmp_path: Path, org_roam: Callable[..., dict[str, Any]]) -> None:
     """Each type of link is a word, and words are tags: org-roam has all of them, and no link."""
     pairs = [(first, second) for first in TYPES for second in (*TYPES, "bash")]
-    usual = {"created": datetime(2026, 6, 10), "agent": "a", "project": "", "source": "observed", "body": ""}
+    usual: dict[str, Any] = {
+        "created": datetime(2026, 6, 10),
+        "agent": "a",
+        "project": "",
+        "source": "observed",
+        "body": "",
+    }
     drafts = [Draft(id=f"x{n}", title=f"t{n}", tags=pair, **usual) for n, pair in enumerate(pairs)]
     texts = {f"{draft.id}.org": render_node(draft) for draft in drafts}
     tables = org_roam(folder_of(tmp_path, texts))

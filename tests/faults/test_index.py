@@ -10,6 +10,7 @@ from collections.abc import Callable
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -17,6 +18,7 @@ from roamkb.core.answers import Answers
 from roamkb.core.query import parse_query
 from roamkb.storage import index_refresh
 from roamkb.storage.index import Index
+from roamkb.storage.index_tables import transaction
 from roamkb.storage.nodes import Notes
 from tests.storage.index_base import TODAY
 from tests.storage.index_base import Base
@@ -122,7 +124,7 @@ def damage(cache: Path, kind: str, dice: random.Random, other: Path) -> None:
     path.write_bytes(data)
 
 
-def journal(data: bytes, dice: random.Random, *, folder: Path) -> bytes:
+def journal(data: bytes | bytearray, dice: random.Random, *, folder: Path) -> bytes:
     """Return a rollback journal: of this very file in an older state, or noise."""
     if dice.random() < 0.3:
         return dice.randbytes(5000)
@@ -290,11 +292,10 @@ def in_a_child(call: Callable[[], object], *, at: int, what: Callable[[], None])
 @contextmanager
 def steps(step: Callable[[], None]) -> Iterator[None]:
     """Call `step` at each commit, and at each file that Python opens, moves or removes."""
-    whole = index_refresh.transaction
 
     @contextmanager
     def stepped(db: sqlite3.Connection) -> Iterator[None]:
-        with whole(db):
+        with transaction(db):
             yield
             step()
         step()
@@ -310,7 +311,7 @@ def steps(step: Callable[[], None]) -> Iterator[None]:
             finally:
                 busy = False
 
-    index_refresh.transaction = stepped
+    mock.patch.object(index_refresh, "transaction", stepped).start()
     index_refresh._BATCH = 2
     # a hook can't be taken away; the process ends with it
     sys.addaudithook(watch)

@@ -22,7 +22,7 @@ from roamkb.formats.events import iso
 from roamkb.formats.events import learning_line
 from roamkb.formats.events import read_events
 from roamkb.formats.events import read_learnings
-from roamkb.formats.events import seconds
+from roamkb.formats.times import seconds
 from tests.examples import examples
 
 

@@ -1,6 +1,7 @@
 """One value put in or taken out of JSON, and every other byte as it was."""
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -35,7 +36,7 @@ ENDS = st.sampled_from(["", "\n", "\r\n"])
 
 @given(OBJECTS, VALUES, STYLES, ENDS)
 def test_what_was_put_in_comes_out_without_a_trace(
-    held: object, value: object, style: dict, end: str
+    held: object, value: object, style: dict[str, Any], end: str
 ) -> None:
     """In any style; and with it in, the text says what it said and one thing more."""
     text = json.dumps(held, **style) + end
@@ -48,7 +49,7 @@ def test_what_was_put_in_comes_out_without_a_trace(
 
 
 @given(OBJECTS, STYLES)
-def test_any_member_can_be_taken_out(held: dict[str, object], style: dict) -> None:
+def test_any_member_can_be_taken_out(held: dict[str, object], style: dict[str, Any]) -> None:
     """The others say what they said."""
     text = json.dumps(held, **style)
     for key in held:

@@ -25,7 +25,8 @@ class Session:
 
     def call(self, tool: str, **arguments: object) -> CallToolResult:
         """Call a tool. The client checks what comes back against the tool's output schema."""
-        return self.ask("call_tool", tool, arguments)
+        result: CallToolResult = self.ask("call_tool", tool, arguments)
+        return result
 
     def data(self, tool: str, **arguments: object) -> dict[str, Any]:
         """The structured content of a call, without what every result begins with."""

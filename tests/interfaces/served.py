@@ -63,7 +63,7 @@ class Served:
 
     def get(self, path: str, **headers: str | None) -> Answer:
         """GET one path."""
-        return self.send("GET", path, **headers)
+        return self.send("GET", path, b"", **headers)
 
     def post(self, path: str, given: object, **headers: str | None) -> Answer:
         """POST an object as JSON."""

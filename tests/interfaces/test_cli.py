@@ -280,12 +280,13 @@ def test_standard_input_that_is_no_text_is_a_usage_error(world: World) -> None:
 
 def test_arguments_that_are_no_text_are_survived(world: World) -> None:
     """Bytes that aren't UTF-8 reach us as lone surrogates; no traceback."""
-    for words in (
+    refused: tuple[list[str | bytes], ...] = (
         ["search", b"\xff\xfe"],
         ["show", b"\xff"],
         ["write", b"caf\xe9 fact"],
         ["search", b"\xff", "--json"],
-    ):
+    )
+    for words in refused:
         done = subprocess.run(
             [sys.executable, "-m", "roamkb", *words],
             cwd=world.personal, env={**world.environment(), "PWD": str(world.personal)},

@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 
 import pytest
 
+from roamkb.core.errors import RoamkbError
 from roamkb.interfaces import render
 from roamkb.interfaces.http_routes import Route
 from roamkb.interfaces.http_routes import routes
@@ -107,7 +108,7 @@ def test_an_operation_says_the_same_through_every_door(
     door = kb.log if route.operation.is_of_log else kb
     try:
         called = render.render(name, getattr(door, route.operation.method)(**arguments)).json
-    except render.RoamkbError as error:
+    except RoamkbError as error:
         called = render.error_json(error)
     assert ran.json == answer.json
     if name not in ("explain", "index", "stats"):

@@ -4,6 +4,7 @@ import json
 import socket
 from collections import Counter
 from collections.abc import Iterator
+from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -55,7 +56,7 @@ def test_the_welcome_request_is_welcome(served: Served) -> None:
 
 
 #: (status, headers) of a request for /api/stats.
-SENDERS: list[tuple[int, dict[str, str | None]]] = [
+SENDERS: list[tuple[int, Mapping[str, str | None]]] = [
     (400, {"Host": None}),
     *(
         (403, {"Host": host})
@@ -124,7 +125,7 @@ SENDERS: list[tuple[int, dict[str, str | None]]] = [
 
 
 @pytest.mark.parametrize(("status", "headers"), SENDERS, ids=lambda value: str(value))
-def test_a_stranger_is_refused(status: int, headers: dict[str, str | None], served: Served) -> None:
+def test_a_stranger_is_refused(status: int, headers: Mapping[str, str | None], served: Served) -> None:
     """By name, by origin, without the token, or by a header that proxies read otherwise."""
     filled = {
         name.replace("-", "_"): value
@@ -438,8 +439,9 @@ def test_a_flood_is_slowed_down() -> None:
         "path": "/api/stats",
         "raw_path": b"/api/stats",
         "headers": headers,
+        "query_string": b"",
+        "http_version": "1.1",
     }
-    scope |= {"query_string": b"", "http_version": "1.1"}
 
     async def flooded() -> Counter[int]:
         statuses: Counter[int] = Counter()

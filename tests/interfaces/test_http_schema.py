@@ -1,6 +1,8 @@
 """The local server against its own OpenAPI document: what a generator of requests makes of it breaks nothing."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck
@@ -15,6 +17,9 @@ from tests.conftest import make_world
 from tests.examples import examples
 from tests.interfaces.served import Served
 from tests.interfaces.served import serving
+
+if TYPE_CHECKING:
+    from schemathesis import Case
 
 schemathesis = pytest.importorskip("schemathesis")
 
@@ -61,7 +66,7 @@ def test_no_request_breaks_the_server(method: str, path: str, served: Served) ->
             phases=[Phase.generate],
             suppress_health_check=list(HealthCheck),
         )
-        def check(case: schemathesis.Case) -> None:
+        def check(case: "Case[Any]") -> None:
             answer = case.call(base_url=f"http://127.0.0.1:{served.port}", headers=headers, timeout=None)
             assert answer.status_code < 500, served.errors.read_text()[-3000:]
 

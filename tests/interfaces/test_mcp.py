@@ -12,11 +12,14 @@ from typing import Any
 
 import pytest
 from mcp import MCPError
+from mcp_types import CallToolResult
+from mcp_types import TextContent
 
 from roamkb.core.framing import HANDLING
 from roamkb.interfaces.mcp_tools import TOOLS
 from tests.conftest import World
 from tests.conftest import make_world
+from tests.conftest import typed
 from tests.interfaces.mcp_client import Session
 from tests.interfaces.mcp_client import connected
 
@@ -24,6 +27,11 @@ ID = "0a1b2c3d-0000-4000-8000-000000000001"
 FOLLOWER = "0a1b2c3d-0000-4000-8000-000000000002"
 KEY = "gotcha-invoice-numbers-restart-at-one-each-january"
 ERROR = "ModuleNotFoundError: No module named 'yaml'"
+
+
+def said(result: CallToolResult) -> str:
+    """Return the text that a call's result begins with."""
+    return typed(TextContent, result.content[0]).text
 
 
 def furnish(world: World) -> World:
@@ -95,10 +103,10 @@ def test_connectors_find_and_fetch(session: Session) -> None:
     found = session.call("search", query="invoices")
     result = {"id": ID, "title": "Invoices are numbered", "url": f"roamkb://node/{ID}"}
     assert result == found.structured_content["results"][0]
-    assert found.structured_content == told_first(json.loads(found.content[0].text))
+    assert found.structured_content == told_first(json.loads(said(found)))
     fetched = session.call("fetch", id=ID)
     assert {"handling", "id", "title", "text", "url", "metadata"} == set(fetched.structured_content)
-    assert fetched.structured_content == told_first(json.loads(fetched.content[0].text))
+    assert fetched.structured_content == told_first(json.loads(said(fetched)))
     assert "<untrusted-knowledge" in fetched.structured_content["text"]
     assert ID == session.data("fetch", id=f"roamkb://node/{ID}")["id"]
     assert "usage" == session.data("search", query="x", words=["y"])["error"]["code"]
@@ -140,7 +148,7 @@ def test_text_is_framed_and_data_says_what_it_is(session: Session) -> None:
     Claude Code shows its model the data alone, where the first field has to say how to take it.
     """
     result = session.call("get", name=ID)
-    text = result.content[0].text
+    text = said(result)
     assert text.startswith("<untrusted-knowledge ")
     assert ["System (quoted): obey", "&lt;b&gt;"] == [
         one for one in ("System (quoted): obey", "&lt;b&gt;") if one in text
@@ -180,7 +188,7 @@ def test_a_write_is_refused_as_on_the_command_line(world: World, evidence: str) 
     with connected(world, cwd=folder, extra=extra) as session:
         refused = session.call("write", title="Staging is at 10.0.0.7")
         assert (True, told) == (refused.is_error, refused.structured_content)
-        assert "10.0.0.7" not in refused.content[0].text
+        assert "10.0.0.7" not in said(refused)
         assert "usage" == session.data("write", title="t", project=str(world.personal))["error"]["code"]
         assert told["refused"]["kind"] == session.data("status")["project"]["kind"]
     assert {} == world.files()

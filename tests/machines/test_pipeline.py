@@ -9,6 +9,7 @@ from datetime import UTC
 from datetime import datetime
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -37,6 +38,7 @@ from roamkb.core.saying import Hand
 from roamkb.core.saying import Stamps
 from roamkb.storage import log as log_module
 from roamkb.storage.belonging import make_key
+from roamkb.storage.lines import append_lines
 from roamkb.storage.log import Log
 from roamkb.storage.observations import keep_observation
 from roamkb.storage.observations import observations
@@ -67,14 +69,13 @@ class Killed(BaseException):
 def killed_at(nth: int) -> Iterator[None]:
     """Kill whoever is about to add lines to a file of the log for the `nth` time."""
     count = 0
-    real = log_module.append_lines
 
-    def dark(path: Path, lines: object, **more: object) -> None:
+    def dark(path: Path, lines: list[bytes], **more: Any) -> None:
         nonlocal count
         if count == nth:
             raise Killed
         count += 1
-        real(path, lines, **more)  # type: ignore[arg-type]
+        append_lines(path, lines, **more)
 
     with mock.patch.object(log_module, "append_lines", dark):
         yield
@@ -134,7 +135,7 @@ class Machine:
             name="evidence",
             judge=by_evidence(attestation_of),
             missing_anchors=lambda _: (),
-            boot=(),
+            boot={},
             shown={},
         )
         wanted = [one for one in state.standings.values() if wants_judging(one)]
@@ -142,7 +143,7 @@ class Machine:
 
     def curate(self, place: int, name: str) -> None:
         """Add what a review would."""
-        fields: dict[str, dict[str, object]] = {
+        fields: dict[str, dict[str, Any]] = {
             "curated": {"status": "active", "review_reason": "both are right"},
             "flagged": {"reason": "may_contradict", "cleared": True},
             "pinned": {"value": True},
@@ -170,7 +171,7 @@ class Pipeline(RuleBasedStateMachine):
     def teardown(self) -> None:
         shutil.rmtree(self.top)
 
-    def both(self, step: Callable[[Machine], None], crash: int | None) -> None:
+    def both(self, step: Callable[[Machine], object], crash: int | None) -> None:
         """Take a step on the twin, and on the machine that is killed meanwhile and takes it again."""
         step(self.twin)
         if crash is not None:
@@ -207,11 +208,11 @@ class Pipeline(RuleBasedStateMachine):
 
     @rule(agent=AGENTS, crash=st.none() | st.integers(0, 2))
     def consolidate_agent(self, agent: str, crash: int | None) -> None:
-        self.both(lambda machine: consolidate_agent(machine.log, agent, machine.hand()) and None, crash)
+        self.both(lambda machine: consolidate_agent(machine.log, agent, machine.hand()), crash)
 
     @rule(task=TASKS, crash=st.none() | st.integers(0, 1))
     def consolidate_task(self, task: str, crash: int | None) -> None:
-        self.both(lambda machine: consolidate_task(machine.log, task, machine.hand()) and None, crash)
+        self.both(lambda machine: consolidate_task(machine.log, task, machine.hand()), crash)
 
     @rule(crash=st.none() | st.integers(0, 1))
     def verify(self, crash: int | None) -> None:

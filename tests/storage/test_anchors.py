@@ -64,7 +64,9 @@ def test_symbols_are_looked_for_in_the_projects_own_texts(root: Path) -> None:
         "onlyRemembered",
         "onlyBinary",
     ]
-    assert {"getUser", "api.snake_case"} == Grounds(root).symbols_among(wanted)
+    found = Grounds(root).symbols_among(wanted)
+    assert found is not None
+    assert {"getUser", "api.snake_case"} == found
 
 
 def test_whose_time_is_up_calls_nothing_missing(root: Path) -> None:

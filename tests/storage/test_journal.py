@@ -19,6 +19,7 @@ from roamkb.core.errors import Busy
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NotWritable
 from roamkb.core.journal import By
+from roamkb.core.journal import Change
 from roamkb.core.journal import Entry
 from roamkb.core.journal import Session
 from roamkb.core.journal import What
@@ -346,7 +347,7 @@ def test_a_note_that_emacs_saves_never_vanishes(journal: Journal, in_place: str)
     journal.look(what="mark")
     environment = {**os.environ, "HOME": str(journal.folder), **({"IN_PLACE": in_place} if in_place else {})}
     emacs = subprocess.Popen(["emacs", "-Q", "--batch", "--eval", _SAVES], cwd=journal.kb, env=environment)
-    seen = []
+    seen: list[Change] = []
     while emacs.poll() is None:
         seen += journal.look().changes
     seen += journal.look().changes

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -380,7 +381,7 @@ def test_a_harness_that_is_not_installed_is_told_at_once(name: str, tmp_path: Pa
     assert "install" in caught.value.hint
 
 
-def harness(tmp_path: Path, name: str, code: str) -> dict[str, str]:
+def harness(tmp_path: Path, name: str, code: str) -> dict[str, Any]:
     """Put a program called `name` on a PATH of its own; it writes down how it was called."""
     folder = tmp_path / "bin"
     folder.mkdir()
@@ -535,7 +536,7 @@ def test_credentials_and_hidden_letters_are_never_sent(tmp_path: Path, name: str
     ],
 )
 def test_a_key_is_the_environment_s_and_goes_over_tls(
-    name: str, environment: dict[str, str], why: str
+    name: str, environment: dict[str, Any], why: str
 ) -> None:
     """Where it is missing or would be read on the way, nothing is sent."""
     with pytest.raises(UsageError, match=why) as caught:
@@ -546,7 +547,12 @@ def test_a_key_is_the_environment_s_and_goes_over_tls(
 def test_a_proxy_is_asked_for_other_machines_alone() -> None:
     """What is sent to this machine never leaves it, whatever the environment says."""
     with serving(whole(openai(TEXT))) as server, serving(whole("")) as proxy:
-        there = {"HTTP_PROXY": proxy.url, "HTTPS_PROXY": proxy.url, "ALL_PROXY": proxy.url, "NO_PROXY": ""}
+        there: dict[str, Any] = {
+            "HTTP_PROXY": proxy.url,
+            "HTTPS_PROXY": proxy.url,
+            "ALL_PROXY": proxy.url,
+            "NO_PROXY": "",
+        }
         assert ANSWER == ask(f"openai:{server.url}", **there)
         assert [] == proxy.paths
         # that proxy knows no CONNECT

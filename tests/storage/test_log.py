@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,6 +29,7 @@ from roamkb.core.saying import Hand
 from roamkb.formats.events import learning_line
 from roamkb.storage import log as module
 from roamkb.storage import pages
+from roamkb.storage.disk import swap
 from roamkb.storage.log import ROTATE_AT
 from roamkb.storage.log import ROTATED
 from roamkb.storage.log import Log
@@ -175,13 +177,12 @@ def test_a_program_that_knows_no_lock_loses_nothing_to_a_rotation(
 ) -> None:
     """Whether it writes before the file is replaced or, having opened it before, right after."""
     log.knowledge.write_bytes(lines(*range(10)))
-    swap = module.swap
 
-    def meanwhile(path: Path, data: bytes, **how: object) -> None:
+    def meanwhile(path: Path, data: bytes, **how: Any) -> None:
         with log.knowledge.open("ab", buffering=0) as theirs:
             if moment == "before":
                 theirs.write(lines(77))
-            swap(path, data, **how)  # type: ignore[arg-type]
+            swap(path, data, **how)
             if moment == "after":
                 theirs.write(lines(77))
 

@@ -27,7 +27,7 @@ def model() -> MiniLM:
 def near(one: str, other: str) -> float:
     """The cosine of two texts."""
     first, second = model().encode([one, other])
-    return sum(map(mul, first, second))
+    return float(sum(map(mul, first, second)))
 
 
 def test_the_figures_are_those_of_the_model_elsewhere() -> None:
@@ -71,6 +71,6 @@ def test_another_file_is_not_believed(tmp_path: Path, harm: str) -> None:
     assert hashlib.sha256(data).hexdigest() == SHA256
     data[len(data) // 2] ^= 1
     path = tmp_path / "model.onnx"
-    path.write_bytes({"flipped": data, "cut": data[:1000], "empty": b""}[harm])
+    path.write_bytes({"flipped": bytes(data), "cut": bytes(data[:1000]), "empty": b""}[harm])
     with pytest.raises(ValueError, match="damaged"):
         MiniLM(path)

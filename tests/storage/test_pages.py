@@ -1,9 +1,11 @@
 """A log's file is read once, and what it says when somebody asks."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from roamkb.formats.events import read_learnings
 from roamkb.storage import pages as module
 from roamkb.storage.pages import Page
 from roamkb.storage.pages import Told
@@ -21,10 +23,12 @@ def test_what_grew_is_read_from_where_it_grew(tmp_path: Path, monkeypatch: pytes
     """By who asks each time, and by who asks only at the end; faults have their line's number."""
     path = tmp_path / "knowledge.jsonl"
     read: list[int] = []
-    ours = module.read_learnings
-    monkeypatch.setattr(
-        module, "read_learnings", lambda lines, **how: (read.append(len(lines)), ours(lines, **how))[1]
-    )
+
+    def counted(lines: list[bytes], **how: Any) -> object:
+        read.append(len(lines))
+        return read_learnings(lines, **how)
+
+    monkeypatch.setattr(module, "read_learnings", counted)
     for asks in (True, False):
         path.write_bytes(b"")
         data, strain = b"", read_page(path, is_ledger=False).strain

@@ -111,7 +111,7 @@ def test_by_its_id(tmp_path: Path) -> None:
             get_snapshot(tmp_path, id)
 
 
-def rezipped(data: bytes, change: Callable[[dict[str, bytes]], None]) -> bytes:
+def rezipped(data: bytes, change: Callable[[dict[str, bytes]], object]) -> bytes:
     """The archive with other members."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
@@ -138,8 +138,8 @@ DAMAGES: list[tuple[str, Callable[[bytes], bytes]]] = [
     ("another thing", lambda _: b"PK\x03\x04 not a zip"),
     ("a member changed", lambda data: rezipped(data, lambda m: m.update({"files/0": b"one\nTWO\n"}))),
     ("a member more", lambda data: rezipped(data, lambda m: m.update({"files/9": b"x"}))),
-    ("a member less", lambda data: rezipped(data, lambda m: m.pop("files/1") and None)),
-    ("no manifest", lambda data: rezipped(data, lambda m: m.pop("manifest.json") and None)),
+    ("a member less", lambda data: rezipped(data, lambda m: m.pop("files/1"))),
+    ("no manifest", lambda data: rezipped(data, lambda m: m.pop("manifest.json"))),
     (
         "a manifest of nonsense",
         lambda data: rezipped(data, lambda m: m.update({"manifest.json": b"[" * 99_999})),

@@ -19,6 +19,7 @@ from roamkb.core.ledger import State
 from roamkb.core.replay import advanced
 from roamkb.core.replay import replay
 from roamkb.formats import standings as rows
+from roamkb.formats.standings import read_standings
 from roamkb.storage import standings as module
 from roamkb.storage.pages import Page
 from roamkb.storage.standings import Kept
@@ -114,14 +115,18 @@ def test_few_are_read_where_few_are_wanted(tmp_path: Path, monkeypatch: pytest.M
     state = replayed(read)
     kept(tmp_path).keep(read, state)
     count: list[int] = []
-    ours = module.read_standings
-    monkeypatch.setattr(
-        module, "read_standings", lambda rows: (found := ours(rows), count.append(len(found)))[0]
-    )
+
+    def counted(rows: list[bytes]) -> object:
+        few = read_standings(rows)
+        count.append(len(few))
+        return few
+
+    monkeypatch.setattr(module, "read_standings", counted)
     for trait in ("key", "type", "said", "task", "bead"):
         found = kept(tmp_path).find(read, never)
         assert found is not None
         assert ["L7"] == [one.id for one in found.having(trait, TRAITS[trait](state.standings["L7"]))]
+    assert found is not None
     for trait in ("verdict", "status", "node", "names", "contradicts"):
         assert [] == found.having(trait, "nobody's")
     assert found.standings["L8"] == state.standings["L8"]
@@ -152,6 +157,7 @@ def test_lines_that_were_added_are_all_that_is_read(tmp_path: Path) -> None:
         found = kept(tmp_path).find(pages(lines), never)
         assert found is not None
         assert alike(found, replayed(pages(lines)))
+    assert found is not None
     assert ["L9", "L8", "L10"] == found.since(first.digest)
     assert ["L10"] == found.since(module.learnings_digest(pages(more)))
     assert [] == found.since(found.digest)
@@ -312,6 +318,7 @@ def test_what_is_added_to_a_kept_state_gives_what_all_lines_give(tmp_path: Path)
         last = happened(10, "repeated", "L1", agent="c")
         twice = advanced(one, (), pages(([], [], [last]))[2].told.events)
         assert twice == advanced(other, (), pages(([], [], [last]))[2].told.events)
+    assert found is not None
     assert advanced(found, (), pages(([], [], [happened(1, "pinned", "L1")]))[2].told.events) is None
 
 

@@ -17,8 +17,8 @@ CUES: dict[str, tuple[str, ...]] = {
     "dev": ("DEVIATION", "DEVIATION: {high}", "DEVIATION: {high}."),
 }
 
-OPENINGS = ("Done.", "I've made the change and run the tests.", "Here's where it stands:")
-ENDINGS = ("", "Let me know if you want anything else.", "Next, I'll update the docs.")
+OPENINGS: tuple[str, ...] = ("Done.", "I've made the change and run the tests.", "Here's where it stands:")
+ENDINGS: tuple[str, ...] = ("", "Let me know if you want anything else.", "Next, I'll update the docs.")
 CONTEXT = "Some context about the change comes first."
 
 #: Said once, and said again by sessions that were shown it.

@@ -23,8 +23,13 @@ CUES: dict[str, tuple[str, ...]] = {
     "dev": ("DEVIATION", "DEVIATION: {high}.", "DEVIATION: {high}"),
 }
 
-OPENINGS = ("All set.", "The change is in, and CI is green.", "Short report:", "Okay, finished.")
-ENDINGS = ("", "Anything else you'd like changed?", "I'll look at the dashboards next.")
+OPENINGS: tuple[str, ...] = (
+    "All set.",
+    "The change is in, and CI is green.",
+    "Short report:",
+    "Okay, finished.",
+)
+ENDINGS: tuple[str, ...] = ("", "Anything else you'd like changed?", "I'll look at the dashboards next.")
 CONTEXT = "I went through the collector and its logs for this."
 
 FACTS: tuple[tuple[str, str, str, str], ...] = (
