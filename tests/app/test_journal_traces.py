@@ -10,6 +10,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -49,7 +50,7 @@ def stop(world: World, *, hears: str = "") -> str:
     return told(world, "stop", hears=hears)
 
 
-def told(world: World, event: str, *, hears: str, **payload: str) -> str:
+def told(world: World, event: str, *, hears: str, **payload: Any) -> str:
     """Return what the human is told; a hook that had no time to look leaves it to the next."""
     lines = []
     for _ in range(5 if hears else 1):
@@ -304,7 +305,7 @@ def test_a_humans_edit_since_is_not_thrown_away(notes: World) -> None:
     named = notes.run("journal", "restore", "a.org", "--mark", "1", "--dry-run").out
     assert re.search(r"replace a\.org \(.* it was edited since by Emacs, and that goes as well", named)
     steps = notes.run("journal", "restore", "a.org", "--mark", "1", "--dry-run", "--json").json["steps"]
-    assert ["Emacs"] == [step["edited_since"] for step in steps]  # type: ignore[attr-defined]
+    assert ["Emacs"] == [step["edited_since"] for step in steps]
     ran, _ = at_a_terminal(notes, "journal", "restore", "--all", "--mark", "1")
     assert 0 == ran.status, ran
     assert b"by its human" in notes.files()["a.org"]

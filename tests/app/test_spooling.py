@@ -16,6 +16,7 @@ from dataclasses import replace
 from datetime import UTC
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -181,7 +182,7 @@ def test_each_of_these_hooks_carries_out_what_the_session_called(box: Box, event
 # Whose call it is
 
 
-def _put_by_another(box: Box, title: str, **changes: object) -> Path:
+def _put_by_another(box: Box, title: str, **changes: Any) -> Path:
     """Put a call into the project as a command of a work session could, which knows all that is readable."""
     call = SpooledCall(
         id=new_id(datetime.now(UTC)),
@@ -307,7 +308,7 @@ def test_the_boundary_is_judged_when_it_is_done(box: Box) -> None:
     assert "which waited" not in said or "is not done: work project" in said
 
 
-def _forged(box: Box, **changes: object) -> None:
+def _forged(box: Box, **changes: Any) -> None:
     """Put a call into the spool as a command of the session could, from one that waits, and print its number."""
     box.run("write", "Zebras are striped")
     [file] = box.spool.iterdir()

@@ -327,7 +327,7 @@ def home_python(walled: Walled) -> HomePython:
     (base / "lib" / library.name / "site-packages").mkdir()
     link.symlink_to(base.name)
     tool = place / "tools" / "roamkb"
-    made = [link / "bin" / program.name, "-m", "venv", "--without-pip", tool]
+    made: list[str | Path] = [link / "bin" / program.name, "-m", "venv", "--without-pip", tool]
     subprocess.run(made, env=walled.environment(), check=True)
     inner = tool / "bin" / "python"
     walled.plan_file.unlink()
