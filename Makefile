@@ -11,6 +11,9 @@ PYTHON ?= python3
 VENV := .venv
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check --quiet
 
+# the tests of packages that open no file
+UNIT := $(addprefix tests/,core text secrets org shell guard log/state pipeline/gate models/test_*.py)
+
 # where `make install` puts things
 DATA := $(or $(XDG_DATA_HOME),$(HOME)/.local/share)/roamkb
 BIN := $(HOME)/.local/bin
@@ -54,7 +57,7 @@ test: $(VENV)/.ready-test
 	$(VENV)/bin/python -m pytest -n auto --dist worksteal -rs
 
 unit: $(VENV)/.ready-test
-	ROAMKB_TEST_QUICK=1 $(VENV)/bin/python -m pytest -q -m 'not slow' tests/core tests/formats
+	ROAMKB_TEST_QUICK=1 $(VENV)/bin/python -m pytest -q -m 'not slow' $(UNIT)
 
 format: $(VENV)/.ready-test
 	$(VENV)/bin/ruff check --fix .

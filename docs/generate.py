@@ -13,9 +13,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
-from roamkb.interfaces.http_routes import Route
-from roamkb.interfaces.http_routes import routes
-from roamkb.interfaces.mcp_tools import TOOLS
+from roamkb.interfaces.http.operation_routes import Route
+from roamkb.interfaces.http.operation_routes import routes
+from roamkb.interfaces.mcp.tools import TOOLS
 from roamkb.interfaces.operations import OPERATIONS
 from roamkb.interfaces.operations import Operation
 from roamkb.interfaces.operations import Parameter
@@ -152,7 +152,7 @@ def _layer(folder: Path) -> tuple[int, str]:
     contracts = settings["tool"]["importlinter"]["contracts"]
     layers = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
     name = ".".join(folder.relative_to(_ROOT).parts)
-    places = [index for index, layer in enumerate(layers) if f"{name}.".startswith(f"{layer}.")]
+    places = [index for index, layer in enumerate(layers) if f"{name}.".startswith(f"roamkb.{layer}.")]
     return (places[0] if places else -1, name)
 
 

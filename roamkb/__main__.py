@@ -43,7 +43,7 @@ def main() -> int:
         from roamkb.wall.launch import main as run_walled
 
         return run_walled(sys.argv[2:])
-    from roamkb.interfaces.cli import run
+    from roamkb.interfaces.cli.main import run
 
     return run(sys.argv[1:])
 
@@ -54,7 +54,7 @@ def _hook(words: list[str]) -> int:
 
     # one process a call: to look for garbage, now and at its end, takes as long as Python takes to start
     gc.disable()
-    from roamkb.interfaces.hooks import run
+    from roamkb.interfaces.hooks.main import run
 
     status = run(words)
     gc.freeze()
@@ -63,16 +63,16 @@ def _hook(words: list[str]) -> int:
 
 def _forwarded() -> int | None:
     """Return the status of what was done outside of the wall around this; None where nobody is there."""
-    from roamkb.broker import VERBS
-    from roamkb.broker import Unanswered
-    from roamkb.broker import forward
+    from roamkb.wall.broker import VERBS
+    from roamkb.wall.broker import Unanswered
+    from roamkb.wall.broker import forward
 
     if "".join(sys.argv[1:2]) not in VERBS:
         return None
     try:
         return forward(sys.argv[1:])
     except Unanswered as error:
-        from roamkb.interfaces.cli import fail
+        from roamkb.interfaces.cli.main import fail
 
         return fail(sys.argv[1:], error.message, hint=error.hint)
 

@@ -17,15 +17,15 @@ import pytest
 from hypothesis import HealthCheck
 from hypothesis import settings
 
-from roamkb.actions.learn import Learned
-from roamkb.actions.wall import Wall
 from roamkb.app import KnowledgeBase
 from roamkb.app import Surroundings
-from roamkb.app.experience import ProjectExperience
+from roamkb.app.log.remedies import ProjectExperience
+from roamkb.boundary.rule_file import render_rule
+from roamkb.boundary.store.folder_evidence import hidden_from
 from roamkb.core.ids import new_id
-from roamkb.formats.rule import render_rule
-from roamkb.storage.log import Log
-from roamkb.storage.places import hidden_from
+from roamkb.install.wall_setup import Wall
+from roamkb.log.learn import Learned
+from roamkb.log.store.project_log import Log
 from tests.examples import IS_QUICK
 from tests.examples import examples
 

@@ -17,7 +17,7 @@ from tests.conftest import World
 #: The broker's part of a launcher; what is kept from being written and by what is another's affair.
 _LAUNCHER = """
 import os, sys
-from roamkb import broker
+from roamkb.wall import broker
 listener = broker.listen()
 child = os.fork()
 if child == 0:

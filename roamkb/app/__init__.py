@@ -1,10 +1,10 @@
-"""Wires storage, boundary and actions together, for the knowledge base and for a project's log."""
+"""The knowledge base and a project's log, wired from the packages below; HOME is read here."""
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from roamkb.app.environment import Surroundings as Surroundings
     from roamkb.app.knowledge_base import KnowledgeBase as KnowledgeBase
-    from roamkb.app.surroundings import Surroundings as Surroundings
 
 
 def __getattr__(name: str) -> object:
@@ -14,7 +14,7 @@ def __getattr__(name: str) -> object:
 
         return KnowledgeBase
     if name == "Surroundings":
-        from roamkb.app.surroundings import Surroundings
+        from roamkb.app.environment import Surroundings
 
         return Surroundings
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

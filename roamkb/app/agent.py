@@ -5,12 +5,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from roamkb.app import KnowledgeBase
-from roamkb.app.experience import ProjectExperience
+from roamkb.app.log.remedies import ProjectExperience
 from roamkb.core.errors import RoamkbError
 
 if TYPE_CHECKING:
-    from roamkb.actions.learn import Learned
-    from roamkb.actions.mark import Marked
+    from roamkb.log.learn import Learned
+    from roamkb.log.pin import Marked
 
 
 class Agent:

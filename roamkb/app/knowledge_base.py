@@ -14,8 +14,8 @@ from typing import Literal
 from typing import NamedTuple
 from typing import overload
 
-from roamkb.app.surroundings import Surroundings
-from roamkb.app.upkeep import Upkeep
+from roamkb.app.environment import Surroundings
+from roamkb.app.maintenance import Upkeep
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import NoNode
 from roamkb.core.errors import UsageError
@@ -24,24 +24,24 @@ from roamkb.core.model import Kind
 from roamkb.core.text import texts_of
 
 if TYPE_CHECKING:
-    from roamkb.actions.graph import LinkGraph
-    from roamkb.actions.index import IndexState
-    from roamkb.actions.links import Links
-    from roamkb.actions.nodes import NodeList
-    from roamkb.actions.search import SearchResult
-    from roamkb.actions.show import Shown
-    from roamkb.actions.snapshot import KbSide
-    from roamkb.actions.supersede import Superseded
-    from roamkb.actions.tags import Tags
-    from roamkb.actions.trash import Inventory
-    from roamkb.actions.trash import Restored
-    from roamkb.actions.trash import Trashed
-    from roamkb.actions.write import Fact
-    from roamkb.actions.write import Written
-    from roamkb.app.experience import ProjectExperience
-    from roamkb.core.consent import Human
+    from roamkb.app.log.remedies import ProjectExperience
+    from roamkb.boundary.human_consent import Human
     from roamkb.core.model import Hit
-    from roamkb.storage.nodes import Notes
+    from roamkb.kb.graph import LinkGraph
+    from roamkb.kb.index_admin import IndexState
+    from roamkb.kb.links import Links
+    from roamkb.kb.nodes import NodeList
+    from roamkb.kb.notes.store.notes import Notes
+    from roamkb.kb.search.search import SearchResult
+    from roamkb.kb.show import Shown
+    from roamkb.kb.supersede import Superseded
+    from roamkb.kb.tags import Tags
+    from roamkb.kb.trash import Inventory
+    from roamkb.kb.trash import Restored
+    from roamkb.kb.trash import Trashed
+    from roamkb.kb.write import Fact
+    from roamkb.kb.write import Written
+    from roamkb.sharing.snapshot import KbSide
 
 
 class Glance(NamedTuple):
@@ -82,7 +82,7 @@ class KnowledgeBase(Upkeep):
     @property
     def log(self) -> "ProjectExperience":
         """The log of the current project."""
-        from roamkb.app.experience import ProjectExperience
+        from roamkb.app.log.remedies import ProjectExperience
 
         return ProjectExperience(
             self._around,
@@ -118,9 +118,9 @@ class KnowledgeBase(Upkeep):
             UsageError: nothing to search for, a bad date or pattern.
             NoKnowledgeBase: it isn't on this machine. BadRule: nobody says where it is.
         """
-        from roamkb.actions.search import search
-        from roamkb.core.query import narrowed
-        from roamkb.core.query import parse_query
+        from roamkb.kb.search.query import narrowed
+        from roamkb.kb.search.query import parse_query
+        from roamkb.kb.search.search import search
 
         if agent and human:
             raise UsageError("--agent and --human leave nothing", hint="give one of them")
@@ -150,8 +150,8 @@ class KnowledgeBase(Upkeep):
 
     def glance(self) -> Glance:
         """Return what can be told of the notes without reading any."""
-        from roamkb.actions.offer import offered_nodes
-        from roamkb.core.brief import READ_IN_A_MOMENT
+        from roamkb.context.brief_text import READ_IN_A_MOMENT
+        from roamkb.context.suggestions import offered_nodes
 
         notes = self._notes()
         index = self._index(notes)
@@ -170,7 +170,7 @@ class KnowledgeBase(Upkeep):
         self, text: str, *, limit: int, besides: Container[str] = (), loose: bool = False
     ) -> "tuple[Hit, ...]":
         """Return the nodes that `text`, in which nothing is a filter, makes worth showing unasked."""
-        from roamkb.actions.offer import offered_nodes
+        from roamkb.context.suggestions import offered_nodes
 
         notes = self._notes()
         return offered_nodes(self._index(notes), notes, text, limit=limit, besides=besides, loose=loose)
@@ -178,9 +178,9 @@ class KnowledgeBase(Upkeep):
     def _related(self, name: str, text: str, *, limit: int | None, budget: int | None) -> "SearchResult":
         from dataclasses import replace
 
-        from roamkb.actions.related import related
-        from roamkb.actions.search import check_limit
-        from roamkb.actions.search import fitting
+        from roamkb.kb.related import related
+        from roamkb.kb.search.search import check_limit
+        from roamkb.kb.search.search import fitting
 
         if text.strip():
             raise UsageError("--related takes no words", hint="roamkb search --related ID")
@@ -192,7 +192,7 @@ class KnowledgeBase(Upkeep):
 
     def show(self, name: str) -> "Shown":
         """Return the node called `name` by id, title, alias or path, with its text."""
-        from roamkb.actions.show import show
+        from roamkb.kb.show import show
 
         notes = self._notes()
         with self._offering_nodes(notes):
@@ -209,11 +209,11 @@ class KnowledgeBase(Upkeep):
         if graph == (name is not None):
             raise UsageError("the links of what?", hint="roamkb links ID, or roamkb links --graph")
         if name is None:
-            from roamkb.actions.graph import graph as whole
+            from roamkb.kb.graph import graph as whole
 
             notes = self._notes()
             return whole(self._index(notes), notes.kb)
-        from roamkb.actions.links import links
+        from roamkb.kb.links import links
 
         notes = self._notes()
         with self._offering_nodes(notes):
@@ -221,13 +221,13 @@ class KnowledgeBase(Upkeep):
 
     def tags(self) -> "Tags":
         """Return the tags that are in use, with counts."""
-        from roamkb.actions.tags import tags
+        from roamkb.kb.tags import tags
 
         return tags(self._index(self._notes()))
 
     def index(self, *, rebuild: bool = False, check: bool = False, stats: bool = False) -> "IndexState":
         """Return the state of the search index; build it again or check it where asked."""
-        from roamkb.actions.index import index
+        from roamkb.kb.index_admin import index
 
         if stats and (rebuild or check):
             raise UsageError("--stats changes and checks nothing", hint="give one option")
@@ -235,13 +235,13 @@ class KnowledgeBase(Upkeep):
 
     def nodes(self) -> "NodeList":
         """Return every node with all its fields, as org-roam sees them."""
-        from roamkb.actions.nodes import nodes
+        from roamkb.kb.nodes import nodes
 
         return nodes(self._notes())
 
     def inventory(self) -> "Inventory":
         """Return every node that agents wrote, newest first."""
-        from roamkb.actions.trash import inventory
+        from roamkb.kb.trash import inventory
 
         return inventory(self._notes())
 
@@ -271,7 +271,7 @@ class KnowledgeBase(Upkeep):
         """
         fact = partial(self._fact, title, body, markdown, tags, aliases, refs, links, source, by)
         permit, notes = self._leave(title, keep=None if dry_run else fact)
-        from roamkb.actions.write import write
+        from roamkb.kb.write import write
 
         with self._offering_nodes(notes):
             return write(
@@ -290,7 +290,7 @@ class KnowledgeBase(Upkeep):
         """Write `fact` as the node `id`, which nobody else uses: what was promoted has an id of its own."""
         from dataclasses import replace
 
-        from roamkb.actions.write import write
+        from roamkb.kb.write import write
 
         permit, notes = self._leave(fact.title)
         return write(
@@ -307,7 +307,7 @@ class KnowledgeBase(Upkeep):
     def has(self, id: str) -> bool:
         """Say whether a node has that id, or a note in the trash had it."""
         from roamkb.core.errors import NotFound
-        from roamkb.core.query import parse_query
+        from roamkb.kb.search.query import parse_query
 
         notes = self._notes()
         query = parse_query(f"id:{id}", today=self._around.now().date())
@@ -347,8 +347,8 @@ class KnowledgeBase(Upkeep):
         """Write one fact as a new agent node that replaces the one called `name`; see `write`."""
         fact = partial(self._fact, title, body, markdown, tags, aliases, refs, links, source, by)
         permit, notes = self._leave(title, keep=None if dry_run else fact)
-        from roamkb.actions.supersede import supersede
-        from roamkb.storage.state import lock
+        from roamkb.fs.locks import lock
+        from roamkb.kb.supersede import supersede
 
         with self._offering_nodes(notes):
             return supersede(
@@ -376,8 +376,8 @@ class KnowledgeBase(Upkeep):
     ) -> "Trashed":
         """Move one agent node, or all that the filters let through, to this machine's trash."""
         permit, notes = self._leave(name or "agent nodes", undone="nothing was moved to the trash")
-        from roamkb.actions.trash import sweep
-        from roamkb.actions.trash import trash
+        from roamkb.kb.trash import sweep
+        from roamkb.kb.trash import trash
 
         if from_project is not None and not from_project.strip():
             raise UsageError("--from names no project", hint="leave --from out to mean all")
@@ -397,9 +397,9 @@ class KnowledgeBase(Upkeep):
 
     def restore(self, name: str | None = None, *, last: bool = False) -> "Restored":
         """Put a trashed node back, or all that was trashed last; without either, list the trash."""
-        from roamkb.actions.trash import restore
-        from roamkb.actions.trash import restore_last
-        from roamkb.actions.trash import trashed
+        from roamkb.kb.trash import restore
+        from roamkb.kb.trash import restore_last
+        from roamkb.kb.trash import trashed
 
         if last:
             if name is not None:
@@ -416,9 +416,9 @@ class KnowledgeBase(Upkeep):
 
     def kb_side(self, fact: str) -> "KbSide | None":
         """Return what a personal project may look after in the knowledge base; None for any other."""
-        from roamkb.actions.snapshot import KbSide
+        from roamkb.boundary.store.folder_evidence import classify_folder
         from roamkb.core.errors import Refused
-        from roamkb.storage.places import classify_folder
+        from roamkb.sharing.snapshot import KbSide
 
         try:
             permit, notes = self._leave(fact)
@@ -442,8 +442,8 @@ class KnowledgeBase(Upkeep):
         try:
             yield
         except NoNode as error:
-            from roamkb.core.query import parse_words
-            from roamkb.storage.lookup import MOST_CANDIDATES
+            from roamkb.kb.notes.store.lookup import MOST_CANDIDATES
+            from roamkb.kb.search.query import parse_words
 
             query = parse_words(error.name)
             if error.candidates or query.is_empty:
@@ -466,7 +466,7 @@ class KnowledgeBase(Upkeep):
         source: str | None,
         by: str | None,
     ) -> "Fact":
-        from roamkb.actions.write import Fact
+        from roamkb.kb.write import Fact
 
         return Fact(
             title=title,

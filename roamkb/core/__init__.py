@@ -1,1 +1,1 @@
-"""Values and decisions: no disk, no clock, no environment."""
+"""Values that every package shares, and what can go wrong; no disk, clock or environment."""

@@ -5,8 +5,12 @@ from dataclasses import dataclass
 from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
+from typing import Final
 
-from roamkb.core.unreadable import Unreadable as Unreadable
+from roamkb.core.unreadable_file import Unreadable as Unreadable
+
+#: Where a statement, or a node's fact, comes from.
+PROVENANCES: Final = ("user-stated", "observed", "inferred", "external")
 
 
 class Kind(StrEnum):

@@ -780,7 +780,7 @@ OPERATIONS: tuple[Operation, ...] = (
         summary="Serve agents over MCP on standard input and output (the extra roamkb[mcp]).",
         example="roamkb mcp",
         panel="Agents' doors",
-        door="mcp",
+        door="mcp.server",
     ),
     Operation(
         name="serve",
@@ -791,7 +791,7 @@ OPERATIONS: tuple[Operation, ...] = (
             _option("--host", "127.0.0.1 (default) or ::1; no other is served.", metavar="H"),
         ),
         panel="Agents' doors",
-        door="serve",
+        door="http.serve",
     ),
 )  # fmt: skip
 

@@ -8,7 +8,7 @@ import _signal  # type: ignore[import-not-found]
 import os
 import sys
 
-from roamkb import broker
+from roamkb.wall import broker
 from roamkb.wall.outside import OUTSIDE
 from roamkb.wall.outside import folders_outside
 from roamkb.wall.plan import BUBBLEWRAP

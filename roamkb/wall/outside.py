@@ -1,6 +1,6 @@
 """Where a command's parents work, which it is told since nobody can look out of a wall.
 
-The same parents count as in `storage/processes`, for which a launcher has no time.
+The same parents count as in `boundary/store/processes`, for which a launcher has no time.
 """
 
 import os

@@ -2,9 +2,9 @@
 
 import os
 
-from roamkb.core.unhooking import SHELL_PREFIX
-from roamkb.storage.belonging import usual_data
-from roamkb.storage.belonging import usual_state
+from roamkb.fs.user_dirs import usual_data
+from roamkb.fs.user_dirs import usual_state
+from roamkb.guard.hook_tampering import SHELL_PREFIX
 from roamkb.wall.plan import FOLDER
 from roamkb.wall.plan import LAUNCHER
 from roamkb.wall.plan import PLAN
@@ -34,7 +34,7 @@ def is_before_commands() -> bool:
 
 def usual_places() -> tuple[list[str], str, str]:
     """Return the homes, the state folder and the data folder that the environment names."""
-    from roamkb.storage.kb_names import usual_homes
+    from roamkb.boundary.store.kb_paths import usual_homes
 
     return usual_homes(), usual_state(), usual_data()
 

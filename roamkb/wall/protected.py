@@ -14,13 +14,13 @@ from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Sequence
 
-from roamkb.storage.belonging import BROKERS
-from roamkb.storage.belonging import CALLS
-from roamkb.storage.belonging import KEY
-from roamkb.storage.journal_glance import JOURNAL
-from roamkb.storage.kb_names import KEPT
-from roamkb.storage.kb_names import names_of_kb
-from roamkb.storage.kb_names import rule_files
+from roamkb.boundary.store.kb_paths import KEPT
+from roamkb.boundary.store.kb_paths import names_of_kb
+from roamkb.boundary.store.kb_paths import rule_files
+from roamkb.fs.user_dirs import BROKERS
+from roamkb.fs.user_dirs import CALLS
+from roamkb.fs.user_dirs import JOURNAL
+from roamkb.fs.user_dirs import KEY
 from roamkb.wall.plan import BUBBLEWRAP
 from roamkb.wall.plan import FOLDER
 from roamkb.wall.plan import LANDLOCK

@@ -5,7 +5,7 @@ import pytest
 from roamkb import Agent
 from roamkb import UsageError
 from roamkb.core.errors import NoLog
-from roamkb.storage.observations import observations
+from roamkb.log.store.observations import observations
 from tests.conftest import World
 
 

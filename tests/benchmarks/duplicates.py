@@ -7,8 +7,8 @@ sentences of this program's own docstrings. Each note is edited in ways that cha
 says, and in ways that do; a pair is *merged* where `likeness` says SAME or SIMILAR. Printed are,
 for each limit, the share of merged pairs of each kind, and recall and precision over all.
 
-The lists in `core/wording` and these edits come from the same hand. The guard was mended on command
-descriptions and on observations about people, so their figures flatter it; German
+The lists in `text/similarity/synonyms` and these edits come from the same hand. The guard was mended on
+command descriptions and on observations about people, so their figures flatter it; German
 encyclopedia sentences were only looked at afterwards.
 """
 
@@ -26,10 +26,10 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT)]
 
-from roamkb.core.similarity import Likeness  # noqa: E402
-from roamkb.core.similarity import Shape  # noqa: E402
-from roamkb.core.similarity import likeness  # noqa: E402
-from roamkb.core.similarity import shape  # noqa: E402
+from roamkb.text.similarity.jaccard import Likeness  # noqa: E402
+from roamkb.text.similarity.jaccard import Shape  # noqa: E402
+from roamkb.text.similarity.jaccard import likeness  # noqa: E402
+from roamkb.text.similarity.jaccard import shape  # noqa: E402
 
 _LIMITS = (0.70, 0.80, 0.85)
 _WORD = re.compile(r"[A-Za-zÄÖÜäöüß]+")

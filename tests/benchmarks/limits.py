@@ -20,17 +20,17 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from roamkb.actions.recall import Recall
-from roamkb.app.log import ProjectLog
-from roamkb.core import remedies
-from roamkb.core.fingerprint import fingerprint
+from roamkb.app.log.project_log import ProjectLog
 from roamkb.core.ids import new_id
-from roamkb.core.ledger import Event
-from roamkb.core.remedies import Attempt
-from roamkb.core.tasks import Task
-from roamkb.formats.events import event_line
-from roamkb.formats.events import json_line
-from roamkb.storage.log import Log
+from roamkb.log.jsonl import event_line
+from roamkb.log.jsonl import json_line
+from roamkb.log.recall import Recall
+from roamkb.log.state.learning_state import Event
+from roamkb.log.store.project_log import Log
+from roamkb.remedies import effectiveness as remedies
+from roamkb.remedies.effectiveness import Attempt
+from roamkb.remedies.fingerprint import fingerprint
+from roamkb.tasks.signature import Task
 from tests.benchmarks.logs import ground
 from tests.benchmarks.logs import sizes
 from tests.benchmarks.logs import text

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from roamkb.core.ids import new_id
-from roamkb.core.learning import Learning
-from roamkb.core.ledger import Event
-from roamkb.formats.events import event_line
-from roamkb.formats.events import learning_line
-from roamkb.storage.log import ROTATE_AT
-from roamkb.storage.log import Log
+from roamkb.log.jsonl import event_line
+from roamkb.log.jsonl import learning_line
+from roamkb.log.learning import Learning
+from roamkb.log.state.learning_state import Event
+from roamkb.log.store.project_log import ROTATE_AT
+from roamkb.log.store.project_log import Log
 from tests.conftest import World
 
 _SYLLABLES = "ba ce di fo gu ha je ki lo mu na pe ri so tu va we xi yo zu bra cle dri flo gru".split()

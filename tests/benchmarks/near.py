@@ -22,14 +22,14 @@ from typing import Any
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT)]
 
-from roamkb.actions.write import ALIKE  # noqa: E402
-from roamkb.actions.write import _near  # noqa: E402
-from roamkb.core.query import parse_query  # noqa: E402
-from roamkb.core.similarity import is_alike  # noqa: E402
-from roamkb.core.similarity import shape  # noqa: E402
-from roamkb.storage.index import Index  # noqa: E402
-from roamkb.storage.index_query import Question  # noqa: E402
-from roamkb.storage.nodes import Notes  # noqa: E402
+from roamkb.kb.notes.store.notes import Notes  # noqa: E402
+from roamkb.kb.search.index.index import Index  # noqa: E402
+from roamkb.kb.search.index.query import Question  # noqa: E402
+from roamkb.kb.search.query import parse_query  # noqa: E402
+from roamkb.kb.write import ALIKE  # noqa: E402
+from roamkb.kb.write import _near  # noqa: E402
+from roamkb.text.similarity.jaccard import is_alike  # noqa: E402
+from roamkb.text.similarity.jaccard import shape  # noqa: E402
 from tests.benchmarks import duplicates  # noqa: E402
 from tests.benchmarks import speed  # noqa: E402
 

@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def _reading(kb: Path, scratch: Path, runs: int) -> None:
-    from roamkb.storage.nodes import Notes
+    from roamkb.kb.notes.store.notes import Notes
 
     def ours() -> None:
         for _ in Notes(kb).read_all().nodes():
@@ -92,7 +92,7 @@ def _org_roam_seconds(kb: Path, scratch: Path) -> float:
 
 
 def _processes(kb: Path, scratch: Path, word: str, runs: int) -> None:
-    from roamkb.formats.rule import render_rule
+    from roamkb.boundary.rule_file import render_rule
 
     home = scratch / "home"
     rule = home / ".claude" / "rules" / "knowledge-base.md"

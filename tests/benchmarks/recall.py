@@ -12,7 +12,7 @@ agent would ask it. Printed are nDCG@10 (Järvelin and Kekäläinen, 2002, linea
 The settings of the ranking were chosen on nl2bash (half of its questions), cosqa dev, scifact
 train, five conversations of each LoCoMo set, and XQuAD-R German and Chinese; Russian, English and Thai were
 looked at when the groups of letters were chosen. CACM, NPL, and the test halves of cosqa and scifact weren't.
-The weight of spelling (`core/spelling.py`) was chosen on the first of these and on German alone.
+The weight of spelling (`text/fuzzy.py`) was chosen on the first of these and on German alone.
 `--half` leaves out the other half of a set that was split so. `--linked` has each text link to the
 ones before and after it in its conversation, as who keeps such notes would; by itself no set has links.
 `--semantic` asks each question with the sentence model as well, whose vectors are kept in the folder CACHE.
@@ -43,15 +43,15 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT)]
 
-from roamkb.core.query import parse_query  # noqa: E402
-from roamkb.storage.index_file import in_memory  # noqa: E402
-from roamkb.storage.index_query import Question  # noqa: E402
-from roamkb.storage.index_refresh import Changes  # noqa: E402
-from roamkb.storage.index_refresh import apply_changes  # noqa: E402
-from roamkb.storage.index_tables import create_tables  # noqa: E402
-from roamkb.storage.nodes import Notes  # noqa: E402
-from roamkb.storage.sentence_model import SentenceModel  # noqa: E402
-from roamkb.storage.sentence_model import sentence_model  # noqa: E402
+from roamkb.kb.notes.store.notes import Notes  # noqa: E402
+from roamkb.kb.search.index.file import in_memory  # noqa: E402
+from roamkb.kb.search.index.query import Question  # noqa: E402
+from roamkb.kb.search.index.refresh import Changes  # noqa: E402
+from roamkb.kb.search.index.refresh import apply_changes  # noqa: E402
+from roamkb.kb.search.index.schema import create_tables  # noqa: E402
+from roamkb.kb.search.query import parse_query  # noqa: E402
+from roamkb.kb.search.semantic.cache import SentenceModel  # noqa: E402
+from roamkb.kb.search.semantic.cache import sentence_model  # noqa: E402
 
 _DEPTH = 10
 _ROUNDS = 1000

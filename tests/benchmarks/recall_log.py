@@ -29,10 +29,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from roamkb.actions.recall import Recall
 from roamkb.app import KnowledgeBase
 from roamkb.app import Surroundings
 from roamkb.core.ids import new_id
+from roamkb.log.recall import Recall
 
 _QUERIES = Path(__file__).with_name("log_queries.jsonl")
 _NOW = datetime(2026, 6, 10, 12, tzinfo=UTC)

@@ -30,10 +30,10 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT)]
 
-from roamkb.core.query import parse_query  # noqa: E402
-from roamkb.formats.rule import render_rule  # noqa: E402
-from roamkb.storage.index import Index  # noqa: E402
-from roamkb.storage.nodes import Notes  # noqa: E402
+from roamkb.boundary.rule_file import render_rule  # noqa: E402
+from roamkb.kb.notes.store.notes import Notes  # noqa: E402
+from roamkb.kb.search.index.index import Index  # noqa: E402
+from roamkb.kb.search.query import parse_query  # noqa: E402
 from tests.benchmarks.ratios import TWO_COMMANDS  # noqa: E402
 
 _TODAY = date(2026, 6, 10)

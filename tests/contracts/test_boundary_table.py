@@ -18,17 +18,17 @@ from pathlib import Path
 import pytest
 
 import roamkb
+from roamkb.boundary.rule_file import render_rule
+from roamkb.boundary.store.folder_evidence import RULE_PLACE
+from roamkb.boundary.store.folder_evidence import Session
+from roamkb.boundary.store.folder_evidence import classify_folder
+from roamkb.boundary.store.folder_evidence import find_rule
+from roamkb.boundary.store.folder_evidence import session_of
+from roamkb.boundary.store.folder_evidence import session_project
 from roamkb.core.errors import BadRule
 from roamkb.core.model import Kind
 from roamkb.core.model import Project
 from roamkb.core.model import Rule
-from roamkb.formats.rule import render_rule
-from roamkb.storage.places import RULE_PLACE
-from roamkb.storage.places import Session
-from roamkb.storage.places import classify_folder
-from roamkb.storage.places import find_rule
-from roamkb.storage.places import session_of
-from roamkb.storage.places import session_project
 
 HOUSE = Path(roamkb.__file__).parents[1]
 TEMPLATE = (HOUSE / "rules" / "knowledge-base.md").read_text()
@@ -38,7 +38,7 @@ WORK, UNKNOWN, PERSONAL = Kind.WORK, Kind.UNKNOWN, Kind.PERSONAL
 ASK = """
 import os, sys
 from pathlib import Path
-from roamkb.storage.places import find_rule, session_of, session_project
+from roamkb.boundary.store.folder_evidence import find_rule, session_of, session_project
 home = Path(sys.argv[1])
 session = session_of(os.environ, cwd=Path.cwd(), pid=os.getpid())
 project = session_project(session, find_rule(home, account_home=home))

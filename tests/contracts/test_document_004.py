@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import NOON
 from tests.conftest import World
 from tests.conftest import learn
-from tests.interfaces.served import serving
+from tests.interfaces.http.served import serving
 
 SAID = "Dates in SQLite are kept as TEXT"
 

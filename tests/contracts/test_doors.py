@@ -17,11 +17,11 @@ from urllib.parse import urlencode
 import pytest
 
 from roamkb.core.errors import RoamkbError
-from roamkb.interfaces import render
 from roamkb.interfaces.operations import OPERATIONS
 from roamkb.interfaces.operations import Arguments
 from roamkb.interfaces.operations import Operation
 from roamkb.interfaces.operations import Shape
+from roamkb.interfaces.output import render
 from tests.conftest import World
 from tests.conftest import make_world
 
@@ -109,8 +109,8 @@ def words_of(operation: Operation, arguments: Arguments) -> Iterator[str]:
 
 def mcp(world: World, folder: Path, stack: ExitStack) -> Door:
     """Ask the server, as the official client does."""
-    from roamkb.interfaces.mcp_tools import TOOLS
-    from tests.interfaces.mcp_client import connected
+    from roamkb.interfaces.mcp.tools import TOOLS
+    from tests.interfaces.mcp.mcp_client import connected
 
     session = stack.enter_context(connected(world, cwd=folder, extra={"CLAUDECODE": "1"}))
 
@@ -127,8 +127,8 @@ def mcp(world: World, folder: Path, stack: ExitStack) -> Door:
 
 def http(world: World, folder: Path, stack: ExitStack) -> Door:
     """Ask the local server."""
-    from roamkb.interfaces.http_routes import routes
-    from tests.interfaces.served import serving
+    from roamkb.interfaces.http.operation_routes import routes
+    from tests.interfaces.http.served import serving
 
     offered = {route.operation.name: route for route in routes()}
     served = stack.enter_context(serving(world, folder, extra={"CLAUDECODE": "1"}))

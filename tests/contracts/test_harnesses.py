@@ -9,17 +9,17 @@ from typing import Any
 
 import pytest
 
-from roamkb.core.brief import LONGEST
-from roamkb.core.harness import CLAUDE_HOOKS
-from roamkb.core.harness import CODEX_HOOKS
-from roamkb.core.harness import Hook
-from roamkb.formats.settings_json import CLAUDE_MADE
-from roamkb.formats.settings_json import CODEX_MADE
-from roamkb.formats.settings_json import with_hooks
+from roamkb.context.brief_text import LONGEST
+from roamkb.harnesses.hook_list import CLAUDE_HOOKS
+from roamkb.harnesses.hook_list import CODEX_HOOKS
+from roamkb.harnesses.hook_list import Hook
+from roamkb.harnesses.settings_json import CLAUDE_MADE
+from roamkb.harnesses.settings_json import CODEX_MADE
+from roamkb.harnesses.settings_json import with_hooks
 from tests.conftest import World
-from tests.interfaces.test_hooks import answer
-from tests.interfaces.test_hooks import event
-from tests.interfaces.test_hooks import told
+from tests.interfaces.hooks.test_main import answer
+from tests.interfaces.hooks.test_main import event
+from tests.interfaces.hooks.test_main import told
 
 Json = dict[str, Any]
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from roamkb.interfaces.http_routes import Route
-from roamkb.interfaces.http_routes import routes
-from roamkb.interfaces.mcp_tools import TOOLS
-from roamkb.interfaces.mcp_tools import Tool
+from roamkb.interfaces.http.operation_routes import Route
+from roamkb.interfaces.http.operation_routes import routes
+from roamkb.interfaces.mcp.tools import TOOLS
+from roamkb.interfaces.mcp.tools import Tool
 from tests.conftest import World
-from tests.interfaces.served import serving
+from tests.interfaces.http.served import serving
 
 #: A human's decisions, and what changes the machine or names files.
 NEVER = frozenset("approve reject rollback override init install uninstall inject ingest bundle".split())

@@ -6,10 +6,10 @@ import pytest
 
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
-from roamkb.interfaces import render
 from roamkb.interfaces.operations import OPERATIONS
 from roamkb.interfaces.operations import Arguments
 from roamkb.interfaces.operations import Shape
+from roamkb.interfaces.output import render
 from tests.conftest import World
 from tests.conftest import make_world
 

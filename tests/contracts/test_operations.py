@@ -6,10 +6,10 @@ import shlex
 import pytest
 
 from roamkb.app import KnowledgeBase
-from roamkb.app.experience import ProjectExperience
+from roamkb.app.log.remedies import ProjectExperience
+from roamkb.interfaces.cli.fast_args import parse_words
 from roamkb.interfaces.operations import OPERATIONS
 from roamkb.interfaces.operations import Operation
-from roamkb.interfaces.words import parse_words
 
 
 @pytest.mark.parametrize(

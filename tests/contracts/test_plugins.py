@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from roamkb import __version__
-from roamkb.core.harness import CLAUDE_HOOKS
-from roamkb.core.harness import CODEX_HOOKS
-from roamkb.core.harness import Hook
-from roamkb.interfaces.words import parse_words
+from roamkb.harnesses.hook_list import CLAUDE_HOOKS
+from roamkb.harnesses.hook_list import CODEX_HOOKS
+from roamkb.harnesses.hook_list import Hook
+from roamkb.interfaces.cli.fast_args import parse_words
 
 _PLUGINS = Path(__file__).parents[2] / "roamkb" / "data" / "plugins"
 _HARNESSES = ("claude", "codex")

@@ -161,7 +161,7 @@ def test_an_append_refuses_what_no_action_looked_at(world: World, kind: str) -> 
     from dataclasses import replace
 
     from roamkb.core.errors import SecretFound
-    from roamkb.core.ledger import Event
+    from roamkb.log.state.learning_state import Event
 
     world.open().log.init()
     world.open().log.learn("Invoice numbers restart at one each January")

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 
 from tests.conftest import World
-from tests.interfaces.served import Served
-from tests.interfaces.served import serving
+from tests.interfaces.http.served import Served
+from tests.interfaces.http.served import serving
 
 ERROR = "TypeError: Cannot read properties of undefined (reading 'x')"
 AGAIN = "TypeError: Cannot read properties of undefined (reading 'name')\n    at /srv/app/src/cart.ts:91:12"

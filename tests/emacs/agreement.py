@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from roamkb.core.model import Node
 from roamkb.core.model import Note
-from roamkb.formats.org.decode import decode_note
-from roamkb.formats.org.note import parse_note
+from roamkb.org.coding import decode_note
+from roamkb.org.reader import parse_note
 
 #: What is compared of each node.
 FIELDS = (

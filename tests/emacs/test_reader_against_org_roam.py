@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from roamkb.formats.org.links import TYPES
+from roamkb.org.syntax.links import TYPES
 from tests.emacs import agreement
 
 #: How many notes are made up, beside the tables.

@@ -8,10 +8,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from roamkb.formats.snippets import EMACS_SETTING
-from roamkb.formats.snippets import FIRST_TITLE
-from roamkb.formats.snippets import STIGNORE
-from roamkb.formats.snippets import first_node
+from roamkb.install.snippets import EMACS_SETTING
+from roamkb.install.snippets import FIRST_TITLE
+from roamkb.install.snippets import STIGNORE
+from roamkb.install.snippets import first_node
 
 _KB = Path(__file__).parents[2] / "fixtures" / "kb"
 _COPY = "20241002101500-sqlite_in_wal_mode.sync-conflict-20260411-081203-K7QX2MD.org"

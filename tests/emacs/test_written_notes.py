@@ -28,18 +28,18 @@ from hypothesis import strategies as st
 
 from roamkb.core.errors import UsageError
 from roamkb.core.text import shown
-from roamkb.formats.org.escape import escaped_name
-from roamkb.formats.org.links import TYPES
-from roamkb.formats.org.note import parse_note
-from roamkb.formats.org.write import Draft
-from roamkb.formats.org.write import append_link
-from roamkb.formats.org.write import check_written
-from roamkb.formats.org.write import insert_property
-from roamkb.formats.org.write import normalised_alias
-from roamkb.formats.org.write import normalised_ref
-from roamkb.formats.org.write import normalised_tags
-from roamkb.formats.org.write import normalised_title
-from roamkb.formats.org.write import render_node
+from roamkb.org.escape import escaped_name
+from roamkb.org.reader import parse_note
+from roamkb.org.syntax.links import TYPES
+from roamkb.org.writer import Draft
+from roamkb.org.writer import append_link
+from roamkb.org.writer import check_written
+from roamkb.org.writer import insert_property
+from roamkb.org.writer import normalised_alias
+from roamkb.org.writer import normalised_ref
+from roamkb.org.writer import normalised_tags
+from roamkb.org.writer import normalised_title
+from roamkb.org.writer import render_node
 
 #: Drafts in one run of Emacs, and how many runs: 2,100 notes in all.
 SIZE = 700

@@ -21,51 +21,51 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from roamkb.actions import consolidate as consolidating
-from roamkb.actions import ingest as ingesting
-from roamkb.actions import journal as journaling
-from roamkb.actions import learn as learning
-from roamkb.actions import learn_proposals as proposing
-from roamkb.actions import remedy as remedying
-from roamkb.actions import verify as verifying
-from roamkb.actions.init import init
-from roamkb.actions.journal import Keeper
-from roamkb.actions.judges import by_caller
-from roamkb.core.attention import Observation
-from roamkb.core.episodes import Episode
 from roamkb.core.errors import NotDurable
 from roamkb.core.errors import RoamkbError
-from roamkb.core.extraction import parse_extracted
 from roamkb.core.ids import new_id
-from roamkb.core.judging import Judgement
-from roamkb.core.learning import Learning
-from roamkb.core.ledger import Standing
-from roamkb.core.ledger import State as Replayed
 from roamkb.core.model import Kind
-from roamkb.core.proposed_learning import ProposedLearning
-from roamkb.core.proposed_learning import parse_proposals
-from roamkb.core.replay import replay
-from roamkb.core.saying import Hand
-from roamkb.core.saying import Saying
-from roamkb.core.verification import Scores
-from roamkb.core.verification import scores_of
-from roamkb.formats.events import learning_line
-from roamkb.formats.standings import event_row
-from roamkb.formats.standings import standing_row
-from roamkb.storage import disk
-from roamkb.storage.journal import Journal
-from roamkb.storage.log import ROTATE_AT
-from roamkb.storage.log import ROTATED
-from roamkb.storage.log import Contents
-from roamkb.storage.log import Log
-from roamkb.storage.log_index import LogIndex
-from roamkb.storage.observations import finish
-from roamkb.storage.observations import keep_observation
-from roamkb.storage.observations import observations
-from roamkb.storage.standings import Kept
-from roamkb.storage.state import State
-from roamkb.storage.state import lock
-from roamkb.storage.trash import Trash
+from roamkb.fs import files as disk
+from roamkb.fs.locks import State
+from roamkb.fs.locks import lock
+from roamkb.journal import journal as journaling
+from roamkb.journal.journal import Keeper
+from roamkb.journal.store.journal import Journal
+from roamkb.kb.notes.store.trash import Trash
+from roamkb.log import learn as learning
+from roamkb.log.init import init
+from roamkb.log.jsonl import learning_line
+from roamkb.log.learning import Learning
+from roamkb.log.new_learning import Hand
+from roamkb.log.new_learning import Saying
+from roamkb.log.state.learning_state import Standing
+from roamkb.log.state.learning_state import State as Replayed
+from roamkb.log.state.replay import replay
+from roamkb.log.state.state_rows import event_row
+from roamkb.log.state.state_rows import standing_row
+from roamkb.log.store.index import LogIndex
+from roamkb.log.store.observations import finish
+from roamkb.log.store.observations import keep_observation
+from roamkb.log.store.observations import observations
+from roamkb.log.store.project_log import ROTATE_AT
+from roamkb.log.store.project_log import ROTATED
+from roamkb.log.store.project_log import Contents
+from roamkb.log.store.project_log import Log
+from roamkb.log.store.state_cache import Kept
+from roamkb.pipeline import consolidate as consolidating
+from roamkb.pipeline import learn_proposals as proposing
+from roamkb.pipeline import verify as verifying
+from roamkb.pipeline.extract.attention import Observation
+from roamkb.pipeline.extract.model_extraction import parse_extracted
+from roamkb.pipeline.gate.checks import Scores
+from roamkb.pipeline.gate.checks import scores_of
+from roamkb.pipeline.gate.judge_protocol import Judgement
+from roamkb.pipeline.gate.judges import by_caller
+from roamkb.pipeline.ingest import ingest as ingesting
+from roamkb.pipeline.proposed_learning import ProposedLearning
+from roamkb.pipeline.proposed_learning import parse_proposals
+from roamkb.remedies import remedy as remedying
+from roamkb.remedies.episodes import Episode
 
 #: More than one page, with an end that a part of it lacks.
 BODY = b":PROPERTIES:\n:ID: 1\n:END:\n#+title: old\n" * 200 + b"the end\n"

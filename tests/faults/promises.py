@@ -3,9 +3,9 @@
 import signal
 from pathlib import Path
 
-from roamkb.core.names import is_note
-from roamkb.storage import disk
-from roamkb.storage.walk import walk
+from roamkb.fs import files as disk
+from roamkb.kb.notes.file_names import is_note
+from roamkb.kb.notes.store.walk import walk
 from tests.faults import program
 from tests.faults.sweep import Fault
 from tests.faults.sweep import Run

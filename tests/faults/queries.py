@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from roamkb.core.errors import UsageError
-from roamkb.core.query import narrowed
-from roamkb.core.query import parse_query
-from roamkb.storage.index_query import Question
-from tests.storage.index_base import TODAY
-from tests.storage.index_base import Base
+from roamkb.kb.search.index.query import Question
+from roamkb.kb.search.query import narrowed
+from roamkb.kb.search.query import parse_query
+from tests.kb.search.index.index_base import TODAY
+from tests.kb.search.index.index_base import Base
 
 _WORDS = (
     "zebra stripe savanna Zebra's getUserName parse_http_header the not how 2026 42 x é naïve Ünïcödé".split()

@@ -14,14 +14,14 @@ from unittest import mock
 
 import pytest
 
-from roamkb.core.answers import Answers
-from roamkb.core.query import parse_query
-from roamkb.storage import index_refresh
-from roamkb.storage.index import Index
-from roamkb.storage.index_tables import transaction
-from roamkb.storage.nodes import Notes
-from tests.storage.index_base import TODAY
-from tests.storage.index_base import Base
+from roamkb.kb.notes.store.notes import Notes
+from roamkb.kb.search.hits import Answers
+from roamkb.kb.search.index import refresh as index_refresh
+from roamkb.kb.search.index.index import Index
+from roamkb.kb.search.index.schema import transaction
+from roamkb.kb.search.query import parse_query
+from tests.kb.search.index.index_base import TODAY
+from tests.kb.search.index.index_base import Base
 
 _QUERIES = ("zebra stripe", '"confuse flies"', "streifen der nicht tag:animal 縞馬")
 #: Each with 125 seeds: a thousand damages.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from roamkb.core.journal import What
+from roamkb.journal.moments import What
 from tests.faults import program
 from tests.faults.promises import NOTE
 from tests.faults.promises import OTHER

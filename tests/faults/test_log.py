@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from roamkb.actions.init import init
-from roamkb.core.ledger import ATTEMPTED
-from roamkb.core.ledger import Event
-from roamkb.core.remedies import attempts
-from roamkb.formats.events import learning_line
-from roamkb.storage import disk
-from roamkb.storage.log import ROTATE_AT
-from roamkb.storage.standings import Kept
+from roamkb.fs import files as disk
+from roamkb.log.init import init
+from roamkb.log.jsonl import learning_line
+from roamkb.log.state.learning_state import ATTEMPTED
+from roamkb.log.state.learning_state import Event
+from roamkb.log.store.project_log import ROTATE_AT
+from roamkb.log.store.state_cache import Kept
+from roamkb.remedies.effectiveness import attempts
 from tests.faults import program
 from tests.faults.promises import wrong_manners
 from tests.faults.sweep import Run

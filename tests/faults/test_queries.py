@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults.queries import ask_all
-from tests.storage.index_base import Base
+from tests.kb.search.index.index_base import Base
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3, 4])

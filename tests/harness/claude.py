@@ -1,7 +1,7 @@
 """roamkb in the real Claude Code, whose model is a script: `python -m tests.harness.claude [CLAUDE]`.
 
 Without an argument the `claude` on the PATH is asked; it needs no account. `--record` puts what it told its
-hooks into tests/interfaces/payloads/claude.jsonl, for the suite to know it by.
+hooks into tests/interfaces/hooks/payloads/claude.jsonl, for the suite to know it by.
 """
 
 import json
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from roamkb.core.unhooking import SHELL_PREFIX
+from roamkb.guard.hook_tampering import SHELL_PREFIX
 from tests.harness.claude_sessions import FREE
 from tests.harness.claude_sessions import QUIET
 from tests.harness.claude_sessions import Call

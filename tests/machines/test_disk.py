@@ -18,14 +18,14 @@ from hypothesis.stateful import rule
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NameTaken
-from roamkb.core.names import is_note
-from roamkb.core.names import note_names
-from roamkb.storage import disk
-from roamkb.storage.state import State
-from roamkb.storage.state import lock
-from roamkb.storage.trash import Trash
-from roamkb.storage.trash import TrashEntry
-from roamkb.storage.walk import walk
+from roamkb.fs import files as disk
+from roamkb.fs.locks import State
+from roamkb.fs.locks import lock
+from roamkb.kb.notes.file_names import is_note
+from roamkb.kb.notes.file_names import note_names
+from roamkb.kb.notes.store.trash import Trash
+from roamkb.kb.notes.store.trash import TrashEntry
+from roamkb.kb.notes.store.walk import walk
 from tests.examples import examples
 
 WHEN = datetime(2026, 6, 10, 14, 29)

@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from roamkb.actions.journal import Keeper
-from roamkb.actions.journal import Restored
-from roamkb.actions.journal import restore
-from roamkb.core.journal import Form
-from roamkb.core.journal import Session
-from roamkb.storage.journal import Journal
-from roamkb.storage.journal_glance import begin_turn
+from roamkb.journal.journal import Keeper
+from roamkb.journal.journal import Restored
+from roamkb.journal.journal import restore
+from roamkb.journal.moments import Form
+from roamkb.journal.moments import Session
+from roamkb.journal.store.glance import begin_turn
+from roamkb.journal.store.journal import Journal
 from tests.examples import examples
 
 #: To shrink what fails takes minutes, since a look waits for what is empty: `--hypothesis-profile=default` does.

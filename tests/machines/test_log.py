@@ -16,15 +16,15 @@ from hypothesis.stateful import invariant
 from hypothesis.stateful import precondition
 from hypothesis.stateful import rule
 
-from roamkb.actions.init import init
 from roamkb.core.ids import new_id
 from roamkb.core.ids import next_id
-from roamkb.core.learning import Learning
-from roamkb.core.ledger import Event
-from roamkb.core.replay import replay
-from roamkb.formats.events import event_line
-from roamkb.formats.events import learning_line
-from roamkb.storage.log import Log
+from roamkb.log.init import init
+from roamkb.log.jsonl import event_line
+from roamkb.log.jsonl import learning_line
+from roamkb.log.learning import Learning
+from roamkb.log.state.learning_state import Event
+from roamkb.log.state.replay import replay
+from roamkb.log.store.project_log import Log
 from tests.examples import examples
 
 TEXT = st.text(st.characters(codec="utf-8"), min_size=1, max_size=12).filter(str.strip)

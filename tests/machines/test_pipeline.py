@@ -20,28 +20,28 @@ from hypothesis.stateful import RuleBasedStateMachine
 from hypothesis.stateful import invariant
 from hypothesis.stateful import rule
 
-from roamkb.actions.consolidate import consolidate_agent
-from roamkb.actions.consolidate import consolidate_session
-from roamkb.actions.consolidate import consolidate_task
-from roamkb.actions.judges import by_evidence
-from roamkb.actions.verify import Bench
-from roamkb.actions.verify import Gate
-from roamkb.actions.verify import verify
-from roamkb.actions.verify import wants_judging
-from roamkb.core.attention import Observation
-from roamkb.core.evidence import attestation_of
 from roamkb.core.ids import new_id
-from roamkb.core.ledger import State
 from roamkb.core.model import Kind
-from roamkb.core.replay import replay
-from roamkb.core.saying import Hand
-from roamkb.core.saying import Stamps
-from roamkb.storage import log as log_module
-from roamkb.storage.belonging import make_key
-from roamkb.storage.lines import append_lines
-from roamkb.storage.log import Log
-from roamkb.storage.observations import keep_observation
-from roamkb.storage.observations import observations
+from roamkb.fs.append import append_lines
+from roamkb.fs.user_dirs import make_key
+from roamkb.log.new_learning import Hand
+from roamkb.log.new_learning import Stamps
+from roamkb.log.state.learning_state import State
+from roamkb.log.state.replay import replay
+from roamkb.log.store import project_log as log_module
+from roamkb.log.store.observations import keep_observation
+from roamkb.log.store.observations import observations
+from roamkb.log.store.project_log import Log
+from roamkb.pipeline.consolidate import consolidate_agent
+from roamkb.pipeline.consolidate import consolidate_session
+from roamkb.pipeline.consolidate import consolidate_task
+from roamkb.pipeline.extract.attention import Observation
+from roamkb.pipeline.gate.judges import by_evidence
+from roamkb.pipeline.gate.transcript_evidence import attestation_of
+from roamkb.pipeline.verify import Bench
+from roamkb.pipeline.verify import Gate
+from roamkb.pipeline.verify import verify
+from roamkb.pipeline.verify import wants_judging
 from tests.examples import examples
 
 SAYINGS = (

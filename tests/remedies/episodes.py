@@ -18,10 +18,10 @@ from dataclasses import field
 from pathlib import Path
 from typing import Final
 
-from roamkb.actions.remedy import Known
-from roamkb.actions.remedy import Suggested
-from roamkb.app.hooks import HookedSession
-from roamkb.app.stop import StoppedSession
+from roamkb.app.hooks.events import HookedSession
+from roamkb.app.hooks.stop import StoppedSession
+from roamkb.remedies.remedy import Known
+from roamkb.remedies.remedy import Suggested
 from tests.conftest import World
 from tests.conftest import make_world
 

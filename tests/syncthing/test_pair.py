@@ -14,18 +14,18 @@ from pathlib import Path
 
 import pytest
 
-from roamkb.actions.journal import Keeper
-from roamkb.core.journal import By
-from roamkb.core.names import conflict_original
-from roamkb.core.names import is_conflict_copy
-from roamkb.core.names import note_names
-from roamkb.storage import disk
-from roamkb.storage.journal import Journal
-from roamkb.storage.journal_glance import begin_turn
-from roamkb.storage.state import State
-from roamkb.storage.state import lock
-from roamkb.storage.trash import Trash
-from roamkb.storage.walk import walk
+from roamkb.fs import files as disk
+from roamkb.fs.locks import State
+from roamkb.fs.locks import lock
+from roamkb.journal.journal import Keeper
+from roamkb.journal.moments import By
+from roamkb.journal.store.glance import begin_turn
+from roamkb.journal.store.journal import Journal
+from roamkb.kb.notes.file_names import conflict_original
+from roamkb.kb.notes.file_names import is_conflict_copy
+from roamkb.kb.notes.file_names import note_names
+from roamkb.kb.notes.store.trash import Trash
+from roamkb.kb.notes.store.walk import walk
 from tests.syncthing.pair import Pair
 from tests.syncthing.pair import Side
 from tests.syncthing.pair import wait_for

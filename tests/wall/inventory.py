@@ -8,8 +8,8 @@ from enum import Enum
 from pathlib import Path
 from pathlib import PurePosixPath
 
-from roamkb.storage.belonging import KEY
-from roamkb.storage.kb_names import KEPT
+from roamkb.boundary.store.kb_paths import KEPT
+from roamkb.fs.user_dirs import KEY
 from tests.wall.house import KB
 
 

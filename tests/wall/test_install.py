@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from roamkb.core.unhooking import SHELL_PREFIX
-from roamkb.formats.wall_settings import with_wall
-from roamkb.formats.wall_settings import without_wall
+from roamkb.guard.hook_tampering import SHELL_PREFIX
+from roamkb.harnesses.wall_settings import with_wall
+from roamkb.harnesses.wall_settings import without_wall
 from roamkb.wall.launcher import launcher_text
 from roamkb.wall.plan import Paths
 from roamkb.wall.plan import keep_plan

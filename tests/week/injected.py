@@ -23,11 +23,11 @@ from pathlib import Path
 from typing import Protocol
 
 from roamkb.app import KnowledgeBase
-from roamkb.app.hooks import HookedSession
-from roamkb.core.brief import Brief
-from roamkb.interfaces.brief_reports import brief_text
-from roamkb.interfaces.brief_reports import offer_text
-from roamkb.interfaces.brief_reports import remedy_text
+from roamkb.app.hooks.events import HookedSession
+from roamkb.context.brief_text import Brief
+from roamkb.interfaces.output.context import brief_text
+from roamkb.interfaces.output.context import offer_text
+from roamkb.interfaces.output.context import remedy_text
 from tests.week import material
 from tests.week import needs
 from tests.week import stranger

@@ -17,13 +17,13 @@ from datetime import datetime
 from datetime import timedelta
 from pathlib import Path
 
-from roamkb.actions.promote import Promoted
 from roamkb.app import KnowledgeBase
 from roamkb.app import Surroundings
+from roamkb.boundary.rule_file import render_rule
 from roamkb.core.ids import new_id
-from roamkb.core.similarity import shape
-from roamkb.core.similarity import similarity
-from roamkb.formats.rule import render_rule
+from roamkb.pipeline.promote import Promoted
+from roamkb.text.similarity.jaccard import shape
+from roamkb.text.similarity.jaccard import similarity
 from tests.conftest import typed
 from tests.week import material
 from tests.week import stranger

@@ -1,0 +1,54 @@
+"""The token that a caller of the local server shows: a file that only its owner can read."""
+
+import contextlib
+import os
+import re
+import secrets
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from roamkb.core.errors import DiskError
+from roamkb.core.errors import NameTaken
+from roamkb.fs.append import opened
+from roamkb.fs.append import read_bytes
+from roamkb.fs.files import create
+from roamkb.fs.locks import private_folder
+from roamkb.guard.store.server_ports import TOKEN
+
+#: 256 bits in base64, as `token_urlsafe` spells them.
+_FORM = re.compile(rb"[A-Za-z0-9_-]{43}\n?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bearer:
+    """The token, and where its owner finds it."""
+
+    path: Path
+    token: str
+
+
+def bearer(folder: Path) -> Bearer:
+    """Return the token in `folder`, made there on the first call.
+
+    Raises:
+        DiskError: it can't be read or made, or somebody else could know it.
+    """
+    path = private_folder(folder) / TOKEN
+    if data := read_bytes(path):
+        return Bearer(path=path, token=_checked(path, data))
+    # another server was faster, or the file is empty, which the look below says
+    with contextlib.suppress(NameTaken):
+        create(folder, TOKEN, f"{secrets.token_urlsafe(32)}\n".encode(), mode=0o600)
+    return Bearer(path=path, token=_checked(path, read_bytes(path)))
+
+
+def _checked(path: Path, data: bytes) -> str:
+    hint = f"delete {path}; the next start makes another"
+    with opened(path) as file:
+        status = os.fstat(file.fileno())
+    if stat.S_IMODE(status.st_mode) & 0o077 or status.st_uid != os.getuid():
+        raise DiskError(path, "can be read by others, so its token is no secret", hint=hint)
+    if not _FORM.fullmatch(data):
+        raise DiskError(path, "holds no token of roamkb's", hint=hint)
+    return data.decode().strip()

@@ -1,0 +1,207 @@
+"""What each operation of a knowledge base needs: the rule, the leave, the notes, their index."""
+
+from abc import ABC
+from abc import abstractmethod
+from collections.abc import Callable
+from functools import cached_property
+from os.path import expanduser  # Path's raises where there is no such user
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from roamkb.app.environment import Surroundings
+from roamkb.core.errors import BadRule
+from roamkb.core.errors import UsageError
+from roamkb.core.model import Kind
+from roamkb.core.model import Project
+from roamkb.core.model import Rule
+from roamkb.core.text import shown
+from roamkb.fs.user_dirs import usual_cache
+from roamkb.fs.user_dirs import usual_state
+from roamkb.kb.notes.file_names import require_name
+
+if TYPE_CHECKING:
+    from roamkb.app.log.remedies import ProjectExperience
+    from roamkb.boundary.human_consent import Human
+    from roamkb.boundary.policy import WritePermit
+    from roamkb.boundary.store.folder_evidence import Session
+    from roamkb.fs.locks import State
+    from roamkb.kb.notes.store.notes import Notes
+    from roamkb.kb.notes.store.own_writes import OwnWrites
+    from roamkb.kb.notes.store.trash import Trash
+    from roamkb.kb.search.index.index import Index
+    from roamkb.kb.write import Fact
+    from roamkb.kb.write import Stamp
+
+
+class Foundation(ABC):
+    """One knowledge base, seen from one project: where it is, what it may, and what its operations need."""
+
+    def __init__(
+        self,
+        around: Surroundings,
+        *,
+        project: str | None = None,
+        ask: Callable[[str], str] | None = None,
+        progress: Callable[[int, int], None] | None = None,
+        human: "Human | None" = None,
+    ) -> None:
+        self._around = around
+        self._project_folder = None if project is None else Path(project)
+        self._ask = ask
+        self._progress = progress
+        self._human = human
+
+    @property
+    @abstractmethod
+    def log(self) -> "ProjectExperience":
+        """The log of the current project."""
+
+    @property
+    def _rule(self) -> Rule:
+        from roamkb.boundary.store.folder_evidence import load_rule
+
+        return load_rule(self._around.home, account_home=self._around.account_home)
+
+    @property
+    def _project(self) -> Project:
+        """What this session's project is, by the strictest of all evidence."""
+        from roamkb.boundary.store.folder_evidence import find_rule
+
+        return self._judged(find_rule(self._around.home, account_home=self._around.account_home))
+
+    def _judged(self, rule: Rule | BadRule) -> Project:
+        """Return what `rule` makes of this session, and of who had it begun from inside of a wall."""
+        from roamkb.app.hooks.session_project import judged_session
+
+        return judged_session(self._session, rule, self._around)
+
+    @property
+    def _session(self) -> "Session":
+        from roamkb.boundary.store.folder_evidence import session_of
+
+        return session_of(
+            self._around.environment, cwd=self._around.cwd, pid=self._around.pid, project=self._project_folder
+        )
+
+    def _leave(
+        self, fact: str, *, keep: "Callable[[], Fact] | None" = None, undone: str = ""
+    ) -> "tuple[WritePermit, Notes]":
+        """Return leave to write `fact`, and the notes that it is for, by one reading of the rule.
+
+        A rule that another process puts in place meanwhile counts from the next call on. Where
+        there is no leave, the project's own log takes `keep`, if it has one.
+        """
+        from roamkb.boundary.policy import permit
+        from roamkb.boundary.store.folder_evidence import find_rule
+        from roamkb.boundary.store.folder_evidence import missing_roots
+
+        rule = find_rule(self._around.home, account_home=self._around.account_home)
+        project = self._judged(rule)
+        kept = self.log.keep(keep()) if keep and project.kind is not Kind.PERSONAL else None
+        if isinstance(rule, BadRule):
+            # no project is personal then, so there is no KB to name either
+            permit(project, fact, kb=Path(), written_to=kept, undone=undone)
+            raise rule
+        warnings = tuple(
+            f"the work root {root} isn't there: if that is a slip, work is taken for personal; mend it in "
+            f"{rule.source}, or make the folder"
+            for root in missing_roots(rule)
+        )
+        leave = permit(project, fact, kb=rule.kb, written_to=kept, undone=undone, warnings=warnings)
+        return leave, self._notes_of(rule)
+
+    def _notes(self) -> "Notes":
+        """Return the notes as they are now; what one call read is not kept for the next."""
+        return self._notes_of(self._rule)
+
+    def _notes_of(self, rule: Rule) -> "Notes":
+        from roamkb.kb.notes.store.notes import Notes
+
+        return Notes(rule.kb, todo_lines=rule.todo_lines, own=self._own_writes(rule.kb))
+
+    def _own_writes(self, kb: Path) -> "OwnWrites | None":
+        from roamkb.kb.notes.store.own_writes import OwnWrites
+
+        folder = self._state.journal_folder(kb)
+        return None if folder is None else OwnWrites(kb=kb, folder=folder)
+
+    def _index(self, notes: "Notes", *, semantic: bool = False) -> "Index":
+        from roamkb import __version__
+        from roamkb.kb.search.index.index import Index
+
+        folder = self._state.cache_folder(notes.kb)
+        model = None
+        if semantic:
+            from roamkb.kb.search.semantic.cache import sentence_model
+
+            model = sentence_model(folder, progress=self._progress)
+        return Index(notes, folder, version=__version__, progress=self._progress, model=model)
+
+    @cached_property
+    def _state(self) -> "State":
+        from roamkb.fs.locks import State
+
+        return State(
+            state=self._around.state or Path(usual_state()),
+            cache=self._around.cache or Path(usual_cache()),
+        )
+
+    def _trash(self, kb: Path) -> "Trash":
+        from roamkb.kb.notes.store.trash import Trash
+
+        return Trash(
+            kb=kb,
+            folder=self._state.trash_folder(kb),
+            lock_file=self._state.lock_file(kb),
+            now=self._around.now,
+            own=self._own_writes(kb),
+        )
+
+    def _stamp(self) -> "Stamp":
+        from roamkb.kb.write import Stamp
+
+        now = self._around.now()
+        return Stamp(new_id=lambda: self._around.new_id(now), now=now)
+
+    def _day(self, option: str, text: str | None) -> str | None:
+        from roamkb.kb.search.query import parse_day
+
+        if text is None:
+            return None
+        day = parse_day(text, today=self._around.now().date())
+        if day is None:
+            raise UsageError(f"{option} {shown(text)} is no day", hint="say 2026-06-10, 2026-06, today or 7d")
+        return day
+
+    def _absolute(self, path: str) -> Path:
+        """Return `path` as the user meant it, from the current folder."""
+        return (self._around.cwd or Path("/")) / expanduser(require_name(path, "the path"))
+
+    def _place(self, path: str | None) -> Path | None:
+        return None if path is None else self._absolute(path)
+
+    def _project_name(self, project: Project) -> str:
+        """Return the project's root as a note shows it: below HOME with `~`.
+
+        Raises:
+            SecretFound: the path holds a credential, and every note would.
+        """
+        from roamkb.secrets.detector import refuse_secrets
+
+        name = self._tilde(project.root) if project.root else ""
+        refuse_secrets(name)
+        return name
+
+    def _names_of(self, project: str) -> frozenset[str]:
+        """Return what the notes of a project may call it."""
+        from roamkb.org.writer import stored_value
+
+        folder = self._absolute(project)
+        names = (project.rstrip("/"), self._tilde(folder), self._tilde(folder.resolve()))
+        return frozenset(map(stored_value, names))
+
+    def _tilde(self, folder: Path) -> str:
+        home = self._around.home
+        return (
+            f"~/{folder.relative_to(home)}" if folder.is_relative_to(home) and folder != home else str(folder)
+        )

@@ -1,0 +1,1 @@
+"""A harness's session, wired event by event."""

@@ -1,0 +1,1 @@
+"""The log of one project, wired subject by subject."""

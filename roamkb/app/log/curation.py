@@ -1,0 +1,157 @@
+"""Looking after a project's log: what its working set makes of it, and what a human decides about it."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from roamkb.app.log.project_log import ProjectLog
+from roamkb.core.errors import UsageError
+
+if TYPE_CHECKING:
+    from roamkb.curation.audit import Audit
+    from roamkb.curation.curate import Curation
+    from roamkb.curation.curate import Signature
+    from roamkb.curation.refine import Refinement
+    from roamkb.log.explain import Explanation
+    from roamkb.log.export import Export
+    from roamkb.log.pin import Marked
+
+#: Where neither VISUAL nor EDITOR says anything (POSIX).
+_EDITOR = "vi"
+
+
+class CuratedLog(ProjectLog):
+    """The project's log, and what keeps it worth reading."""
+
+    def audit(self, *, as_of: str | None = None) -> "Audit":
+        """Return what the local working set does to which learning and why, and keep it as a local file.
+
+        With `as_of` it is about the log at the end of that day, and nothing is kept.
+
+        Raises:
+            NoLog: the project has none. DiskError: it couldn't be kept. UsageError: no day.
+        """
+        from roamkb.curation.audit import audit
+        from roamkb.pipeline.store.references_on_disk import Grounds
+
+        log = self._log("what an audit found") if as_of is None else self._log_to_read()
+        at = self._moment("--as-of", as_of)
+        return audit(log, log.read().until(at), Grounds(log.root), keep=at is None)
+
+    def curate(
+        self,
+        *,
+        dry_run: bool = False,
+        apply: str | None = None,
+        reason: str | None = None,
+        agent: str | None = None,
+        session: str | None = None,
+        as_of: str | None = None,
+    ) -> "Curation":
+        """Return what a review would append to the ledger; with `apply`, a digest, append just that.
+
+        With `as_of`, what one would have appended at the end of that day.
+
+        Raises:
+            UsageError: no reason, or no human said yes at a terminal. SecretFound: the reason holds one.
+            ChangedOnDisk: the proposal would be another by now. Nothing was written in any case.
+        """
+        from roamkb.curation import curate as curating
+        from roamkb.pipeline.store.references_on_disk import Grounds
+
+        signature = self._signature(reason, agent=agent, session=session)
+        if apply is None:
+            log, at = self._log_to_read(), self._moment("--as-of", as_of)
+            return curating.propose(log, Grounds(log.root), signature, as_of=at)
+        if dry_run or as_of is not None:
+            raise UsageError(f"{'--dry-run' if dry_run else '--as-of'} or --apply, not both")
+        log = self._log("a review")
+        return curating.apply(log, Grounds(log.root), signature, apply, human=self._human)
+
+    def review_curation(
+        self, *, reason: str | None = None, agent: str | None = None, session: str | None = None
+    ) -> "Curation":
+        """Open what `curate` proposes in the human's editor, and append what is approved there.
+
+        Raises:
+            UsageError, SecretFound, ChangedOnDisk: as `curate`.
+        """
+        from roamkb.curation.review import review
+        from roamkb.pipeline.store.references_on_disk import Grounds
+
+        log = self._log("a review")
+        signature = self._signature(reason, agent=agent, session=session)
+        return review(log, Grounds(log.root), signature, human=self._human, editor=self._editor())
+
+    def _editor(self) -> list[str]:
+        """Return the words that open the human's editor."""
+        import shlex
+
+        environment = self._around.environment
+        return shlex.split(environment.get("VISUAL") or environment.get("EDITOR") or "") or [_EDITOR]
+
+    def refine(self, tasks: Sequence[str] | str = ()) -> "Refinement":
+        """Return the learnings of `tasks` (of all without) that an agent should say again, better."""
+        from roamkb.curation.refine import refine
+
+        return refine(
+            self._log_to_read().read().state(), (tasks,) if isinstance(tasks, str) else tuple(tasks)
+        )
+
+    def explain(self, key: str, *, as_of: str | None = None) -> "Explanation":
+        """Return the whole life of one learning, by key or id, up to a day where one is given.
+
+        Raises:
+            NoLog, NotFound, Ambiguous.
+        """
+        from roamkb.log.explain import explain
+
+        log = self._log_to_read()
+        state = log.read().state(as_of=self._moment("--as-of", as_of))
+        return explain(log, state, key, doubts_of=self._doubts_of(log), now=self._hand().ts)
+
+    def pin(
+        self, key: str, *, off: bool = False, agent: str | None = None, session: str | None = None
+    ) -> "Marked":
+        """Exempt a learning from decay; with `off`, no longer.
+
+        Raises:
+            NoLog, Refused, NotFound, Ambiguous, DiskError: nothing was written.
+        """
+        from roamkb.log.pin import pin
+
+        return pin(self._log(f"pin {key}"), key, self._hand(agent=agent, session=session), off=off)
+
+    def override(
+        self, key: str, confidence: str, *, agent: str | None = None, session: str | None = None
+    ) -> "Marked":
+        """Set a learning's confidence, 0.00 to 1.00, for good; only a human at a terminal can.
+
+        Raises:
+            UsageError, NoLog, Refused, NotFound, Ambiguous, DiskError: nothing was written.
+        """
+        from roamkb.app.log.project_log import hundredths
+        from roamkb.log.pin import override
+
+        value = hundredths(confidence)
+        return override(
+            self._log(f"override {key}"),
+            key,
+            0 if value is None else value,
+            self._hand(agent=agent, session=session),
+            operator=self._around.login,
+            human=self._human,
+        )
+
+    def export(self, *, all: bool = False, as_of: str | None = None) -> "Export":
+        """Return every learning with what it counts today, or on a day; with `all`, the archive's as well."""
+        from roamkb.log.export import export
+
+        state = self._log_to_read().read().state(as_of=self._moment("--as-of", as_of))
+        return export(state, archived=all)
+
+    def _signature(self, reason: str | None, *, agent: str | None, session: str | None) -> "Signature":
+        from roamkb.curation.curate import Signature
+
+        return Signature(
+            hand=self._hand(agent=agent, session=session), operator=self._around.login, reason=reason or ""
+        )

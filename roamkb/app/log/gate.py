@@ -1,0 +1,223 @@
+"""What is learned on purpose, and the gate that it passes by its evidence (D6, D21)."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from roamkb.app.log.project_log import ProjectLog
+from roamkb.app.log.project_log import hundredths
+from roamkb.core.errors import UsageError
+from roamkb.core.text import texts_of
+from roamkb.kb.notes.file_names import require_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from collections.abc import Iterable
+
+    from roamkb.log.learn import Learned
+    from roamkb.log.new_learning import Hand
+    from roamkb.log.state.learning_state import Standing
+    from roamkb.log.state.learning_state import State
+    from roamkb.log.store.project_log import Log
+    from roamkb.pipeline.gate.judge_protocol import Judgement
+    from roamkb.pipeline.gate.witnesses import Witnesses
+    from roamkb.pipeline.learn_proposals import Proposals
+    from roamkb.pipeline.verify import Bench
+
+
+class ProjectGate(ProjectLog):
+    """The project's log, and what goes into it on purpose."""
+
+    def learn(
+        self,
+        text: str | None = None,
+        *,
+        proposals: str | None = None,
+        type: str | None = None,
+        tags: Sequence[str] = (),
+        task: str | None = None,
+        category: str | None = None,
+        files: Sequence[str] = (),
+        actions: Sequence[str] = (),
+        provenance: str | None = None,
+        confidence: str | None = None,
+        supersedes: str | None = None,
+        anyway: bool = False,
+        fix_applied: bool = False,
+        agent: str | None = None,
+        session: str | None = None,
+    ) -> "Learned | Proposals":
+        """Add one learning to the project's log, or one more occurrence of what it knows.
+
+        A type that nobody used yet and that looks like a slip of the pen is taken with `anyway` only.
+        `proposals`, a JSON list instead of `text`, each with its evidence, go through the gate at once.
+
+        Raises:
+            NoLog: the project has none. Refused: this session is stricter than the project.
+            UsageError, SecretFound, NotFound, Ambiguous, DiskError: nothing was written.
+            NotDurable: it was written, and the disk would not promise to keep it.
+        """
+        if (text is None) == (proposals is None):
+            raise UsageError("learn what?", hint="roamkb learn TEXT, or roamkb learn --proposals -")
+        if proposals is not None:
+            return self._propose(proposals, agent=agent, session=session)
+        return self.say(
+            text or "",
+            type=type,
+            tags=tags,
+            task=task,
+            category=category,
+            files=files,
+            actions=actions,
+            provenance=provenance,
+            confidence=confidence,
+            supersedes=supersedes,
+            anyway=anyway,
+            fix_applied=fix_applied,
+            agent=agent,
+            session=session,
+        )
+
+    def say(
+        self,
+        text: str,
+        *,
+        type: str | None = None,
+        tags: Sequence[str] = (),
+        task: str | None = None,
+        category: str | None = None,
+        files: Sequence[str] = (),
+        actions: Sequence[str] = (),
+        provenance: str | None = None,
+        confidence: str | None = None,
+        supersedes: str | None = None,
+        anyway: bool = False,
+        fix_applied: bool = False,
+        agent: str | None = None,
+        session: str | None = None,
+    ) -> "Learned":
+        """Add one learning, as `learn` does."""
+        from roamkb.log.new_learning import FIX_APPLIED
+        from roamkb.log.new_learning import Saying
+
+        saying = Saying(
+            content=text,
+            type=type or "learned",
+            tags=texts_of(tags),
+            task=require_name(task or "", "the task"),
+            category=category or "",
+            files=tuple(require_name(file, "the pattern") for file in texts_of(files)),
+            actions=texts_of(actions),
+            provenance=provenance or "observed",
+            confidence=hundredths(confidence),
+            extra={FIX_APPLIED: True} if fix_applied else {},
+        )
+        return self.take(
+            saying,
+            agent=agent,
+            session=session,
+            supersedes=supersedes,
+            any_type=anyway,
+            offer_paraphrases=True,
+        )
+
+    def _propose(self, text: str, *, agent: str | None, session: str | None) -> "Proposals":
+        """Add what an agent proposes, and put each through the gate with its evidence."""
+        import json
+
+        from roamkb.pipeline.learn_proposals import take_proposals
+        from roamkb.pipeline.proposed_learning import parse_proposals
+
+        try:
+            given = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise UsageError("the proposals aren't JSON", hint="roamkb learn --help") from error
+        proposals = parse_proposals(given)
+        log = self._log(proposals[0].claim if proposals else "")
+        hand = self._hand(agent=agent, session=session)
+        return take_proposals(
+            log,
+            proposals,
+            hand,
+            learn=lambda saying, old: self.take(saying, agent=agent, session=session, supersedes=old),
+            verify=lambda id: self._verified(log, id, hand),
+        )
+
+    def _verified(self, log: "Log", id: str, hand: "Hand") -> "tuple[Standing, tuple[str, ...]]":
+        """Put one learning through the gate by its evidence; return it as it stands then, and what failed."""
+        from roamkb.pipeline import verify as verifying
+        from roamkb.pipeline.gate.checks import failed
+
+        state = log.read().state()
+        gate = verifying.Gate(state, self._bench(log))
+        judged = tuple(verifying.verify(log, gate, [state.standings[id]], hand))
+        why = tuple(check.why for one in judged for check in failed(one.checks))
+        return log.read().state().standings[id], why
+
+    def _weigh_session(self, log: "Log", session: str, hand: "Hand") -> None:
+        """Put what a session said through the gate, if its transcript is here to bear it out."""
+        from roamkb.pipeline import verify as verifying
+        from roamkb.pipeline.store.transcripts import find_transcript
+
+        if not find_transcript(session, home=self._around.home, environment=self._around.environment):
+            return
+        state = log.read().state()
+        wanted = [one for one in state.having("session", session) if verifying.wants_judging(one)]
+        if wanted:
+            list(verifying.verify(log, verifying.Gate(state, self._bench(log)), wanted, hand))
+
+    def _bench(
+        self,
+        log: "Log",
+        judge: "Callable[[Sequence[Standing]], Iterable[Judgement]] | None" = None,
+        *,
+        judge_name: str = "",
+        prompt: str = "",
+    ) -> "Bench":
+        """Return the bench of a judge; without one the evidence judges."""
+        from roamkb.log.store.receipts import receipts
+        from roamkb.pipeline import verify as verifying
+        from roamkb.pipeline.gate.hazards import hazard_of
+        from roamkb.pipeline.gate.judges import EVIDENCE
+        from roamkb.pipeline.gate.judges import by_evidence
+        from roamkb.pipeline.store.boot_files import boot_lines
+        from roamkb.pipeline.store.own_addresses import OwnAddresses
+        from roamkb.text.store.lexicons import lexicon
+
+        shown: dict[str, list[str]] = {}
+        for receipt in receipts(log.local):
+            shown.setdefault(receipt.session, []).extend(receipt.shown)
+        witnesses, own_addresses = self._witnesses(log), OwnAddresses(log.root)
+        return verifying.Bench(
+            name=judge_name if judge else EVIDENCE,
+            judge=judge or by_evidence(witnesses.attestation),
+            attestation=witnesses.attestation,
+            hazard=lambda standing: hazard_of(
+                standing.learning.content, acts=lexicon("acts"), is_own=own_addresses.has
+            ),
+            missing_anchors=self._missing_anchors(log),
+            boot=boot_lines(log.root, self._around.home),
+            shown=shown,
+            prompt=prompt,
+        )
+
+    def undone_in(self, state: "State", session: str) -> dict[str, str]:
+        """Return the session's learnings that its own work took back since, and how, by id."""
+        from roamkb.pipeline.contest import of_session
+
+        witnesses = self._witnesses(self._log_to_read())
+        told = ((one.id, witnesses.attestation(one)) for one in of_session(state, session))
+        return {id: found.taken_back for id, found in told if found is not None and found.taken_back}
+
+    def _witnesses(self, log: "Log") -> "Witnesses":
+        from roamkb.pipeline.gate.witnesses import Witnesses
+
+        return Witnesses(log.root, home=self._around.home, environment=self._around.environment)
+
+    def _missing_anchors(self, log: "Log") -> "Callable[[Standing], Sequence[str]]":
+        """Return what says which files a learning names that are gone, as far as that speaks against it."""
+        from roamkb.curation.audit import files_verdict
+        from roamkb.curation.audit import lost_files
+        from roamkb.pipeline.store.references_on_disk import Grounds
+
+        grounds = Grounds(log.root)
+        return lambda standing: lost_files(files_verdict(standing.learning.content, grounds))

@@ -1,0 +1,325 @@
+"""The pipeline over a project's log: what was observed becomes knowledge, stage by stage (document 002)."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from roamkb.app.log.context import ProjectBrief
+from roamkb.app.log.extraction import ProjectExtraction
+from roamkb.app.log.instructions import ProjectApproval
+from roamkb.app.log.sharing import ProjectSharing
+from roamkb.core.errors import Refused
+from roamkb.core.errors import UsageError
+from roamkb.core.text import counted
+from roamkb.core.text import shown
+from roamkb.core.text import texts_of
+from roamkb.kb.notes.file_names import require_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from collections.abc import Iterator
+
+    from roamkb.instructions.propose import Proposed
+    from roamkb.log.new_learning import Hand
+    from roamkb.log.state.learning_state import Standing
+    from roamkb.log.state.learning_state import State
+    from roamkb.log.store.project_log import Log
+    from roamkb.pipeline.consolidate import Consolidated
+    from roamkb.pipeline.consolidation_plan import Told
+    from roamkb.pipeline.extract.payloads import Happening
+    from roamkb.pipeline.observe import Observed
+    from roamkb.pipeline.promote import Desk
+    from roamkb.pipeline.promote import Promoted
+    from roamkb.pipeline.verify import Bench
+    from roamkb.pipeline.verify import Verified
+
+
+class ProjectPipeline(ProjectExtraction, ProjectApproval, ProjectSharing, ProjectBrief):
+    """The project's log, and the stages that its learnings pass."""
+
+    def observe(
+        self,
+        text: str,
+        *,
+        type: str | None = None,
+        tool: str | None = None,
+        outcome: str | None = None,
+        from_command: bool = False,
+        from_message: bool = False,
+        from_payload: bool = False,
+        from_transcript: bool = False,
+        task: str | None = None,
+        agent: str | None = None,
+        session: str | None = None,
+    ) -> "Observed":
+        """Record one raw observation; or learn what an agent said in a command or a message.
+
+        `from_payload` and `from_transcript` record what a hook's payload or a transcript tells.
+
+        Raises:
+            UsageError: several things at once, or no JSON. NoLog, Refused, DiskError: nothing was recorded.
+        """
+        from roamkb.pipeline import observe as observing
+        from roamkb.pipeline.extract.markers import captured_from_command
+        from roamkb.pipeline.extract.markers import captured_from_message
+
+        if from_command + from_message + from_payload + from_transcript > 1:
+            raise UsageError("observe one thing at a time", hint="give one of the --from options")
+        if from_command or from_message:
+            said = captured_from_command(text) if from_command else captured_from_message(text)
+            return observing.learn_said(
+                said,
+                lambda saying: self.take(saying, agent=agent, session=session),
+                told=self._told(self._hand(agent=agent, session=session).session if said else ""),
+                task=task or "",
+            )
+        log, hand = self._log(text), self._hand(agent=agent, session=session)
+        happened: Iterable[Happening]
+        if from_payload:
+            happened, hand = observing.from_payload(text, hand)
+        elif from_transcript:
+            happened = observing.from_transcript(text)
+        else:
+            happened = observing.stated(text, type=type or "insight", tool=tool or "", outcome=outcome or "")
+        return observing.record(log, happened, hand, task=require_name(task or "", "the task"))
+
+    def _told(self, session: str) -> "Told":
+        """Return what every session starts with, and what this one was shown."""
+        from roamkb.log.store.receipts import receipts
+        from roamkb.pipeline.consolidation_plan import Told
+        from roamkb.pipeline.store.boot_files import boot_lines
+
+        log = self.log_or_none()
+        if log is None:
+            return Told()
+        lines = boot_lines(log.root, self._around.home)
+        shown = {id for one in receipts(log.local) if session and one.session == session for id in one.shown}
+        if not shown:
+            return Told(lines)
+        state = log.read().state()
+        known = (held for id in shown if (held := state.standings.get(id)))
+        return Told([*lines, *(one.learning.content for one in (*known, *state.having("node", *shown)))])
+
+    def consolidate(
+        self, stage: str, name: str | None = None, *, agent: str | None = None
+    ) -> "tuple[Consolidated, ...]":
+        """Turn a session's observations into learnings, an agent's many into few, or lift a task's.
+
+        Without `name`, the stage `session` takes all sessions that said something since the last time.
+
+        Raises:
+            UsageError: no such stage, or it needs a name. NoLog, Refused, DiskError.
+        """
+        from roamkb.pipeline import consolidate as consolidating
+
+        if stage not in consolidating.STAGES:
+            raise UsageError(f"no stage {shown(stage)}", hint="roamkb consolidate session|agent|task ID")
+        if name is None and stage != "session":
+            raise UsageError(f"which {stage}?", hint=f"roamkb consolidate {stage} ID")
+        log, hand = self._log(""), self._hand(agent=agent)
+        if stage == "agent" and name is not None:
+            return (consolidating.consolidate_agent(log, name, hand),)
+        if stage == "task" and name is not None:
+            return (consolidating.consolidate_task(log, name, hand),)
+        return tuple(self._sessions(log, name, hand))
+
+    def _sessions(self, log: "Log", name: str | None, hand: "Hand") -> "Iterator[Consolidated]":
+        """Consolidate one session, or each that is open; then sweep what is old."""
+        from roamkb.log.store.observations import finish
+        from roamkb.log.store.observations import observations
+        from roamkb.log.store.observations import open_sessions
+        from roamkb.log.store.observations import sweep
+        from roamkb.log.store.receipts import receipts
+        from roamkb.pipeline.consolidate import Memory
+        from roamkb.pipeline.consolidate import consolidate_session
+        from roamkb.pipeline.store.boot_files import boot_lines
+
+        sessions = open_sessions(log.ignored) if name is None else [name]
+        memory = Memory(boot_lines(log.root, self._around.home) if sessions else ())
+        given = receipts(log.local) if sessions else []
+        for session in sessions:
+            shown = [id for receipt in given if receipt.session == session for id in receipt.shown]
+            done = consolidate_session(
+                log, session, observations(log.ignored, session), hand, shown=shown, memory=memory
+            )
+            if done.created:
+                self._weigh_session(log, session, hand)
+            finish(log.ignored, session)
+            yield done
+        sweep(log.ignored, now=hand.ts)
+
+    def verify(
+        self,
+        keys: Sequence[str] = (),
+        *,
+        batch: bool = False,
+        task: str | None = None,
+        judge: str | None = None,
+        accuracy: str | None = None,
+        relevance: str | None = None,
+        specificity: str | None = None,
+        by: str | None = None,
+    ) -> "Verified":
+        """Put learnings through the gate: named ones, or with `batch` all that want it.
+
+        The scores come from `judge`, a language model by its name, or from the caller for one learning;
+        without either from the evidence: a learning that has none stays unverified.
+
+        Raises:
+            UsageError: nothing to verify, scores that are none, or a model that can't or may not be asked.
+            NotFound, Ambiguous, NoLog, Refused.
+        """
+        from roamkb.log.known_learnings import called
+        from roamkb.log.state.learning_state import SUPERSEDED
+        from roamkb.pipeline import verify as verifying
+        from roamkb.pipeline.gate.checks import scores_of
+        from roamkb.pipeline.gate.judge_protocol import Judgement
+        from roamkb.pipeline.gate.judges import BY_EVIDENCE
+        from roamkb.pipeline.gate.judges import by_caller
+
+        given = (accuracy, relevance, specificity)
+        scores = None
+        if any(one is not None for one in given):
+            names = ("accuracy", "relevance", "specificity")
+            scores = scores_of(dict(zip(names, given, strict=True)))
+            if scores is None or judge or batch or len(texts_of(keys)) != 1:
+                raise UsageError(
+                    "scores are three numbers from 0 to 1 for one learning",
+                    hint="roamkb verify KEY --accuracy 0.9 --relevance 0.7 --specificity 0.8",
+                )
+        if batch == bool(keys):
+            raise UsageError("verify what?", hint="roamkb verify KEY, or roamkb verify --batch")
+        log, hand = self._log(""), self._hand(agent=by)
+        state = log.read().state()
+        if batch:
+            everything = [
+                one
+                for one in state.standings.values()
+                if one.status != SUPERSEDED
+                and (task is None or task in (one.learning.task, one.learning.bead))
+            ]
+            wanted = [one for one in everything if verifying.wants_judging(one)]
+        else:
+            everything = wanted = [called(log, state, key) for key in texts_of(keys)]
+        if scores:
+            bench = self._bench(log, by_caller(Judgement(scores=scores)), judge_name=hand.agent)
+        elif judge and judge not in BY_EVIDENCE and wanted:
+            bench = self._model_bench(log, state, judge, count=len(wanted))
+        else:
+            bench = self._bench(log)
+        judged = tuple(
+            verifying.verify(log, verifying.Gate(state, bench), wanted, hand, progress=self._progress)
+        )
+        return verifying.Verified(judged=judged, skipped=len(everything) - len(wanted))
+
+    def _model_bench(self, log: "Log", state: "State", judge: str, *, count: int) -> "Bench":
+        """Return the bench of a language model, once its human lets it see so many learnings."""
+        from roamkb.models.names import ModelKind
+        from roamkb.models.store.prompts import prompt
+        from roamkb.pipeline.gate.judges import ModelJudge
+        from roamkb.pipeline.gate.judges import judged_item
+        from roamkb.pipeline.store.references_on_disk import Grounds
+
+        model, told = self._model(judge), prompt("judge-1")
+        about = f"{counted(count, 'learning')}, with lines of the files that they name,"
+        ask = self._asker(judge, told.text, about=about)
+        finder, grounds, witnesses = self._finder(log, state), Grounds(log.root), self._witnesses(log)
+        says = ModelJudge(
+            ask,
+            lambda standing: judged_item(standing, state, finder, grounds, turn=witnesses.turn(standing)),
+            is_command=model.kind is ModelKind.COMMAND,
+        )
+        return self._bench(log, says, judge_name=model.label, prompt=told.label)
+
+    def promote(
+        self,
+        keys: Sequence[str] = (),
+        *,
+        all: bool = False,
+        ask: bool = False,
+        dry_run: bool = False,
+        to: str | None = None,
+        section: str | None = None,
+        session: str | None = None,
+        as_of: str | None = None,
+    ) -> "Promoted | Proposed":
+        """Write verified, durable learnings as nodes of the knowledge base; name them, or `all`.
+
+        Without either, the candidates are returned; with `ask`, with the wrap-up's question. With `to`, a
+        rule file of the project, they are proposed as lines of it, and a human approves them later. With
+        `as_of`, the candidates at the end of that day.
+
+        Raises:
+            Refused: the project may not write; the learnings stay. NotFound, Ambiguous, NoLog.
+            UsageError: no such file or section.
+        """
+        if all and keys:
+            raise UsageError("--all or keys, not both")
+        if as_of is not None and (keys or all or ask):
+            raise UsageError("--as-of is for the list of candidates", hint="nothing is promoted in the past")
+        if to is None and section is None:
+            return self.promote_nodes(keys, all=all, ask=ask, dry_run=dry_run, session=session, as_of=as_of)
+        if to is None:
+            raise UsageError("--section goes with --to", hint="roamkb promote KEY --to CLAUDE.md --section S")
+        if ask:
+            raise UsageError("--ask is about the knowledge base", hint="leave --to out")
+        return self.propose(keys, to, section, all=all, dry_run=dry_run, session=session, as_of=as_of)
+
+    @property
+    def has_verified(self) -> bool:
+        """Whether anything could be promoted at all; asked before the rest is imported."""
+        from roamkb.log.state.learning_state import VERIFIED
+
+        return bool(self._log_to_read().read().state().having("verdict", VERIFIED))
+
+    def promote_nodes(
+        self,
+        keys: Sequence[str] = (),
+        *,
+        all: bool = False,
+        ask: bool = False,
+        dry_run: bool = False,
+        session: str | None = None,
+        as_of: str | None = None,
+    ) -> "Promoted":
+        """Do what `promote` does without a rule file."""
+        from dataclasses import replace
+
+        from roamkb.log.known_learnings import called
+        from roamkb.log.store.receipts import receipts
+        from roamkb.pipeline import promote as promoting
+
+        log, hand = self._log(""), self._hand(session=session)
+        state = log.read().state(as_of=self._moment("--as-of", as_of))
+        if not keys and not all:
+            consulted = any(one.session == hand.session for one in receipts(log.local) if hand.session)
+            found = tuple(promoting.candidates(state))
+            hindered = {} if ask else promoting.hindered(_asked_about(state, found))
+            return promoting.Promoted(candidates=found, hindered=hindered, asks=ask, consulted=consulted)
+        wanted = promoting.candidates(state) if all else [called(log, state, key) for key in texts_of(keys)]
+        try:
+            for standing in wanted[:1]:
+                self._kb.require_leave(standing.learning.content)
+        except Refused as refusal:
+            # it stays where it is
+            raise Refused(refusal.project, refusal.fact, written_to=log.knowledge) from refusal
+        done = promoting.promote(log, self._desk(), wanted, hand, dry_run=dry_run, careful=all)
+        return replace(done, hindered=promoting.hindered(_asked_about(state, wanted))) if all else done
+
+    def _desk(self) -> "Desk":
+        from roamkb.pipeline.promote import Desk
+
+        return Desk(
+            write=self._kb.write_as,
+            # a link lasts: what shares one word is no relation
+            related=lambda text, limit: [
+                hit.id for hit in self._kb.offered(text, limit=limit) if hit.id and not hit.mark
+            ],
+            has=self._kb.has,
+        )
+
+
+def _asked_about(state: "State", candidates: "Sequence[Standing]") -> "Iterable[Standing]":
+    """Return the learnings of which it is said why they can't be promoted: all where none can be."""
+    from roamkb.log.state.learning_state import VERIFIED
+
+    return state.having("verdict", VERIFIED) if candidates else state.standings.values()

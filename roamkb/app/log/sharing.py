@@ -1,0 +1,204 @@
+"""What a project's log gives to other tasks, projects and days: templates, bundles, snapshots."""
+
+from collections.abc import Sequence
+from os.path import expanduser  # Path's raises where there is no such user
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from roamkb.app.log.project_log import ProjectLog
+from roamkb.core.errors import BadRule
+from roamkb.core.errors import NoLog
+from roamkb.core.errors import UsageError
+from roamkb.core.model import Kind
+from roamkb.core.text import shown
+from roamkb.kb.notes.file_names import require_name
+
+if TYPE_CHECKING:
+    from roamkb.log.store.project_log import Log
+    from roamkb.sharing.bundle import Bundled
+    from roamkb.sharing.bundle import Imported
+    from roamkb.sharing.bundle import Opened
+    from roamkb.sharing.snapshot import Recovered
+    from roamkb.sharing.snapshot import SnapshotList
+    from roamkb.sharing.snapshot import Taken
+    from roamkb.sharing.template import Templates
+    from roamkb.sharing.template import TemplateShown
+
+
+class ProjectSharing(ProjectLog):
+    """The project's log, and what leaves it in other forms."""
+
+    def bundle(
+        self,
+        action: str,
+        file: str,
+        *,
+        all: bool = False,
+        type: str | None = None,
+        tags: Sequence[str] = (),
+        yes: bool = False,
+    ) -> "Bundled | Opened | Imported":
+        """Write learnings to the new file FILE (`create`), look at one (`show`), or take it in (`import`).
+
+        `create` takes the verified ones, with `all` those that nobody verified too; `import`
+        without `yes` only says what it would do.
+
+        Raises:
+            Refused: it would take work out of its tree. NoLog: the project has none.
+            UsageError, NotFound, DiskError, Busy: nothing was written. NotDurable: it was, perhaps.
+        """
+        from roamkb.boundary.store.folder_evidence import place_of_new
+        from roamkb.log.learning import canonical_type
+        from roamkb.sharing import bundle as bundling
+
+        path = self._here / expanduser(require_name(file, "the file"))
+        if action == "create" and not yes:
+            # what is judged is what is written: a link in the tree may lead out of it
+            path = place_of_new(path)
+            chosen = bundling.Chosen(
+                unverified=all,
+                type=canonical_type(type) if type else "",
+                tags=(tags,) if isinstance(tags, str) else tuple(tags),
+            )
+            return bundling.create_bundle(
+                self._log_to_read(),
+                path,
+                chosen,
+                kind=min(self._session().kind, self._place.kind, key=list(Kind).index),
+                now=self._hand().ts,
+                may_lie=self._may_bundle,
+            )
+        if all or type is not None or tags or action not in ("show", "import") or (yes and action == "show"):
+            raise UsageError(
+                f"that isn't how `bundle {shown(action)}` goes",
+                hint="bundle create FILE [--all] [--type T] [--tag T], bundle show FILE, or "
+                "bundle import FILE [--yes]",
+            )
+        if action == "show":
+            return bundling.open_bundle(path)
+        from roamkb.boundary.policy import require_no_work
+
+        self._require_source(path)
+        opened = bundling.open_bundle(path)
+        require_no_work(opened.kinds, self._place, fact=f"what {path} says")
+        log = self._log(f"what {path} says")
+        return bundling.import_bundle(log, opened, self._hand(), yes=yes)
+
+    def template(
+        self,
+        action: str,
+        name: str | None = None,
+        *,
+        task_types: Sequence[str] = (),
+        from_task: str | None = None,
+        learnings: Sequence[str] = (),
+        task: str | None = None,
+        reason: str | None = None,
+        all: bool = False,
+        as_of: str | None = None,
+    ) -> "Templates | TemplateShown":
+        """Make a template of verified learnings, look at them, or put one into the scope of a task.
+
+        `action` is create, list, show, use, update or deprecate; `all` lists the deprecated too; `as_of` is
+        for list and show.
+
+        Raises:
+            NoLog, Refused: as `learn` does.
+            UsageError, NotFound, Ambiguous, SecretFound, DiskError: nothing was written.
+            NotDurable: it was written, and the disk would not promise to keep it.
+        """
+        from roamkb.sharing import template as templating
+
+        wish = templating.Wish(
+            name=name or "",
+            task_types=(task_types,) if isinstance(task_types, str) else tuple(task_types),
+            from_task=from_task or "",
+            learnings=(learnings,) if isinstance(learnings, str) else tuple(learnings),
+            reason=reason or "",
+        )
+        at = self._moment("--as-of", as_of)
+        if at is not None and action not in ("list", "show"):
+            raise UsageError("--as-of is for `template list` and `template show`")
+        if action == "list" and name is None:
+            state = self._log_to_read().read().state(as_of=at)
+            return templating.list_templates(state, task_types=wish.task_types, deprecated=all)
+        if (
+            name is None
+            or action not in (*templating.ACTIONS, "show", "use")
+            or (action == "use") != (task is not None)
+        ):
+            raise UsageError(
+                f"that isn't how `template {shown(action)}` goes",
+                hint="template create NAME --task-type T --from-task ID, list, show NAME, "
+                "use NAME --task ID, update NAME, or deprecate NAME",
+            )
+        if action == "show":
+            return templating.show_template(self._log_to_read().read().state(as_of=at), name)
+        log, hand = self._log(f"template {name}"), self._hand()
+        if task is not None:
+            return templating.use_template(log, name, hand, task=task)
+        return templating.ACTIONS[action](log, wish, hand)
+
+    def snapshot(
+        self,
+        action: str | None = None,
+        name: str | None = None,
+        *,
+        daily: bool = False,
+        yes: bool = False,
+    ) -> "Taken | SnapshotList | Recovered":
+        """Keep what the log and, in a personal project, agents' notes hold; `list` or `restore` what is kept.
+
+        `daily` makes none where there is one of today; `restore` without `yes` only says what is lost.
+
+        Raises:
+            NoLog: there is nothing here to keep. UsageError, NotFound, DiskError, Busy: nothing was done.
+            NotDurable: it was, and the disk would not promise to keep it.
+        """
+        from roamkb.sharing import snapshot as snapping
+
+        if (
+            action not in (None, "list", "restore")
+            or (name is not None and action != "restore")
+            or (yes and action != "restore")
+            or (daily and action is not None)
+        ):
+            raise UsageError(
+                f"that isn't how `{shown(f'snapshot {action or str()}').strip()}` goes",
+                hint="snapshot [--daily], snapshot list, or snapshot restore [ID] [--yes]",
+            )
+        kb = self._kb.kb_side(f"snapshot {action or ''}".strip())
+        log = self._log_or_none(writing=action != "list")
+        if log is None and kb is None:
+            raise NoLog(self._root)
+        if action == "list":
+            return snapping.list_snapshots(log, kb)
+        if action == "restore":
+            return snapping.restore_snapshot(log, kb, name, yes=yes)
+        return snapping.take_snapshot(log, kb, now=self._around.now(), daily=daily)
+
+    def _log_or_none(self, *, writing: bool) -> "Log | None":
+        try:
+            return self._log("a snapshot") if writing else self._log_to_read()
+        except NoLog:
+            return None
+
+    def _may_bundle(self, path: Path, kind: Kind) -> None:
+        """Raise where a bundle of that kind may not lie at `path`.
+
+        Raises:
+            Refused: it would take out of the tree what isn't a personal project's.
+            UsageError: it would lie in the log itself, or in the knowledge base.
+        """
+        from roamkb.boundary.policy import require_in_tree
+        from roamkb.boundary.store.folder_evidence import find_rule
+        from roamkb.boundary.store.folder_evidence import lies_within
+
+        here = min(self._session(), self._place, key=lambda one: list(Kind).index(one.kind))
+        is_inside = lies_within(path, self._root)
+        require_in_tree(here, kind, is_inside=is_inside, fact="a bundle of its log", place=path)
+        rule = find_rule(self._around.home, account_home=self._around.account_home)
+        if not isinstance(rule, BadRule) and lies_within(path, rule.kb):
+            raise UsageError("a bundle is no note of the knowledge base", hint="name another folder")
+        if lies_within(path, self._root / ".roamkb"):
+            raise UsageError("a bundle is no file of the log itself", hint="name another folder")

@@ -1,0 +1,255 @@
+"""Looking after a knowledge base and its installation: what is wrong, what is installed, what is whose."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from roamkb.app.base import Foundation
+from roamkb.core.errors import RoamkbError
+from roamkb.core.errors import UsageError
+from roamkb.core.model import Project
+from roamkb.core.text import texts_of
+
+if TYPE_CHECKING:
+    from roamkb.install.doctor_report import Checkup
+    from roamkb.install.plan import InstallReport
+    from roamkb.install.wall_setup import Wall
+    from roamkb.journal.journal import Keeper
+    from roamkb.journal.journal import MomentList
+    from roamkb.journal.journal import Restored
+    from roamkb.journal.journal import Shown
+    from roamkb.kb.conflicts import Conflicts
+    from roamkb.kb.hygiene import Hygiene
+
+
+class Upkeep(Foundation):
+    """What a human looks after: what projects are, what may want tidying, what is installed."""
+
+    def classify(self, folder: str | None = None) -> Project:
+        """Return what the project of `folder` is, and why; without it, what this session's is."""
+        from roamkb.boundary.classify import classify
+
+        if folder is None:
+            return self._project
+        return classify(
+            self._absolute(folder), home=self._around.home, account_home=self._around.account_home
+        )
+
+    def hygiene(self, *, org: bool = False) -> "Hygiene":
+        """Return what the knowledge base holds that its human may want to tidy."""
+        from roamkb.kb.hygiene import hygiene
+
+        return hygiene(self._notes(), org=org)
+
+    def conflicts(self, file: str | None = None, *, adopt: bool = False) -> "Conflicts":
+        """Return syncers' conflict copies; with `adopt`, those with an id of their own get a proper name."""
+        if not adopt:
+            from roamkb.kb.conflicts import conflicts
+
+            return conflicts(self._notes(), file=file, folder=self._around.cwd)
+        permit, notes = self._leave(file or "conflict copies", undone="nothing was renamed")
+        from roamkb.kb.conflicts import adopt as adopt_copies
+
+        return adopt_copies(
+            notes,
+            permit,
+            lock_file=self._state.lock_file(permit.kb),
+            now=self._around.now(),
+            file=file,
+            folder=self._around.cwd,
+        )
+
+    def doctor(self) -> "Checkup":
+        """Return what is wrong with this installation, and what to do about it."""
+        import platform
+
+        from roamkb import __version__
+        from roamkb.boundary.store.folder_evidence import find_rule
+        from roamkb.install.doctor import Patient
+        from roamkb.install.doctor import doctor
+        from roamkb.install.doctor_report import Checkup
+        from roamkb.install.doctor_wall import checks_of_wall
+
+        rule = find_rule(self._around.home, account_home=self._around.account_home)
+        log = None
+        with suppress(RoamkbError):
+            log = self.log.whole()
+        patient = Patient(
+            rule=rule,
+            project=self._project,
+            home=self._around.home,
+            search_path=self._around.environment.get("PATH", ""),
+            host=platform.node(),
+            state=self._state,
+            now=self._around.now(),
+            version=__version__,
+            log=log,
+        )
+        return Checkup(checks=(*doctor(patient).checks, *checks_of_wall(patient, self._wall)))
+
+    def journal(
+        self,
+        action: str | None = None,
+        names: Sequence[str] = (),
+        *,
+        mark: str | None = None,
+        all: bool = False,
+        diff: bool = False,
+        create_kb: bool = False,
+        dry_run: bool = False,
+    ) -> "MomentList | Shown | Restored":
+        """Return the journal's moments; `show` what changed since one, `restore` what was there then.
+
+        Raises:
+            UsageError: a restore that no human at a terminal said yes to. NotFound: no such mark.
+            NoKnowledgeBase: the notes' folder is gone, and nobody said to make it. DiskError, Busy.
+        """
+        from roamkb.journal import journal
+
+        keeper = self._keeper(led_by=self._around.led_by)
+        if keeper is None:
+            raise UsageError(
+                "the journal has no place",
+                hint="the state folder lies in the knowledge base or at work; see XDG_STATE_HOME",
+            )
+        match action:
+            case None:
+                return journal.list_moments(keeper)
+            case "show":
+                return journal.show(keeper, texts_of(names), mark=mark, diff=diff)
+            case "restore":
+                return journal.restore(
+                    keeper, texts_of(names), mark=mark, all=all, create_kb=create_kb, dry_run=dry_run
+                )
+        raise UsageError(f"the journal can't {action}", hint="roamkb journal [show|restore]")
+
+    def _keeper(self, *, led_by: str = "") -> "Keeper | None":
+        """Return the journal with what is around it; None where it has no place."""
+        from roamkb.boundary.store.folder_evidence import classify_folder
+        from roamkb.core.model import Kind
+        from roamkb.journal.journal import Keeper
+        from roamkb.journal.store.journal import Journal
+
+        rule = self._rule
+        folder = self._state.journal_folder(rule.kb)
+        # whoever put the state folder at work has no place for what is personal
+        if folder is None or classify_folder(folder, rule).kind is Kind.WORK:
+            return None
+        return Keeper(
+            journal=Journal(kb=rule.kb, folder=folder, clock=lambda: self._around.now().timestamp()),
+            lock_file=self._state.lock_file(rule.kb),
+            folder=self._around.cwd,
+            home=self._around.home,
+            human=self._human,
+            agent=led_by,
+        )
+
+    def install(
+        self,
+        *,
+        kb: str | None = None,
+        work_roots: Sequence[str] = (),
+        project_parents: Sequence[str] = (),
+        agents_md: str | None = None,
+        create_kb: bool = False,
+        snippets: str | None = None,
+        claude: bool = False,
+        codex: bool = False,
+        yes: bool = False,
+        dry_run: bool = False,
+    ) -> "InstallReport":
+        """Put the rule, and what else is wished for, in place; a second call changes nothing."""
+        from importlib.util import find_spec
+
+        from roamkb.install.install import install
+        from roamkb.install.plan import Wishes
+        from roamkb.install.store.apply import shipped_rules
+
+        now = self._around.now()
+        wishes = Wishes(
+            kb=self._place(kb),
+            work_roots=tuple(map(self._absolute, texts_of(work_roots))),
+            project_parents=tuple(map(self._absolute, texts_of(project_parents))),
+            agents_md=self._place(agents_md),
+            snippets=self._place(snippets),
+            create_kb=create_kb,
+            dry_run=dry_run,
+            claude=claude,
+            codex=codex,
+            yes=yes,
+            program=self._program(),
+            has_mcp=find_spec("mcp") is not None,
+        )
+        return install(
+            wishes,
+            home=self._around.home,
+            data=self._data,
+            account_home=self._around.account_home,
+            session=self._session,
+            rules=shipped_rules(),
+            wall=self._wall,
+            now=now,
+            new_id=lambda: self._around.new_id(now),
+            ask=self._ask,
+        )
+
+    def uninstall(
+        self,
+        *,
+        agents_md: str | None = None,
+        snippets: str | None = None,
+        claude: bool = False,
+        codex: bool = False,
+        purge: bool = False,
+        dry_run: bool = False,
+    ) -> "InstallReport":
+        """Take away what `install` made, and name what stays; with `purge`, what is roamkb's own as well."""
+        from roamkb.install.plan import Wishes
+        from roamkb.install.store.apply import shipped_rules
+        from roamkb.install.uninstall import uninstall
+
+        wishes = Wishes(
+            agents_md=self._place(agents_md),
+            snippets=self._place(snippets),
+            purge=purge,
+            dry_run=dry_run,
+            claude=claude,
+            codex=codex,
+        )
+        return uninstall(
+            wishes,
+            home=self._around.home,
+            data=self._data,
+            state=self._state,
+            account_home=self._around.account_home,
+            session=self._session,
+            rules=shipped_rules(),
+            wall=self._wall,
+        )
+
+    @property
+    def _data(self) -> Path:
+        """Where what is installed is kept for this user."""
+        from roamkb.fs.user_dirs import usual_data
+
+        return self._around.data or Path(usual_data())
+
+    @property
+    def _wall(self) -> "Wall":
+        """What keeps agents' commands out of the notes, for this user."""
+        from roamkb.install.wall_setup import Wall
+
+        around = self._around
+        return Wall(
+            home=around.home, account_home=around.account_home, state=self._state.state, data=self._data
+        )
+
+    def _program(self) -> Path | None:
+        """Return the command that hooks run."""
+        import sys
+
+        from roamkb.harnesses.store.probe import find_program
+
+        search_path = self._around.environment.get("PATH", "")
+        return find_program(self._around.home, search_path, Path(sys.executable))

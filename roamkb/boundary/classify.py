@@ -1,0 +1,12 @@
+"""`classify`: what a folder is, and why."""
+
+from pathlib import Path
+
+from roamkb.boundary.store.folder_evidence import classify_folder
+from roamkb.boundary.store.folder_evidence import find_rule
+from roamkb.core.model import Project
+
+
+def classify(folder: Path, *, home: Path, account_home: Path) -> Project:
+    """Return what the installed rule says of `folder` alone, whoever asks and from where."""
+    return classify_folder(folder, find_rule(home, account_home=account_home))

@@ -1,0 +1,111 @@
+"""A human's word, which no agent, hook or server can give in their place (D19).
+
+Who stands at a terminal is asked there, on the device itself; a door without one has nobody to ask. A program
+can make a terminal of its own and type there, so that nobody is asked where an agent started us, where it
+can't be seen who did, or where no login made the terminal (`boundary/process_ancestry`). A program that takes
+a login's name isn't seen: it could as well write the files itself.
+"""
+
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
+from pathlib import Path
+from posixpath import basename
+from typing import Final
+from typing import Protocol
+
+from roamkb.core.errors import UsageError
+
+
+class Human(Protocol):
+    """Somebody at a terminal."""
+
+    def confirm(self, question: str, word: str) -> bool:
+        """Say whether the human typed `word` after reading `question`."""
+        ...
+
+    def edit(self, path: Path, editor: Sequence[str]) -> bool:
+        """Open a file in the human's editor; say whether the editor ended well."""
+        ...
+
+
+#: What harnesses set for the commands that their agents run.
+_MARKS: Final = (
+    # any agent's, by an agreement of several harnesses
+    "AI_AGENT",
+    "CLAUDECODE",
+    "CLAUDE_CODE_ENTRYPOINT",
+    "CODEX_SANDBOX",
+    "CODEX_SANDBOX_NETWORK_DISABLED",
+    "CODEX_THREAD_ID",
+    "GEMINI_CLI",
+    "QWEN_CODE",
+    "CURSOR_AGENT",
+    "CLINE_ACTIVE",
+    "OPENCODE",
+)
+#: The harnesses themselves, as processes and as the scripts that an interpreter runs.
+_HARNESSES: Final = frozenset(
+    "claude codex gemini qwen opencode cursor-agent aider droid copilot kiro-cli".split()
+)
+#: Where Claude Code's installer puts the program, which is then called by its number.
+_VERSIONED: Final = "/claude/versions/"
+#: Words of a command that may name the program: an interpreter, an option, its script.
+_LEADING = 3
+
+
+def find_harness(parents: Iterable[tuple[str, Sequence[str]]]) -> tuple[str, str] | None:
+    """Return the number and name of the nearest harness among the processes above; None without one.
+
+    `parents` has for each its number, then its name and the words of its command.
+    """
+    for number, words in parents:
+        for word in words[:_LEADING]:
+            name = (
+                "claude" if _is_versioned(word) else basename(word).removesuffix(".js").removesuffix(".exe")
+            )
+            if name in _HARNESSES:
+                return number, name
+    return None
+
+
+def _is_versioned(word: str) -> bool:
+    folder, found, version = word.rpartition(_VERSIONED)
+    return bool(folder and found) and version[:1].isdigit() and "/" not in version
+
+
+def agent_at_work(
+    environment: Mapping[str, str], harness: tuple[str, str] | None, *, hidden: str = ""
+) -> str:
+    """Return by what an agent is known to run this, as a clause; empty where nothing says so.
+
+    `hidden` says why it can't be seen who began it, if so: an agent is taken for it.
+    """
+    if mark := next((mark for mark in _MARKS if environment.get(mark)), ""):
+        return f"{mark} is set"
+    return f"the process {harness[1]} ({harness[0]}) began it" if harness else hidden
+
+
+def require_no_agent(evidence: str) -> None:
+    """Raise where `evidence`, as `agent_at_work` gives it, says that an agent runs this."""
+    if evidence:
+        raise UsageError(
+            f"only a human does that, and an agent runs this: {evidence}; nothing was written",
+            hint="run it in a terminal of your own, which no agent began",
+        )
+
+
+def require_human(human: Human | None) -> Human:
+    """Return the human, or raise where nobody can be asked."""
+    if human is None:
+        raise UsageError(
+            "only a human at a terminal can do that; nothing was written",
+            hint="run it yourself in a terminal: agents, hooks and servers can't",
+        )
+    return human
+
+
+def require_yes(human: Human | None, question: str, *, word: str) -> None:
+    """Raise unless a human at a terminal types `word` after reading `question`."""
+    if not require_human(human).confirm(question, word):
+        raise UsageError("it was not confirmed; nothing was written")

@@ -1,0 +1,275 @@
+"""Who may write to the knowledge base: the judgement, and the only maker of permits.
+
+`boundary/store/folder_evidence` gathers what the disk says of a folder; here it is judged, in the order
+of docs/boundary.md: denial, doubt, leave, and unknown for everything else. Nothing here
+asks the disk, and nothing is inferred from names, remotes or content.
+"""
+
+from collections.abc import Iterable
+from collections.abc import Sequence
+from dataclasses import InitVar
+from dataclasses import dataclass
+from dataclasses import replace
+from pathlib import Path
+
+from roamkb.core.errors import BadRule
+from roamkb.core.errors import Refused
+from roamkb.core.gitignore import is_under
+from roamkb.core.gitignore import is_within
+from roamkb.core.gitignore import may_contain
+from roamkb.core.model import Kind
+from roamkb.core.model import Project
+from roamkb.core.model import Rule
+
+#: Device and inode: what a folder is, whatever its name.
+Inode = tuple[int, int]
+
+_SEAL = object()
+
+_STRICTEST = (Kind.WORK, Kind.UNKNOWN, Kind.PERSONAL)
+
+_KEEP_IT_HERE = "keep it in the project's own tree; nothing from a work root enters the knowledge base"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A folder by every name that it goes by."""
+
+    #: How a sentence about it begins: "", or "its repository ".
+    what: str = ""
+    #: As it was typed or found.
+    path: str
+    real: str
+    #: What other mounts call it.
+    others: tuple[str, ...] = ()
+    #: None where there is no such folder.
+    inode: Inode | None = None
+    #: Of all folders above it.
+    above: frozenset[Inode] = frozenset()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every path that leads to it."""
+        return (self.path, self.real, *self.others)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkRoot:
+    """What an entry of the denylist means on this disk."""
+
+    entry: str
+    #: Several where the entry has wildcards; those are also judged by the entry itself.
+    places: tuple[Place, ...] = ()
+    #: There may be places that weren't found: the folders are too many, or can't be read.
+    is_open: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Survey:
+    """All that the disk says of one folder, before anyone judges it."""
+
+    #: None where it couldn't be found.
+    root: str | None
+    #: What must not be work: the folder, its roots, the repositories that they belong to.
+    places: tuple[Place, ...]
+    #: The root, as typed and as it really is: what must not contain a work root.
+    roots: tuple[Place, ...] = ()
+    #: What is mounted below the root.
+    mounted: tuple[Place, ...] = ()
+    work_roots: tuple[WorkRoot, ...] = ()
+    #: The rule's entries, and where those without wildcards really are.
+    parents: tuple[str, ...] = ()
+    #: Why the root could not be resolved to the end.
+    doubt: str | None = None
+    #: The file system doesn't tell `Work` from `work`.
+    fold: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WritePermit:
+    """Leave to write into `kb`, given to a personal project by `permit` and by nobody else."""
+
+    project: Project
+    kb: Path
+    #: What is to be said with each write, such as a work root that may be spelt wrong.
+    warnings: tuple[str, ...] = ()
+    seal: InitVar[object]
+
+    def __post_init__(self, seal: object) -> None:
+        if seal is not _SEAL:
+            raise TypeError("a WritePermit comes from roamkb.boundary.policy.permit")
+
+
+def permit(
+    project: Project,
+    fact: str,
+    *,
+    kb: Path,
+    written_to: Path | None = None,
+    undone: str = "",
+    warnings: tuple[str, ...] = (),
+) -> WritePermit:
+    """Return leave to write to `kb`, or raise `Refused`; there is no third outcome.
+
+    The refusal names `fact` in one redacted line, and `written_to` where it went instead, or what
+    was left `undone`.
+    """
+    if project.kind is not Kind.PERSONAL:
+        # its patterns take longer to compile than a search does, and most calls refuse nothing
+        from roamkb.secrets.detector import redacted
+
+        raise Refused(project, redacted(fact), written_to=written_to, undone=undone)
+    return WritePermit(project=project, kb=kb, warnings=warnings, seal=_SEAL)
+
+
+def require_as_strict(session: Project, place: Project, fact: str) -> None:
+    """Raise `Refused` where `session` is of a stricter kind than the project whose log is to have `fact`."""
+    if _STRICTEST.index(session.kind) < _STRICTEST.index(place.kind):
+        from roamkb.secrets.detector import redacted
+
+        raise Refused(session, redacted(fact), place=f"the log of {place.kind.value} project {place.root}")
+
+
+def require_own_tree(source: Project, place: Project, *, is_inside: bool, fact: str) -> None:
+    """Raise `Refused` where what lies in the work project `source` is to go into another's log.
+
+    `is_inside` says whether the two share a tree.
+    """
+    if source.kind is Kind.WORK and not (place.kind is Kind.WORK and is_inside):
+        from roamkb.secrets.detector import redacted
+
+        raise Refused(source, redacted(fact), place=f"the log of {place.kind.value} project {place.root}")
+
+
+def require_no_work(kinds: Iterable[Kind | None], place: Project, *, fact: str) -> None:
+    """Raise `Refused` where one of `kinds`, as a file's own lines say, is work, and `place` isn't.
+
+    A copy or a hard link lies anywhere, and its folder says nothing of where it was written.
+    """
+    if place.kind is not Kind.WORK and Kind.WORK in kinds:
+        from roamkb.secrets.detector import redacted
+
+        reason = "it says itself that it was learned at work"
+        source = Project(kind=Kind.WORK, root=None, reason=reason, hint=_KEEP_IT_HERE)
+        raise Refused(source, redacted(fact), place=f"the log of {place.kind.value} project {place.root}")
+
+
+def require_in_tree(here: Project, kind: Kind, *, is_inside: bool, fact: str, place: Path) -> None:
+    """Raise `Refused` where `fact` is to leave the tree of a project that isn't personal, or holds work.
+
+    `kind` is the strictest of all that the fact is made of; `place` is where it is to go.
+    """
+    if is_inside or (here.kind is Kind.PERSONAL and kind is not Kind.WORK):
+        return
+    from roamkb.secrets.detector import redacted
+
+    if here.kind is Kind.PERSONAL:
+        reason = "some of it was learned at work"
+        here = Project(kind=kind, root=here.root, reason=reason, hint="keep it in the project's own tree")
+    raise Refused(here, redacted(fact), place=str(place))
+
+
+def is_loosened(rule: Rule, was: Rule) -> bool:
+    """Say whether `rule` does more than deny more than it `was`: the rest is for a human to change."""
+    same = rule.kb == was.kb and rule.project_parents == was.project_parents
+    return (
+        not same
+        or not set(was.work_roots) <= set(rule.work_roots)
+        or not set(rule.model_addresses) <= set(was.model_addresses)
+    )
+
+
+def strictest(projects: Iterable[Project]) -> Project:
+    """Return the strictest of several judgements, the first of equals."""
+    return min(projects, key=lambda project: _STRICTEST.index(project.kind))
+
+
+def judge(survey: Survey, rule: Rule | BadRule) -> Project:
+    """Return what `rule` says of the surveyed folder."""
+    root = Path(survey.root) if survey.root is not None else None
+    for place in survey.places:
+        if reason := denial(place, survey.work_roots, fold=survey.fold):
+            return Project(kind=Kind.WORK, root=root, reason=reason, hint=_KEEP_IT_HERE)
+    if isinstance(rule, BadRule):
+        return Project(kind=Kind.UNKNOWN, root=root, reason=rule.message, hint=rule.hint)
+    if survey.doubt is not None or root is None:
+        reason = survey.doubt or "its root couldn't be found"
+        return Project(kind=Kind.UNKNOWN, root=root, reason=reason, hint="put that right and try again")
+    if reason := contains_work(survey):
+        hint = "work in one project below it, where no work root can be seen"
+        return Project(kind=Kind.UNKNOWN, root=root, reason=reason, hint=hint)
+    return _allowance(survey, rule, root)
+
+
+def denial(place: Place, work_roots: Sequence[WorkRoot], *, fold: bool = False) -> str | None:
+    """Return why `place` is work: it is, or lies under, one of the work roots."""
+    for work in work_roots:
+        for name in place.names:
+            if _is_work(name, work, fold):
+                really = " is" if name == place.path else f" is really {name},"
+                return f"{place.what}{place.path}{really} under the work root {work.entry}"
+        # the same folder by a name that nobody told us of: a bind mount, letters of another case
+        if any(top.inode in (place.inode, *place.above) for top in work.places if top.inode):
+            return f"{place.what}{place.path} is under the work root {work.entry}, by another name"
+    return None
+
+
+def _is_work(name: str, work: WorkRoot, fold: bool) -> bool:
+    """Say whether `name` is or lies under what `work` means."""
+    return is_under(name, work.entry, fold=fold) or any(
+        is_within(name, top, fold=fold) for found in work.places for top in found.names
+    )
+
+
+def contains_work(survey: Survey) -> str | None:
+    """Return which work root the project's root contains."""
+    for work in survey.work_roots:
+        for place in survey.roots:
+            if _contains(place, work, survey.fold):
+                return f"{place.path} contains the work root {work.entry}"
+    for place in survey.mounted:
+        if denial(place, survey.work_roots, fold=survey.fold) or any(
+            _contains(place, work, survey.fold) for work in survey.work_roots
+        ):
+            return f"{place.path} is a mount that shows a work root"
+    return None
+
+
+def _contains(place: Place, work: WorkRoot, fold: bool) -> bool:
+    """Say whether a folder that `work` means lies below `place`."""
+    if work.is_open and any(may_contain(name, work.entry, fold=fold) for name in place.names):
+        return True
+    return any(
+        (place.inode is not None and place.inode in below.above)
+        or any(is_within(inner, outer, fold=fold) for outer in place.names for inner in below.names)
+        for below in work.places
+    )
+
+
+def _allowance(survey: Survey, rule: Rule, root: Path) -> Project:
+    """Return personal where everything lies under a project parent, else unknown."""
+    hint = (
+        f"ask your human: if it is personal, only they add its folder to the project parents in {rule.source}"
+    )
+    entry = ""
+    for place in survey.roots:
+        for name in (place.path, place.real):
+            found = _parent(name, survey.parents)
+            if found is None:
+                really = "" if name == place.path else f" is really {name} and"
+                reason = f"{place.path}{really} lies under no project parent"
+                return Project(kind=Kind.UNKNOWN, root=root, reason=reason, hint=hint)
+            entry = entry or found
+    return Project(kind=Kind.PERSONAL, root=root, reason=f"{root} lies under the project parent {entry}")
+
+
+def _parent(name: str, parents: Sequence[str]) -> str | None:
+    """Return the entry that allows `name`; a negation wins over every allowance."""
+    if any(is_under(name, entry[1:]) for entry in parents if entry.startswith("!")):
+        return None
+    return next((entry for entry in parents if not entry.startswith("!") and is_under(name, entry)), None)
+
+
+def seen_by(project: Project, label: str) -> Project:
+    """Return `project` with the evidence that led to it named in its reason."""
+    return replace(project, reason=f"by {label}, {project.reason}")

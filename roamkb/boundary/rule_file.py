@@ -1,0 +1,317 @@
+"""The rule `knowledge-base.md` as data: its marked blocks, nothing else of its prose.
+
+A block is a fence at the beginning of a line whose info string is `roamkb:NAME`:
+
+    ```roamkb:work-roots
+    ~/projects/work
+    ```
+
+`kb`, `work-roots` and `project-parents` are there exactly once, `todo` and `model-addresses` at most once.
+Blank lines and lines that begin with `#` don't count.
+
+The rule decides what may leave a project, so whatever could be read in two ways is an
+error, and an error makes every project unknown:
+
+* A block that is missing, doubled, misspelt, unclosed, indented as code, quoted or
+  commented out, because the human sees a work root there and the program would not.
+* An entry that isn't absolute once `~/` is expanded (`work/`, `~other/x`, `$HOME/x`),
+  holds `.` or `..`, an invisible character, or a comment on its own line's end: it
+  would match nothing.
+* A pattern that gitignore calls invalid, or that lists folders as a shell or a person
+  would (`~/{p,q}`, `~/p; ~/q`), for the same reason. `\\,` means a comma in a name.
+* An empty list of work roots. Who has none says so with the one line `none`.
+* A negation among the work roots: it would widen what may be written. Among the
+  project parents it narrows, and always wins, wherever it stands.
+* A project parent that begins with a wildcard: every folder would be personal.
+* An address of a model that is more than a server (`https://host`, with a port or not), or that a
+  pattern stands in: what is said at work goes to no address that isn't spelt out.
+
+An empty list of project parents is allowed: nothing is personal then. A work root that
+ends in `/*` or `/**` means the folder itself as well: who denies all that is in it denies it.
+"""
+
+import re
+from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from roamkb.core.errors import BadRule
+from roamkb.core.errors import UsageError
+from roamkb.core.gitignore import fault_of
+from roamkb.core.gitignore import literal
+from roamkb.core.gitignore import literal_path
+from roamkb.core.model import Rule
+from roamkb.core.text import cleaned
+
+#: What a person writes who has no work roots; an empty block could be an accident.
+NONE = "none"
+
+_KB = "roamkb:kb"
+_WORK = "roamkb:work-roots"
+_PARENTS = "roamkb:project-parents"
+_TODO = "roamkb:todo"
+_ADDRESSES = "roamkb:model-addresses"
+_NEEDED = (_KB, _WORK, _PARENTS)
+
+_FENCE = re.compile(r"^( {0,3})(`{3,}|~{3,})[ \t]*(.*?)[ \t]*$")
+#: Anything that a reader could take for one of our blocks.
+_MARK = re.compile(r"(?:`{3}|~{3})\s*\{?\W*roamkb\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Block:
+    """One marked block: its entries, and the lines (0-based, end excluded) between its fences."""
+
+    name: str
+    start: int
+    end: int
+    entries: tuple[tuple[int, str], ...]
+
+
+# one call asks for the same rule several times
+@lru_cache(maxsize=4)
+def parse_rule(text: str, *, source: Path, home: Path) -> Rule:
+    """Return what the rule's blocks say, or raise `BadRule` with what is wrong and where."""
+    if not home.is_absolute():
+        raise BadRule(source, f"can't be expanded: the home {str(home)!r} isn't absolute")
+    if not text.strip():
+        raise BadRule(source, "is empty")
+    blocks = _blocks(text, source)
+    for name in _NEEDED:
+        if name not in blocks:
+            raise BadRule(source, f"has no block `{name}`")
+    todo, addresses = blocks.get(_TODO), blocks.get(_ADDRESSES)
+    return Rule(
+        source=source,
+        kb=_kb(blocks[_KB], source, home),
+        work_roots=_work_roots(blocks[_WORK], source, home),
+        project_parents=_parents(blocks[_PARENTS], source, home),
+        todo_lines=tuple(entry for _, entry in todo.entries) if todo else (),
+        model_addresses=_origins(addresses, source) if addresses else (),
+    )
+
+
+def render_rule(template: str, *, kb: str, work_roots: Sequence[str], project_parents: Sequence[str]) -> str:
+    """Return `template` with these entries in its blocks, and the KB's path in its commands.
+
+    Raises `UsageError` for an entry that `parse_rule` would refuse.
+    """
+    source = Path("the template")
+    blocks = _blocks(template, source)
+    for what, faults in (
+        ("the KB's path", [_path_fault(kb)]),
+        ("work root", [_entry_fault(entry, _WORK) for entry in work_roots]),
+        ("project parent", [_entry_fault(entry, _PARENTS) for entry in project_parents]),
+    ):
+        for fault in faults:
+            if fault:
+                raise UsageError(f"{what} {fault}")
+    was = _only(blocks[_KB], source)
+    lines = template.split("\n")
+    wanted = {_KB: [kb], _WORK: list(work_roots) or [NONE], _PARENTS: list(project_parents)}
+    if kb != was:
+        inside = {n for block in blocks.values() for n in range(block.start, block.end)}
+        lines = [
+            line if n in inside else line.replace(_shell(was), _shell(kb)) for n, line in enumerate(lines)
+        ]
+    for block in sorted(blocks.values(), key=lambda block: -block.start):
+        if block.name in wanted and [entry for _, entry in block.entries] != wanted[block.name]:
+            lines[block.start : block.end] = wanted[block.name]
+    return "\n".join(lines)
+
+
+def _blocks(text: str, source: Path) -> dict[str, _Block]:
+    """Return the marked blocks by name."""
+    found: dict[str, _Block] = {}
+    for block in _scan(text.replace("\r\n", "\n").split("\n"), source):
+        if block.name not in (*_NEEDED, _TODO, _ADDRESSES):
+            raise BadRule(source, f"has an unknown block `{block.name}` in line {block.start}")
+        if block.name in found:
+            raise BadRule(source, f"has the block `{block.name}` twice, again in line {block.start}")
+        found[block.name] = block
+    return found
+
+
+def _scan(lines: Sequence[str], source: Path) -> Iterator[_Block]:
+    """Yield each marked block; other fences are skipped with all that they hold."""
+    n = 0
+    commented = False
+    while n < len(lines):
+        line = lines[n]
+        n += 1
+        fence = None if commented else _FENCE.match(line)
+        if fence is None or (fence[2][0] == "`" and "`" in fence[3]):
+            if _MARK.search(line):
+                raise BadRule(source, f"marks a block in line {n} that isn't a fence of its own")
+            commented = _in_comment(line, commented)
+            continue
+        start, (indent, ticks, info) = n, (len(fence[1]), fence[2], fence[3])
+        while n < len(lines) and not _closes(lines[n], ticks):
+            n += 1
+            if _MARK.search(lines[n - 1]):
+                raise BadRule(
+                    source, f"marks a block in line {n}, inside another that begins in line {start}"
+                )
+        if n == len(lines):
+            raise BadRule(source, f"has a block in line {start} that never ends")
+        n += 1
+        if "roamkb" in info.casefold():
+            yield _block(info, lines, (start, n - 1), indent)
+
+
+def _block(name: str, lines: Sequence[str], span: tuple[int, int], indent: int) -> _Block:
+    """Return the block between the lines of `span`, without its blank lines and comments."""
+    entries = []
+    for n in range(*span):
+        line = lines[n]
+        entry = _stripped(line[min(indent, len(line) - len(line.lstrip(" "))) :])
+        if entry.strip() and not entry.startswith("#"):
+            entries.append((n + 1, entry))
+    return _Block(name=name, start=span[0], end=span[1], entries=tuple(entries))
+
+
+def _closes(line: str, ticks: str) -> bool:
+    """Say whether `line` closes a fence that `ticks` opened."""
+    fence = _FENCE.match(line)
+    return fence is not None and not fence[3] and fence[2].startswith(ticks)
+
+
+def _in_comment(line: str, commented: bool) -> bool:
+    """Say whether an HTML comment, which agents don't get to see, is open after `line`."""
+    while True:
+        at = line.find("-->" if commented else "<!--")
+        if at < 0:
+            return commented
+        line, commented = line[at + (3 if commented else 4) :], not commented
+
+
+def _stripped(line: str) -> str:
+    """Return `line` without its trailing blanks, unless the first of them is escaped."""
+    kept = line.rstrip()
+    dangling = (len(kept) - len(kept.rstrip("\\"))) % 2
+    return kept + line[len(kept) :][:1] if dangling else kept
+
+
+def _kb(block: _Block, source: Path, home: Path) -> Path:
+    """Return the knowledge base's folder."""
+    entry = _only(block, source)
+    if fault := _path_fault(entry):
+        raise BadRule(source, f"names a KB that {fault} (line {block.entries[0][0]})")
+    return home / entry[2:] if entry.startswith("~/") else Path(entry)
+
+
+def _only(block: _Block, source: Path) -> str:
+    """Return the one entry of `block`."""
+    if len(block.entries) != 1:
+        raise BadRule(source, f"needs exactly one line in its block `{block.name}`")
+    return block.entries[0][1]
+
+
+def _work_roots(block: _Block, source: Path, home: Path) -> tuple[str, ...]:
+    """Return the denied entries, absolute."""
+    entries = [entry for _, entry in block.entries]
+    if not entries:
+        raise BadRule(source, f"has an empty block `{_WORK}`; write `{NONE}` there if you have no work roots")
+    if entries == [NONE]:
+        return ()
+    _check(block, source)
+    return tuple(dict.fromkeys(part for entry in entries for part in _whole(_expanded(entry, home))))
+
+
+def _parents(block: _Block, source: Path, home: Path) -> tuple[str, ...]:
+    """Return the entries under which projects are personal, absolute; negations keep their `!`."""
+    _check(block, source)
+    return tuple(
+        "!" + _expanded(entry[1:], home) if entry.startswith("!") else _expanded(entry, home)
+        for _, entry in block.entries
+    )
+
+
+def _origins(block: _Block, source: Path) -> tuple[str, ...]:
+    """Return the servers that models are asked at, each with its port."""
+    if not block.entries:
+        return ()
+    # a denial waits for the rule, and most name no server
+    from roamkb.core.server_address import BadAddress
+    from roamkb.core.server_address import parse_address
+
+    origins = []
+    for number, entry in block.entries:
+        try:
+            address = parse_address(entry.removesuffix("/"))
+        except BadAddress as error:
+            raise BadRule(source, f"has an address in line {number} that {error}") from error
+        if address.path or address.query or "#" in entry:
+            raise BadRule(
+                source, f"has an address in line {number} that is more than a server: {address.origin} is one"
+            )
+        origins.append(address.origin)
+    return tuple(dict.fromkeys(origins))
+
+
+def _check(block: _Block, source: Path) -> None:
+    """Raise for the first entry of `block` that can't be taken at its word."""
+    for number, entry in block.entries:
+        if fault := _entry_fault(entry, block.name):
+            raise BadRule(source, f"has an entry in line {number} that {fault}")
+
+
+def _expanded(entry: str, home: Path) -> str:
+    """Return `entry` with `~` expanded, without doubled and trailing slashes."""
+    if entry == "~" or entry.startswith("~/"):
+        entry = literal(str(home)) + entry[1:]
+    return re.sub(r"/{2,}", "/", entry).rstrip("/") or "/"
+
+
+def _whole(entry: str) -> tuple[str, ...]:
+    """Return a denied entry; one that ends in `/*` or `/**` denies the folder itself, too."""
+    top = re.sub(r"(?:/\*{1,2})+$", "", entry) or "/"
+    # each folder that `/*` means may be a link to somewhere else
+    return (top, entry) if entry.endswith("/*") else (top,)
+
+
+def _path_fault(path: str) -> str | None:
+    """Return what keeps `path` from being the folder of the knowledge base."""
+    if not path.startswith(("/", "~/")):
+        return f"is relative: {path!r}; begin it with / or ~/"
+    if "$" in path:
+        return f"isn't expanded: {path!r}; write the folder itself"
+    if any(part in (".", "..") for part in path.split("/")):
+        return f"holds . or ..: {path!r}; write the folder itself"
+    if cleaned(path) != path or "\n" in path or "\t" in path:
+        return f"holds an invisible character: {path!r}"
+    if path != path.rstrip():
+        return f"ends in a blank: {path!r}; rename the folder"
+    return None if path.strip("/~") else f"is too much: {path!r}; name a folder in it"
+
+
+def _entry_fault(entry: str, block: str) -> str | None:
+    """Return what is wrong with an entry of the work roots or project parents."""
+    bare = entry
+    if entry.startswith("!"):
+        if block == _WORK:
+            return f"is a negation: {entry!r}; a work root can't be taken back"
+        bare = entry[1:]
+    if bare != "~" and not bare.startswith(("/", "~/")):
+        return f"is relative or not expanded: {entry!r}; begin it with / or ~/"
+    if re.search(r"(?<!\\)\$", bare):
+        return f"isn't expanded: {entry!r}; begin it with / or ~/"
+    if re.search(r"(?<!\\)\s#", bare):
+        return f"ends in a comment: {entry!r}; put it on a line of its own"
+    if cleaned(bare) != bare or "\n" in bare or "\t" in bare:
+        return f"holds an invisible character: {entry!r}"
+    parts = [part for part in bare.split("/") if part]
+    if "." in parts or ".." in parts:
+        return f"holds . or ..: {entry!r}; write the folder itself"
+    if fault := fault_of(bare):
+        return f"{fault}: {entry!r}"
+    if block == _PARENTS and bare == entry and (not parts or literal_path("/" + parts[0]) is None):
+        return f"makes every folder personal: {entry!r}"
+    return None
+
+
+def _shell(path: str) -> str:
+    """Return `path` as it stands in a command line; `~` still works."""
+    return re.sub(r"([^\w@%+=:,./~-])", r"\\\1", path)

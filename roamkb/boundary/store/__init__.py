@@ -1,0 +1,1 @@
+"""Evidence about folders, sessions and processes on this machine."""

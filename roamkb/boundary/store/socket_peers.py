@@ -1,0 +1,89 @@
+"""Who is at the other end of a connection on this machine, by the kernel's own tables."""
+
+import socket
+import sys
+from collections.abc import Iterator
+from collections.abc import Mapping
+from contextlib import suppress
+from ipaddress import ip_address
+from pathlib import Path
+
+from roamkb.boundary.store.folder_evidence import PROC
+from roamkb.boundary.store.folder_evidence import Session
+from roamkb.boundary.store.folder_evidence import session_of
+
+#: A host and a port.
+Address = tuple[str, int]
+
+
+def find_peers(client: Address, server: Address, proc: Path) -> tuple[int, ...]:
+    """Return the processes that hold the `client`'s end of a connection; none where that can't be seen."""
+    ends = {(_spelled(client, wide), _spelled(server, wide)) for wide in (False, True)}
+    sockets = {f"socket:[{inode}]" for inode in _inodes(ends, proc)}
+    return tuple(sorted(_holders(sockets, proc))) if sockets else ()
+
+
+def environment_of(pid: int, proc: Path) -> Mapping[str, str]:
+    """Return what a process's environment was when its program began.
+
+    Raises:
+        OSError: it is another user's, or gone.
+    """
+    data = (proc / str(pid) / "environ").read_bytes().decode(sys.getfilesystemencoding(), "surrogateescape")
+    return dict(pair.split("=", 1) for pair in data.split("\0") if "=" in pair)
+
+
+def folder_of(pid: int, proc: Path) -> Path | None:
+    """Return the folder that a process runs in; None where that was deleted.
+
+    Raises:
+        OSError: it is another user's, or gone.
+    """
+    folder = (proc / str(pid) / "cwd").readlink()
+    return folder if folder.is_dir() else None
+
+
+def session_of_peer(pid: int) -> Session | None:
+    """Return the session that a process asks from; None where it is another user's, or gone."""
+    try:
+        return session_of(environment_of(pid, PROC), cwd=folder_of(pid, PROC), pid=pid)
+    except OSError:
+        return None
+
+
+def _inodes(ends: set[tuple[str, str]], proc: Path) -> Iterator[str]:
+    for name in ("tcp", "tcp6"):
+        with suppress(OSError):
+            for line in (proc / "net" / name).read_text("ascii", "replace").splitlines():
+                # number, this end, the other end, state, queues, timer, retries, user, timeout, inode, …
+                fields = line.split()
+                if tuple(fields[1:3]) in ends and fields[9:10] not in ([], ["0"]):
+                    yield fields[9]
+
+
+def _spelled(address: Address, wide: bool) -> str:
+    """Return an address as the table has it: words of four bytes, each as the processor keeps it."""
+    host = ip_address(address[0])
+    packed = host.packed
+    if wide and len(packed) == 4:
+        packed = socket.inet_pton(socket.AF_INET6, f"::ffff:{host}")
+    words = (packed[at : at + 4] for at in range(0, len(packed), 4))
+    spelled = (word[::-1] if sys.byteorder == "little" else word for word in words)
+    return f"{b''.join(spelled).hex().upper()}:{address[1]:04X}"
+
+
+def _holders(sockets: set[str], proc: Path) -> Iterator[int]:
+    for process in proc.iterdir():
+        if not process.name.isdecimal():
+            continue
+        # one that is gone, or another user's
+        with suppress(OSError):
+            if any(_leads_to(file, sockets) for file in (process / "fd").iterdir()):
+                yield int(process.name)
+
+
+def _leads_to(file: Path, sockets: set[str]) -> bool:
+    try:
+        return str(file.readlink()) in sockets
+    except OSError:
+        return False

@@ -1,0 +1,1 @@
+"""What a session is told: the brief and suggestions, above a threshold."""

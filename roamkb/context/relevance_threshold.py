@@ -1,0 +1,168 @@
+"""Is it worth an interruption? A floor under what is shown to who didn't ask for it.
+
+A search's scores say which answer is the best, not whether it is any good. Here the measure is absolute:
+how much of what the words tell is in the answer, in words so rare that one text of the whole base has each.
+A small base calls every word rare, so that words which developers say about any work count half; and what
+shares much less than the best does is no second answer.
+"""
+
+import re
+from collections.abc import Iterable
+from collections.abc import Mapping
+from collections.abc import Sequence
+from collections.abc import Set
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+from typing import TypeVar
+
+from roamkb.kb.search.query import Weights
+from roamkb.text.language import is_english
+from roamkb.text.tokenize import UNSPACED
+from roamkb.text.tokenize import terms
+from roamkb.text.tokenize import terms_of
+from roamkb.text.tokenize import words
+
+_T = TypeVar("_T")
+
+_BESIDE: Final = 0.25
+_HEAVIEST: Final = 12
+#: The share of the best answer's worth.
+_NEAR_THE_BEST: Final = 0.85
+#: What a term weighs that one of ten texts holds; in fewer, no count says how rare a word is.
+_HANDFUL: Final = 2.0
+_EVERYDAY_WORTH: Final = 0.5
+_EVERYDAY: Final = (
+    "add after again always answer app ask back bad before begin big branch break bug build button call "
+    "change check class client close code column commit compare create css data database delete "
+    "dependency deploy doc down edit end entry error every explain fail fast feature field file find "
+    "first fix folder forget form format function get go good green group hang happen help helper html id "
+    "image import issue item job js json keep key last let line list load local log long look loop make "
+    "map md mean merge message method mind module move must name need never new next no not note number "
+    "off old only open order org out output over page part pass path person please print problem project "
+    "pull push put py read ready red refactor release remember remove rename replace request response "
+    "result return review right row rs run save say screen script second see send server service set sh "
+    "short show side single size skip slow small sort split sql start step still stop string sure table "
+    "test text thank thing think time today tomorrow try ts tsx turn txt type undo up update upgrade use "
+    "user value variable version view wait want way well word work write wrong yaml year yes yesterday "
+    "yml"
+)
+#: What sentences are built with, English and German ones: rare in a small base, and saying nothing.
+_EMPTY: Final = (
+    "above across afterwards ago almost along already although always among anyhow anyway apart around "
+    "aside away because before behind below beneath beside besides between beyond both cannot despite "
+    "down during each either else enough etc even ever every everyone everything everywhere except fairly "
+    "few fewer first former further got hardly hence hereby however indeed inside instead last later "
+    "latter least less likely lot many may maybe meanwhile might mine more moreover most mostly much must "
+    "namely near nearly neither never nevertheless next nobody none nor not nothing now nowhere often "
+    "once one ones only onto other others otherwise ought outside over overall own per perhaps please "
+    "quite rather really regarding same second seem several since someone something sometimes somewhere "
+    "soon still third though through throughout thus till together too toward towards twice under unless "
+    "unlike until up upon usually various very via well whatever whenever whereas wherever whether within "
+    "without yes yet yours zero two three four five six seven eight nine ten dozen hundred thousand"
+)
+_EMPTY_IN_GERMAN: Final = (
+    "aber alle allem allen aller alles als also am ander andere anderen anderer anderes auch auf aus bei "
+    "beim bereits bin bis bist bitte da dabei dadurch daher damit danach dann darf darin das dass dein "
+    "dem den denn der deren des deshalb dessen die dies diese diesem diesen dieser dieses doch dort drei "
+    "du durch ein eine einem einen einer eines einige er erst es etwas euch fast ganz gar gegen genau "
+    "gibt gleich hab habe haben hat hatte hatten hier hinter ich ihm ihn ihnen ihr ihre im immer ins ist "
+    "ja je jede jedem jeden jeder jedes jetzt kann kein keine keinen keiner können lassen mal man mehr "
+    "mein meine mich mir mit muss müssen nach nachdem nein neben nicht nichts nie noch nun nur ob oben "
+    "oder ohne schon sehr seid sein seine seit selbst sich sie sind sobald sogar soll sollen sollte "
+    "sondern sonst sowie statt um und uns unser unsere unter vier vom von vor wann war waren warum was "
+    "weil welche welcher wenn wer werde werden wie wieder wieso wir wird wo wohl wurde wurden während zu "
+    "zum zur zwar zwei zwischen über"
+)
+#: What somebody says that he doesn't ask for.
+_WAVED_AWAY: Final = re.compile(
+    r"\b(?:never mind|forget about|don['’]t worry about)\b[^,.;:!?\n]*", re.IGNORECASE
+)
+#: What an error quotes: a module, a key, a file.
+_QUOTED: Final = r"['\"`‘“]([^'\"`’”\n]{2,80})['\"`’”]"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Floor:
+    """What an answer has to share with what is asked."""
+
+    #: In rarest words' worth; words of the text beside the name count a quarter.
+    worth: float
+    #: Of the words' whole weight, of the heaviest few in a long prompt.
+    share: float
+
+
+INTERRUPTING: Final = Floor(worth=1.3, share=0.25)
+#: Where nobody is interrupted. Were it a third, four more of 100 needs would go without what helps.
+AT_THE_START: Final = Floor(worth=1.0, share=0.25)
+
+
+def fitting(
+    text: str,
+    weights: Weights,
+    answers: Iterable[tuple[_T, Set[str], Set[str]]],
+    *,
+    least: Floor = INTERRUPTING,
+) -> list[_T]:
+    """Return which answers to `text` clear the floor, in their order.
+
+    An answer comes with the terms of its name and those of what is shown beside it.
+    """
+    told = _told(text, weights)
+    whole = sum(sorted((max(one.values()) for one in told), reverse=True)[:_HEAVIEST])
+    worths = [(one, _worth(told, name, beside, least.share * whole)) for one, name, beside in answers]
+    best = max((worth for _, worth in worths), default=0.0)
+    floor = max(least.worth * weights.rarest - 1e-9, _NEAR_THE_BEST * best)
+    return [one for one, worth in worths if worth and worth >= floor]
+
+
+def _told(text: str, weights: Weights) -> list[Mapping[str, float]]:
+    """Return what each word of `text` weighs, by its terms: an identifier and its parts are one word."""
+    is_handful = weights.rarest < _HANDFUL
+    empty = _empty(is_english(words(text)))
+    found: dict[tuple[str, ...], Mapping[str, float]] = {}
+    for word in words(_WAVED_AWAY.sub(" ", text)):
+        # the `s` behind an apostrophe is in every second text
+        found_by = (term for term in terms_of(word) if term in weights.terms and len(term) > 1)
+        known = tuple(term for term in found_by if term not in empty)
+        # of scripts without blanks, each pair of letters is as good as a word
+        for each in ((term,) for term in known) if UNSPACED.match(word) else filter(None, (known,)):
+            found[each] = {
+                term: (weights.rarest if is_handful else weights.terms[term])
+                * (_EVERYDAY_WORTH if term in _everyday() else 1)
+                for term in each
+            }
+    return list(found.values())
+
+
+def _worth(told: Sequence[Mapping[str, float]], name: Set[str], beside: Set[str], least: float) -> float:
+    shared = near = 0.0
+    for word in told:
+        in_name = max((weight for term, weight in word.items() if term in name), default=0.0)
+        shared += in_name
+        near += (
+            0.0 if in_name else max((weight for term, weight in word.items() if term in beside), default=0.0)
+        )
+    if not shared or shared + near < least:
+        return 0.0
+    return shared + _BESIDE * near
+
+
+@cache
+def _everyday() -> frozenset[str]:
+    return frozenset(terms(_EVERYDAY))
+
+
+@cache
+def _empty(english: bool) -> frozenset[str]:
+    return frozenset(terms(_EMPTY if english else f"{_EMPTY} {_EMPTY_IN_GERMAN}"))
+
+
+def carries_over(technique: str, *, was: Iterable[str], now: str) -> bool:
+    """Say whether a technique is for an error `now`, given the errors that it was for.
+
+    Those are the same but for what they quote: `pip install pyyaml` is for no other module.
+    """
+    quoted = {name.casefold() for one in was for name in re.findall(_QUOTED, one)}
+    bound = {name for name in quoted if name in technique.casefold()}
+    return not bound or any(name in now.casefold() for name in bound)

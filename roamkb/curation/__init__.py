@@ -1,0 +1,1 @@
+"""Looking after a log: audit, refine, curate and review."""

@@ -1,0 +1,192 @@
+"""`curate`: what a review of the shared log would append, and, once a human says so, appending it.
+
+Nothing is rewritten, and no hook or agent gets here: the word comes from a terminal (D19).
+"""
+
+from collections.abc import Collection
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import replace
+from itertools import islice
+
+from roamkb.boundary.human_consent import Human
+from roamkb.boundary.human_consent import require_yes
+from roamkb.core.change_plan import TYPED
+from roamkb.core.change_plan import digest_of
+from roamkb.core.change_plan import event_id
+from roamkb.core.change_plan import is_named
+from roamkb.core.errors import ChangedOnDisk
+from roamkb.core.errors import UsageError
+from roamkb.core.text import clipped
+from roamkb.core.text import counted
+from roamkb.core.text import shown
+from roamkb.curation.audit import files_verdict
+from roamkb.curation.clusters import Change
+from roamkb.curation.clusters import Cluster
+from roamkb.curation.clusters import clusters
+from roamkb.fs.append import read_bytes
+from roamkb.fs.files import digest
+from roamkb.log.new_learning import Hand
+from roamkb.log.state.learning_state import Event
+from roamkb.log.state.learning_state import State
+from roamkb.log.store.project_log import Log
+from roamkb.pipeline.gate.references import STALE
+from roamkb.pipeline.store.references_on_disk import Grounds
+from roamkb.secrets.detector import refuse_secrets
+
+#: What the question at the terminal tells of a proposal; the dry run has all of it.
+_SHOWN = 15
+_WIDTH = 160
+_OTHER = "the proposal isn't that one any more, by what it is built from now"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signature:
+    """Who appends, when and why; what of an event the proposal doesn't decide."""
+
+    hand: Hand
+    #: The human, by the name of the account.
+    operator: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Curation:
+    """A proposal: clusters, the events that they stand for, and the digest that names all of it."""
+
+    digest: str
+    #: The digests of the log's files that it was built from.
+    files: tuple[str, ...]
+    clusters: tuple[Cluster, ...]
+    #: In the order of the clusters, as they would be appended now.
+    events: tuple[Event, ...]
+    #: Whether they were appended.
+    is_applied: bool = False
+
+
+def propose(log: Log, grounds: Grounds, signature: Signature, *, as_of: float | None = None) -> Curation:
+    """Return what a review of `log` could settle, as it is now, or as it was."""
+    # the files first: what is added meanwhile makes a digest that no longer fits, never one that does
+    files = _files(log)
+    contents = log.read()
+    state = contents.state(as_of=as_of)
+    found = tuple(clusters(state, _missing(state, grounds)))
+    name = digest_of(
+        files, (_told(cluster.number, change) for cluster in found for change in cluster.changes)
+    )
+    changes = [change for cluster in found for change in cluster.changes]
+    events = tuple(
+        _event(change, signature, digest=name, id=event_id(name, number, after=contents.last_event))
+        for number, change in enumerate(changes, start=1)
+    )
+    return Curation(digest=name, files=files, clusters=found, events=events)
+
+
+def apply(
+    log: Log,
+    grounds: Grounds,
+    signature: Signature,
+    name: str,
+    *,
+    human: Human | None,
+    only: Collection[int] | None = None,
+) -> Curation:
+    """Append the events of the proposal called `name`, of the clusters `only` or of all.
+
+    Raises:
+        UsageError, SecretFound: no reason, or no human at a terminal said yes.
+        ChangedOnDisk: the proposal would be another one by now. Nothing was written in either case.
+    """
+    check_reason(signature.reason)
+    proposal = propose(log, grounds, signature)
+    _require_same(log, proposal, name)
+    proposal = _chosen(proposal, only)
+    if not proposal.events:
+        return proposal
+    require_yes(
+        human,
+        "\n".join(
+            [
+                *islice(map(_summary, proposal.clusters), _SHOWN),
+                f"{counted(len(proposal.events), 'line')} of {counted(len(proposal.clusters), 'decision')} "
+                f"to be appended to {shown(str(log.ledger))} for good, because: {shown(signature.reason)}",
+            ]
+        ),
+        word=proposal.digest[:TYPED],
+    )
+    # the human may have thought for long; what takes long is done before the lock is held
+    now = propose(log, Grounds(log.root), signature)
+    _require_same(log, now, proposal.digest)
+    now = _chosen(now, only)
+    with log.locked():
+        if _files(log) != now.files:
+            raise ChangedOnDisk(log.folder, _OTHER)
+        log.append(events=now.events)
+    return replace(now, is_applied=True)
+
+
+def _summary(cluster: Cluster) -> str:
+    others = ", ".join(shown(one.learning.key) for one in cluster.others)
+    if cluster.keeper:
+        return clipped(f"keep {shown(cluster.keeper.learning.key)} instead of {others}", _WIDTH)
+    return clipped(f"mark for review ({shown(cluster.because)}): {others}", _WIDTH)
+
+
+def check_reason(reason: str) -> None:
+    """Raise where there is no reason that can stand in the log."""
+    if not shown(reason):
+        raise UsageError("a review needs a reason", hint='--reason "Same fact, told three times"')
+    refuse_secrets(reason)
+
+
+def _require_same(log: Log, proposal: Curation, name: str) -> None:
+    if not is_named(proposal.digest, name):
+        raise ChangedOnDisk(log.folder, _OTHER)
+
+
+def _files(log: Log) -> tuple[str, ...]:
+    return tuple(digest(read_bytes(path)) for path in (log.knowledge, log.archive, log.ledger))
+
+
+def _chosen(proposal: Curation, only: Collection[int] | None) -> Curation:
+    """Return the proposal with the clusters `only`; each event keeps the id that it was shown with."""
+    if only is None:
+        return proposal
+    events = iter(proposal.events)
+    kept: list[Event] = []
+    for cluster in proposal.clusters:
+        own = [next(events) for _ in cluster.changes]
+        kept += own if cluster.number in only else []
+    chosen = tuple(cluster for cluster in proposal.clusters if cluster.number in only)
+    return replace(proposal, clusters=chosen, events=tuple(kept))
+
+
+def _missing(state: State, grounds: Grounds) -> Mapping[str, Sequence[str]]:
+    """Return the files that are gone, by the id of each learning that is stale for it."""
+    verdicts = ((one.id, files_verdict(one.learning.content, grounds)) for one in state.standings.values())
+    return {id: verdict.missing_files for id, verdict in verdicts if verdict.status == STALE}
+
+
+def _told(number: int, change: Change) -> str:
+    return repr((number, change.event, change.of, sorted(change.fields.items())))
+
+
+def _event(change: Change, signature: Signature, *, digest: str, id: str) -> Event:
+    hand = signature.hand
+    return Event(
+        id=id,
+        ts=hand.ts,
+        event=change.event,
+        of=change.of,
+        by="curate",
+        agent=hand.agent,
+        session=hand.session,
+        machine=hand.machine,
+        fields={
+            **change.fields,
+            "review_reason": signature.reason,
+            "digest": digest,
+            "operator": signature.operator,
+        },
+    )

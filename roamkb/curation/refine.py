@@ -1,0 +1,75 @@
+"""`refine`: learnings that an agent should say again, better, with the command for it (document 003)."""
+
+import shlex
+from collections.abc import Collection
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from roamkb.core.text import shown
+from roamkb.log.state.learning_state import SUPERSEDED
+from roamkb.log.state.learning_state import Standing
+from roamkb.log.state.learning_state import State
+from roamkb.pipeline.gate.noise import noise_of
+from roamkb.text.similarity.jaccard import shape
+from roamkb.text.similarity.synonyms import FUNCTION_WORDS
+
+#: What a later session can find and understand has more of both.
+_FEW_WORDS = 6
+_SHORT = 40
+#: What stands in the command for the new text.
+PLACEHOLDER = "WHAT IT SHOULD SAY"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rough:
+    """A learning that could be said better, and why."""
+
+    standing: Standing
+    reasons: tuple[str, ...]
+    #: What a shell takes, once the text is put in.
+    command: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refinement:
+    """What there is to be said again, the oldest first."""
+
+    tasks: tuple[str, ...]
+    learnings: tuple[Rough, ...]
+
+
+def refine(state: State, tasks: Collection[str] = ()) -> Refinement:
+    """Return the learnings of `tasks` (of all without) that are terse, badly tagged or noise."""
+    rough = []
+    for standing in state.standings.values():
+        if standing.status == SUPERSEDED or (tasks and not _concerns(standing, tasks)):
+            continue
+        if reasons := tuple(_reasons(standing)):
+            rough.append(Rough(standing=standing, reasons=reasons, command=_command(state, standing)))
+    return Refinement(tasks=tuple(tasks), learnings=tuple(rough))
+
+
+def _concerns(standing: Standing, tasks: Collection[str]) -> bool:
+    learning = standing.learning
+    return not {learning.bead, learning.task, *standing.tasks}.isdisjoint(tasks)
+
+
+def _reasons(standing: Standing) -> Iterator[str]:
+    learning = standing.learning
+    if noise := noise_of(learning.content):
+        yield f"noise: {noise}"
+    text = shown(learning.statement)
+    content_words = shape(text).all_words - FUNCTION_WORDS
+    if len(content_words) < _FEW_WORDS or len(text) < _SHORT:
+        yield f"terse: {len(content_words)} words that tell something, {len(text)} characters"
+    if not {tag.casefold() for tag in learning.tags} - {learning.type.casefold(), learning.canonical_type}:
+        yield "no tag beside its type"
+
+
+def _command(state: State, standing: Standing) -> str:
+    learning = standing.learning
+    name = learning.key if len(state.called(learning.key)) == 1 else standing.id
+    words = ["roamkb", "learn", PLACEHOLDER, "--type", learning.canonical_type]
+    task = learning.task or learning.bead
+    words += ["--task", task] if task else []
+    return shlex.join([*words, "--tag", "TOPIC", "--supersedes", name])

@@ -1,1 +1,0 @@
-"""Text to values and back: no disk."""

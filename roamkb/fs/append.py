@@ -1,0 +1,147 @@
+"""Files of lines that only grow: read as they are, added to by one durable write (docs/architecture.md).
+
+They lie in a project's tree, which may be somebody else's repository, so no link is followed.
+"""
+
+import contextlib
+import errno
+import os
+import stat
+import time
+from collections.abc import Iterator
+from collections.abc import Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+from roamkb.core.errors import DiskError
+from roamkb.core.errors import NotDurable
+from roamkb.fs.files import disk_error
+from roamkb.fs.files import is_missing
+from roamkb.fs.files import sync_folder
+from roamkb.fs.files import why
+
+#: The files of a project's log: what was said, its oldest lines, what happened to it.
+KNOWLEDGE = "knowledge.jsonl"
+ARCHIVE = "knowledge.archive.jsonl"
+LEDGER = "ledger.jsonl"
+#: No log of agents comes near; a larger one would fill the memory.
+_MOST_BYTES = 1024**3
+#: A save takes milliseconds; a file that is cut off for longer is being written to by something else.
+_LOOKS = 4
+_PAUSE = 0.05
+_FLAGS = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+def read_bytes(path: Path) -> bytes:
+    """Return the whole file; nothing where there is none.
+
+    Raises:
+        DiskError: it is a link, no file, or can't be read.
+    """
+    for look in range(_LOOKS):
+        if look:
+            time.sleep(_PAUSE)
+        try:
+            with opened(path) as file:
+                size = os.fstat(file.fileno()).st_size
+                data = file.read(size)
+        except FileNotFoundError:
+            return b""
+        except OSError as error:
+            raise disk_error(path, error) from error
+        # what others add meanwhile is for the next look; only what was cut off was rewritten
+        if len(data) == size:
+            return data
+    raise DiskError(path, "is being written to")
+
+
+@contextlib.contextmanager
+def opened(path: Path) -> Iterator[BinaryIO]:
+    """Give the file that goes by that name now, to be read; an `OSError` says why there is none.
+
+    Raises:
+        DiskError: it is a link, too large, or no file.
+    """
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise DiskError(
+                path, "is a link; roamkb follows none in a project's log", hint="put the file itself there"
+            ) from error
+        raise
+    try:
+        status = os.fstat(fd)
+        if not stat.S_ISREG(status.st_mode):
+            raise DiskError(path, "isn't a regular file")
+        if status.st_size > _MOST_BYTES:
+            raise DiskError(path, f"is larger than {_MOST_BYTES:,} bytes")
+        with os.fdopen(fd, "rb", closefd=False) as file:
+            yield file
+    finally:
+        with contextlib.suppress(OSError):
+            os.close(fd)
+
+
+def read_lines(path: Path) -> Sequence[bytes]:
+    """Return the file's lines, without their newlines."""
+    return read_bytes(path).split(b"\n")
+
+
+def changed(path: Path) -> object:
+    """Return what is different once the file was written to or replaced; None where there is none."""
+    try:
+        status = path.lstat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def append_lines(path: Path, lines: Sequence[bytes], *, mode: int = 0o644, is_durable: bool = True) -> None:
+    """Add `lines`, which hold no newlines, by one write; who calls holds the lock.
+
+    Unless `is_durable`, nobody waits for the disk, and a power cut may take them. A torn tail is closed
+    first, so that nothing is glued to it.
+
+    Raises:
+        DiskError: nothing was added, or a torn line that readers skip. NotDurable: all is
+        there, and the disk would not promise to keep it.
+    """
+    is_new = is_missing(path)
+    try:
+        fd = os.open(path, _FLAGS, mode)
+    except OSError as error:
+        raise disk_error(path, error) from error
+    try:
+        try:
+            _write(fd, lines, path)
+        except OSError as error:
+            raise disk_error(path, error) from error
+        try:
+            if is_durable:
+                os.fsync(fd)
+            if is_durable and is_new:
+                sync_folder(path.parent)
+        except OSError as error:
+            raise NotDurable(path, why(error)) from error
+    finally:
+        # after fsync there is nothing left that close could fail to write
+        with contextlib.suppress(OSError):
+            os.close(fd)
+
+
+def _write(fd: int, lines: Sequence[bytes], path: Path) -> None:
+    status = os.fstat(fd)
+    if not stat.S_ISREG(status.st_mode):
+        raise DiskError(path, "isn't a regular file")
+    torn = status.st_size > 0 and os.pread(fd, 1, status.st_size - 1) != b"\n"
+    data = (b"\n" if torn else b"") + b"".join(line + b"\n" for line in lines)
+    if status.st_size + len(data) > _MOST_BYTES:
+        raise DiskError(
+            path,
+            f"would be larger than {_MOST_BYTES:,} bytes, which nobody could read again",
+            hint="nothing was added; say less",
+        )
+    if os.write(fd, data) != len(data):
+        # what is there stays: the next write closes the torn line, and readers skip it
+        raise DiskError(path, "took only a part of the line", hint="free some space and say it again")

@@ -1,0 +1,1 @@
+"""Advice before a tool call: which commands would change what is protected."""

@@ -1,0 +1,71 @@
+"""Which commands are a human's word to roamkb (design D19), however an agent would start them."""
+
+import re
+
+from roamkb.shell.programs import Program
+
+#: Kinds of programs that may start another that no row tells of.
+_STARTERS = frozenset("code each".split())
+_APPROVALS = frozenset("approve override reject rollback uninstall".split())
+#: `tests/roamkb` is a folder.
+_STARTS_ROAMKB = r"roamkb(?:[@=].*)?|-mroamkb|roamkb\.__main__|(?:[/~.$].*|.*bin)/roamkb"
+#: `--yes` would write a harness's settings; without it they are only shown to who isn't at a terminal.
+_INSTALL_RULE = ("--kb", "--work-root", "--project-parent", "--yes")
+_APPROVAL_IN_TEXT = (
+    r"roamkb['\"]?[,\s\]]{1,9}(?:['\"]?--?[\w-]{1,40}['\"]?[,\s]{1,9}){0,8}"
+    r"['\"]?(?P<verb>approve|override|reject|review\b[^\n;|&]{0,60}?--(?:curate|edit)|init\b[^\n;|&]{0,60}?--yes|rollback|uninstall|journal\b[^\n;|&]{0,60}?\brestore)\b(?!['\"]?[,\s]+['\"]?--help)"
+    r"|roamkb\b[^\n;|&]{0,60}?\b(?P<curate>curate)\b[^\n;|&]{0,100}?--apply"
+)
+
+
+def find_approval(words: list[str], program: Program, stdin: str, text: str) -> str:
+    """Return which approval a command asks roamkb for, however it is started; `text` is all of the script."""
+    if not any("roamkb" in one for one in (stdin, *words)):
+        return ""
+    if not re.fullmatch(_STARTS_ROAMKB, words[0]):
+        if program.kind not in _STARTERS and "other" not in program.marks:
+            return ""
+        code = " ".join(word for word in words if re.search(r"[\s(]", word))
+        if verb := approval_in_text(f"{code}\n{stdin}"):
+            return verb
+    for at, word in enumerate(words):
+        if re.fullmatch(_STARTS_ROAMKB, word) and (verb := _approval(words[at + 1 : at + 50], text)):
+            return verb
+    return ""
+
+
+def approval_in_text(text: str) -> str:
+    """Return which approval a piece of code asks for, or nothing."""
+    found = re.search(_APPROVAL_IN_TEXT, text)
+    return (found["verb"] or "curate --apply").partition(" ")[0] if found else ""
+
+
+def _approval(words: list[str], text: str) -> str:
+    """Return which approval roamkb is asked for, or nothing."""
+    if "--help" in words:
+        return ""
+    rest = iter(words)
+    for word in rest:
+        if word == "--project":
+            next(rest, None)
+        elif not word.startswith("-"):
+            break
+    else:
+        return ""
+    if word in _APPROVALS:
+        return word
+    # without these it only lists
+    if word == "review":
+        return word if {"--curate", "--edit"} & set(words) else ""
+    if word == "curate":
+        return "curate --apply" if any(one.partition("=")[0] == "--apply" for one in words) else ""
+    if word == "journal":
+        return "journal restore" if "restore" in words and "--dry-run" not in words else ""
+    if word == "install" and "--dry-run" not in words:
+        return "install" if any(one.partition("=")[0] in _INSTALL_RULE for one in words) else ""
+    if word == "init":
+        # without it a log that came with the project is refused to the agent that our process finds above it
+        return "init --yes" if "--yes" in words else ""
+    if word.startswith(("$", "`")):
+        return next((verb for verb in _APPROVALS if re.search(rf"\b{verb}\b", text)), "")
+    return ""

@@ -1,0 +1,1 @@
+"""Ports of the local server, which hooks protect."""

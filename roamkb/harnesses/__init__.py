@@ -1,0 +1,1 @@
+"""Agents' harnesses: their settings, hooks, sandboxes and transcripts."""

@@ -1,0 +1,1 @@
+"""Harnesses that are found on this machine."""

@@ -1,0 +1,1 @@
+"""Install, uninstall and doctor."""

@@ -1,0 +1,1 @@
+"""Installed files, links and facts about this machine."""

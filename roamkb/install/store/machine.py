@@ -1,0 +1,238 @@
+"""Facts about this machine that only `doctor` asks for; everything is looked at, nothing changed."""
+
+import os
+import re
+import sqlite3
+from collections.abc import Callable
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from os.path import lexists
+from os.path import realpath
+from pathlib import Path
+from shutil import which
+
+from roamkb.core.errors import BadRule
+from roamkb.core.errors import DiskError
+from roamkb.core.model import Project
+from roamkb.core.model import Rule
+from roamkb.core.model import Unreadable
+from roamkb.fs.files import TEMPORARY
+from roamkb.fs.files import Missing
+from roamkb.fs.files import read_file
+from roamkb.fs.locks import State
+from roamkb.kb.notes.file_names import is_note_folder
+from roamkb.kb.notes.file_names import is_seen_in_emacs_alone
+from roamkb.log.store.project_log import Log
+
+#: A write takes milliseconds: what is older than an hour was left behind.
+LEFT_BEHIND = 3600.0
+
+_LOCK = re.compile(r"(?:.*@)?(?P<host>[^@]*)\.(?P<pid>\d+)(?::\d+)?")
+#: How deep `#include` lines of .stignore are followed.
+_INCLUDES = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmacsLock:
+    """A link `.#note.org` by which an Emacs says that it holds unsaved changes."""
+
+    path: Path
+    #: As that Emacs calls its machine; empty where the link doesn't say.
+    host: str
+    pid: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Droppings:
+    """What programs leave among the notes."""
+
+    locks: tuple[EmacsLock, ...]
+    #: Unfinished files of roamkb's that nobody is writing any more.
+    leftovers: tuple[Path, ...]
+
+
+def find_droppings(folder: Path, *, now: float) -> Droppings:
+    """Return the lock links and leftovers in `folder` and the folders of notes below it."""
+    locks: list[EmacsLock] = []
+    leftovers: list[Path] = []
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(filter(is_note_folder, folders))
+        for name in sorted(names):
+            path = Path(place, name)
+            if name.startswith(".#"):
+                locks.append(_lock(path))
+            elif name.startswith(TEMPORARY) and _age(path, now) > LEFT_BEHIND:
+                leftovers.append(path)
+    return Droppings(locks=tuple(locks), leftovers=tuple(leftovers))
+
+
+def find_unread(kb: Path) -> Iterator[str]:
+    """Yield the files, relative to `kb`, that org-roam takes for notes and we don't."""
+    for place, folders, names in os.walk(kb):
+        folders[:] = sorted(name for name in folders if name != ".git")
+        paths = (Path(place, name) for name in sorted(names))
+        yield from (
+            relative
+            for path in paths
+            if is_seen_in_emacs_alone(relative := path.relative_to(kb).as_posix()) and path.is_file()
+        )
+
+
+def find_halves(trash: Path) -> tuple[Path, ...]:
+    """Return the files in the trash that have lost their other half, by a crash."""
+    other = {".org": ".json", ".json": ".org"}
+    try:
+        paths = sorted(path for path in trash.iterdir() if path.suffix in other)
+    except FileNotFoundError:
+        return ()
+    return tuple(path for path in paths if path.with_suffix(other[path.suffix]) not in paths)
+
+
+def is_emacs(pid: int, *, proc: Path = Path("/proc")) -> bool:
+    """Say whether an Emacs runs under this number here, or, where there is no telling, anything."""
+    if (proc / "self").exists():
+        try:
+            return "emacs" in (proc / str(pid) / "comm").read_text(errors="replace").lower()
+        except OSError:
+            return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patient:
+    """Where to look; `app` alone knows the environment and the clock."""
+
+    rule: Rule | BadRule
+    project: Project
+    #: roamkb's own.
+    version: str
+    home: Path
+    #: $PATH
+    search_path: str
+    #: What this machine calls itself.
+    host: str
+    state: State
+    #: Local time, naive.
+    now: datetime
+    #: Whether an Emacs runs under a number on this machine.
+    is_emacs: Callable[[int], bool] = is_emacs
+    #: The log of the project, whether it has one or not; None where there is no telling which project.
+    log: Log | None = None
+
+
+def syncthing_root(kb: Path) -> Path | None:
+    """Return the folder that Syncthing carries and `kb` lies in."""
+    return _with_marker(kb, ".stfolder")
+
+
+def git_root(kb: Path) -> Path | None:
+    """Return the top of the git work tree that `kb` lies in."""
+    return _with_marker(kb, ".git")
+
+
+def ignored_by_syncthing(root: Path) -> frozenset[str]:
+    """Return the patterns of .stignore in `root`, without their prefixes, those that it includes too."""
+    return frozenset(_patterns(root, ".stignore", _INCLUDES))
+
+
+def fts5_version() -> str | None:
+    """Return the version of SQLite; None where it can't search text."""
+    try:
+        with sqlite3.connect(":memory:") as database:
+            database.execute("CREATE VIRTUAL TABLE words USING fts5(word)")
+    except sqlite3.Error:
+        return None
+    return sqlite3.sqlite_version
+
+
+def command_place(name: str, search_path: str) -> Path | None:
+    """Return where a shell with this PATH finds the command."""
+    found = which(name, path=search_path)
+    return Path(found) if found else None
+
+
+def is_on_path(folder: Path, search_path: str) -> bool:
+    """Say whether a shell with this PATH looks into `folder`."""
+    return realpath(folder) in (realpath(place) for place in search_path.split(os.pathsep) if place)
+
+
+def exists(path: Path) -> bool:
+    """Say whether something is at `path`, a link to nothing included."""
+    return lexists(path)
+
+
+def folder_fault(folder: Path) -> str | None:
+    """Return what keeps roamkb from keeping private files in `folder`; None where nothing does."""
+    top = folder
+    while not lexists(top) and top != top.parent:
+        top = top.parent
+    if not top.is_dir():
+        return f"{top} isn't a folder"
+    if not os.access(top, os.W_OK | os.X_OK):
+        return f"{top} can't be written to"
+    if top == folder and folder.stat().st_mode & 0o077:
+        return f"{folder} can be read by others"
+    return None
+
+
+def write_fault(folder: Path) -> str | None:
+    """Return why no file can be made in `folder`; None where one can."""
+    if os.access(folder, os.W_OK | os.X_OK):
+        return None
+    is_read_only = os.statvfs(folder).f_flag & os.ST_RDONLY
+    return (
+        f"{folder} is on a file system that is read-only here"
+        if is_read_only
+        else f"{folder} is read-only for you"
+    )
+
+
+def _lock(path: Path) -> EmacsLock:
+    """Return what a lock says: a link's target, or the content of a file where links can't be made."""
+    try:
+        text = str(path.readlink()) if path.is_symlink() else _first_line(path)
+    except OSError:
+        text = ""
+    found = _LOCK.fullmatch(text)
+    # more digits than any system's process ids
+    pid = int(found["pid"][:10]) if found else 0
+    return EmacsLock(path=path, host=found["host"] if found else "", pid=pid)
+
+
+def _first_line(path: Path) -> str:
+    data = read_file(path)
+    return "" if isinstance(data, Unreadable) else data.split(b"\n")[0].decode(errors="replace").strip()
+
+
+def _age(path: Path, now: float) -> float:
+    try:
+        return now - path.lstat().st_mtime
+    except OSError:
+        return 0.0
+
+
+def _with_marker(kb: Path, marker: str) -> Path | None:
+    real = Path(realpath(kb))
+    return next((folder for folder in (real, *real.parents) if lexists(folder / marker)), None)
+
+
+def _patterns(folder: Path, name: str, depth: int) -> Iterator[str]:
+    data = read_file(folder / name)
+    if isinstance(data, Missing):
+        return
+    if isinstance(data, Unreadable):
+        raise DiskError(data.path, data.reason)
+    for line in data.decode(errors="replace").splitlines():
+        pattern = line.strip()
+        if pattern.startswith("#include") and depth:
+            yield from _patterns(folder, pattern.removeprefix("#include").strip(), depth - 1)
+        elif pattern and not pattern.startswith("//"):
+            bare = re.sub(r"^(?:\(\?[id]\))+", "", pattern)
+            yield bare.removeprefix("**/")

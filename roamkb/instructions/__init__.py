@@ -1,0 +1,1 @@
+"""Lines proposed for files like CLAUDE.md: proposal, approval and rollback."""

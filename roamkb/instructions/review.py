@@ -1,0 +1,87 @@
+"""`review --edit`: the lines that wait as a file in the human's editor; what is saved is what is done."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from roamkb.boundary.human_consent import Human
+from roamkb.boundary.human_consent import require_human
+from roamkb.core.errors import ChangedOnDisk
+from roamkb.core.errors import UsageError
+from roamkb.core.model import Kind
+from roamkb.core.text import times
+from roamkb.curation.curate import Signature
+from roamkb.curation.review_org import Question
+from roamkb.curation.review_org import parse_review
+from roamkb.curation.review_org import render_questions
+from roamkb.fs.private_files import REVIEW
+from roamkb.fs.private_files import drop_paper
+from roamkb.fs.private_files import put_paper
+from roamkb.fs.private_files import read_paper
+from roamkb.instructions.approve import Choice
+from roamkb.instructions.approve import Decided
+from roamkb.instructions.approve import decide
+from roamkb.instructions.queue import Queue
+from roamkb.instructions.queue import Waiting
+from roamkb.instructions.queue import desk
+from roamkb.instructions.queue import queue
+from roamkb.instructions.queue import settled
+from roamkb.log.state.confidence import as_fraction
+from roamkb.log.store.project_log import Log
+from roamkb.org.report import quoted
+
+
+def review_rules(
+    log: Log, kind: Kind, signature: Signature, *, human: Human | None, editor: Sequence[str]
+) -> Decided:
+    """Let the human decide about each line that waits, and do it; nothing where nothing is decided.
+
+    Raises:
+        UsageError, SecretFound: there is no human, no good end of the editor, or no reason to reject.
+        ChangedOnDisk: something isn't as it was shown. Nothing was changed in any case.
+    """
+    somebody = require_human(human)
+    shown = queue(settled(log, kind, signature)).waiting
+    if not shown:
+        return Decided()
+    path = log.local / REVIEW
+    text = render_questions(map(_question, shown), reason=signature.reason)
+    put_paper(path, text.encode("utf-8", "replace"))
+    try:
+        if not somebody.edit(path, editor):
+            raise UsageError("the editor didn't end well; nothing was written")
+        decided = parse_review(read_paper(path).decode("utf-8", "replace"))
+    finally:
+        drop_paper(path)
+    approved, rejected = (
+        [shown[number - 1] for number in sorted(numbers) if 0 < number <= len(shown)]
+        for numbers in (decided.approved, decided.rejected)
+    )
+    if not approved and not rejected:
+        return Decided()
+    _require_same(log, queue(desk(log, kind)), [*approved, *rejected])
+    is_as_given = decided.reason == quoted(signature.reason) or not decided.reason
+    reason = signature.reason if is_as_given else decided.reason
+    choice = Choice(
+        approved=[one.proposal.id for one in approved], rejected=[one.proposal.id for one in rejected]
+    )
+    return decide(log, kind, replace(signature, reason=reason), choice, None, human=human)
+
+
+def _question(one: Waiting) -> Question:
+    proposal, standing = one.proposal, one.standing
+    facts = [f"{as_fraction(standing.confidence):.2f}", times(standing.occurrences)] if standing else []
+    key = standing.learning.key if standing else proposal.learning
+    return Question(
+        place=f"{proposal.target}{f', {proposal.section}' if proposal.section else ''}",
+        about=", ".join((key, *facts, *one.risks)),
+        problem=one.problem,
+        diff=one.diff or one.text,
+    )
+
+
+def _require_same(log: Log, now: Queue, chosen: Sequence[Waiting]) -> None:
+    """Raise unless each that was chosen would still change just what the editor showed."""
+    digests = {one.proposal.id: (one.digest, one.text) for one in now.waiting}
+    for one in chosen:
+        if digests.get(one.proposal.id) != (one.digest, one.text):
+            raise ChangedOnDisk(log.root / one.proposal.target, "isn't what was shown any more")

@@ -1,0 +1,1 @@
+"""Instruction files in a project's tree."""

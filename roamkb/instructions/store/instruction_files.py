@@ -1,0 +1,92 @@
+"""Files that agents are started with, in a project's tree: found by their real path, replaced whole."""
+
+import contextlib
+import os
+from pathlib import Path
+
+from roamkb.boundary.store.folder_evidence import lies_within
+from roamkb.core.errors import ChangedOnDisk
+from roamkb.core.errors import DiskError
+from roamkb.core.errors import NotFound
+from roamkb.core.errors import UsageError
+from roamkb.core.model import Unreadable
+from roamkb.core.text import shown
+from roamkb.fs.files import Missing
+from roamkb.fs.files import digest
+from roamkb.fs.files import read_file
+from roamkb.fs.files import swap
+
+_MARKDOWN = (".md", ".mdc", ".markdown")
+#: Not the project's own text, whatever lies there.
+_NOT_IN = (".git", ".hg", ".jj", ".roamkb", "node_modules")
+#: Far above any file that a session could start with.
+_MOST_BYTES = 1024 * 1024
+
+
+def find_rule_file(root: Path, path: Path) -> str:
+    """Return the file that `path` leads to, from the project's root `root`.
+
+    Raises:
+        UsageError: it is none of the project's, or not Markdown. NotFound: it isn't there.
+    """
+    try:
+        real, top = Path(os.path.realpath(path)), Path(os.path.realpath(root))
+        is_there = path.exists()
+    except (OSError, ValueError):
+        real, top, is_there = path, root, False
+    if not lies_within(real, top) or not real.is_relative_to(top):
+        raise UsageError(
+            f"{shown(str(path))} isn't a file of {shown(str(root))}",
+            hint="name a file in the project's own tree",
+        )
+    if not is_there:
+        raise NotFound(str(path), what="file", hint="make it first: an empty one will do")
+    inside = real.relative_to(top)
+    if real.suffix.lower() not in _MARKDOWN or set(_NOT_IN) & set(inside.parts):
+        raise UsageError(
+            f"{shown(str(path))} is no file of rules",
+            hint="name a Markdown file, such as CLAUDE.md or AGENTS.md",
+        )
+    # what nobody can print or put into JSON would stand in a committed ledger
+    if shown(str(inside)) != str(inside):
+        raise UsageError(f"{shown(str(inside))} has a name that can't be shown; give it another one")
+    return inside.as_posix()
+
+
+def read_rule_file(root: Path, target: str) -> bytes:
+    """Return the content of a file that `find_rule_file` named.
+
+    Raises:
+        DiskError: it isn't there any more, is a link by now, or can't be read.
+    """
+    path = _own(root, target)
+    found = read_file(path, limit=_MOST_BYTES)
+    if isinstance(found, Missing):
+        raise DiskError(path, "doesn't exist any more")
+    if isinstance(found, Unreadable):
+        raise DiskError(path, found.reason)
+    return found
+
+
+def put_rule_file(root: Path, target: str, data: bytes, *, was: bytes) -> None:
+    """Make `data` the content of a file that still is as it `was`; the log's lock is held.
+
+    Raises:
+        ChangedOnDisk: it isn't, or Emacs holds it. DiskError, NotDurable: see there.
+    """
+    swap(_own(root, target), data, was=digest(was), lock=contextlib.nullcontext())
+
+
+def _own(root: Path, target: str) -> Path:
+    """Return the path of `target`, which is the file itself, and still in the project."""
+    path = Path(os.path.realpath(root)) / target
+    if find_rule_file(root, path) != target:
+        raise DiskError(path, "is a link by now", hint="name the file that it leads to")
+    return path
+
+
+def require_unheld(root: Path, target: str) -> None:
+    """Raise `ChangedOnDisk` where Emacs holds unsaved changes to a file."""
+    path = _own(root, target)
+    if os.path.lexists(path.with_name(f".#{path.name}")):
+        raise ChangedOnDisk(path, "is open with unsaved changes in Emacs (or was, if that crashed)")

@@ -1,0 +1,1 @@
+"""The local server (owns FastAPI, uvicorn and prometheus-client)."""

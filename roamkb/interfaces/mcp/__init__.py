@@ -1,0 +1,1 @@
+"""The door for agents that speak MCP (owns the MCP SDK)."""

@@ -1,0 +1,132 @@
+"""What a client of the MCP server is told when notes change: that some did, and which it follows.
+
+Nothing is watched: the notes' stats are compared after each call, and every few seconds while somebody
+listens. Both eras are served: the handshake's notifications, and the streams of 2026-07-28. All of it is
+written by the event loop that answers calls, so that nothing stands on standard output out of turn.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import Final
+from typing import TypeVar
+
+import anyio
+import anyio.to_thread
+from mcp.server.context import ServerRequestContext
+from mcp.server.session import ServerSession
+from mcp.server.subscriptions import InMemorySubscriptionBus
+from mcp.server.subscriptions import ListenHandler
+from mcp.server.subscriptions import ResourcesListChanged
+from mcp.server.subscriptions import ResourceUpdated
+from mcp.shared.exceptions import MCPError
+from mcp_types import INVALID_PARAMS
+from mcp_types import EmptyResult
+from mcp_types import SubscribeRequestParams
+from mcp_types import SubscriptionsListenRequestParams
+from mcp_types import SubscriptionsListenResult
+from mcp_types import UnsubscribeRequestParams
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+
+from roamkb.app.server import ServedKnowledgeBase
+from roamkb.interfaces.mcp.results import NODE
+from roamkb.interfaces.mcp.results import node_state
+
+#: Seconds between two looks while somebody listens: a look at 10,000 notes takes some 20 ms.
+_EVERY: Final = 3.0
+#: Notes that are followed at once, and streams.
+_MOST_FOLLOWED: Final = 200
+_MOST_STREAMS: Final = 16
+
+Context = ServerRequestContext[object]
+_T = TypeVar("_T")
+
+
+class News:
+    """What changed since the last look, and who is to be told."""
+
+    def __init__(self, kb: ServedKnowledgeBase, *, in_turn: anyio.CapacityLimiter) -> None:
+        """Take the knowledge base, and the limiter that calls go by."""
+        self._kb = kb
+        self._in_turn = in_turn
+        self._bus = InMemorySubscriptionBus()
+        self._streams = ListenHandler(self._bus, max_subscriptions=_MOST_STREAMS)
+        #: By their addresses: how many streams follow each; what the handshake's client follows.
+        self._followed: Counter[str] = Counter()
+        self._subscribed: set[str] = set()
+        self._listening = 0
+        #: The client of the handshake's era; there is one on standard input.
+        self._session: ServerSession | None = None
+        self._stamp: int | None = None
+        self._states: dict[str, str] = {}
+
+    async def watch(self) -> None:
+        """Look now and then, as long as the server runs."""
+        self._stamp = await self._asked(self._kb.stamp)
+        # the client may leave while it is told
+        with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+            while True:
+                await anyio.sleep(_EVERY)
+                if self._listening or self._subscribed:
+                    await self.look()
+
+    async def look(self, context: Context | None = None) -> None:
+        """Tell whoever is to be told what changed; `context` is of a call that was answered just now."""
+        if context is not None and context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+            self._session = context.session
+        before, self._stamp = self._stamp, await self._asked(self._kb.stamp)
+        if before is None or before == self._stamp:
+            return
+        await self._bus.publish(ResourcesListChanged())
+        if self._session is not None:
+            await self._session.send_resource_list_changed()
+        for uri in {*self._followed, *self._subscribed}:
+            await self._look_at(uri)
+
+    async def _look_at(self, uri: str) -> None:
+        before = self._states.get(uri)
+        self._states[uri] = await self._asked(partial(node_state, self._kb, uri))
+        if before == self._states[uri]:
+            return
+        await self._bus.publish(ResourceUpdated(uri))
+        if uri in self._subscribed and self._session is not None:
+            await self._session.send_resource_updated(uri)
+
+    async def listen(
+        self, context: Context, params: SubscriptionsListenRequestParams
+    ) -> SubscriptionsListenResult:
+        """Serve a stream of 2026-07-28 until its client closes it."""
+        uris = list(params.notifications.resource_subscriptions or ())
+        for uri in uris:
+            await self._follow(uri)
+        self._followed.update(uris)
+        self._listening += 1
+        try:
+            return await self._streams(context, params)
+        finally:
+            self._listening -= 1
+            self._followed.subtract(uris)
+            self._followed += Counter()
+
+    async def subscribe(self, context: Context, params: SubscribeRequestParams) -> EmptyResult:
+        """Follow a note for a client of the handshake's era."""
+        await self._follow(str(params.uri))
+        self._subscribed.add(str(params.uri))
+        self._session = context.session
+        return EmptyResult()
+
+    async def unsubscribe(self, _: Context, params: UnsubscribeRequestParams) -> EmptyResult:
+        """Follow it no more."""
+        self._subscribed.discard(str(params.uri))
+        return EmptyResult()
+
+    async def _follow(self, uri: str) -> None:
+        if not uri.startswith(NODE):
+            raise MCPError(INVALID_PARAMS, "only notes of the knowledge base can be followed")
+        if len({*self._followed, *self._subscribed, uri}) > _MOST_FOLLOWED:
+            raise MCPError(INVALID_PARAMS, f"no more than {_MOST_FOLLOWED} notes can be followed")
+        self._states[uri] = await self._asked(partial(node_state, self._kb, uri))
+
+    async def _asked(self, call: Callable[[], _T]) -> _T:
+        return await anyio.to_thread.run_sync(call, limiter=self._in_turn)

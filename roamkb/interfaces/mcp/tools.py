@@ -1,0 +1,299 @@
+"""What agents may call over MCP: rows of the table of operations, less what only a human or a shell needs.
+
+Nothing here approves, curates, overrides, promotes or installs.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import field
+
+from roamkb.core.errors import UsageError
+from roamkb.core.text import shown
+from roamkb.interfaces.operations import OPERATIONS
+from roamkb.interfaces.operations import Arguments
+from roamkb.interfaces.operations import Operation
+from roamkb.interfaces.operations import Parameter
+from roamkb.interfaces.operations import Shape
+from roamkb.interfaces.output.render import Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """One tool of the server."""
+
+    name: str
+    #: The words that an agent may look for it by.
+    description: str
+    #: The fields of its result beside `schema`, with their JSON types.
+    output: Mapping[str, str]
+    #: None for what is no operation of its own.
+    operation: Operation | None = None
+    #: Parameters of the operation that are settled.
+    fixed: Mapping[str, str | bool] = field(default_factory=dict)
+    parameters: tuple[Parameter, ...] = ()
+    is_read_only: bool = True
+    is_idempotent: bool = True
+
+
+#: What standard input has to do with it is the command line's business.
+_SHELL_ONLY = ("; - reads standard input", " (again for more)", " (again for more, in order)")
+#: Parameters whose text is a number between 0 and 1.
+_NUMBERS = ("confidence", "min_confidence", "accuracy", "relevance", "specificity")
+
+
+def _tool(
+    name: str,
+    description: str,
+    output: str,
+    *,
+    of: str,
+    without: str = "",
+    fixed: Mapping[str, str | bool] | None = None,
+    is_read_only: bool = True,
+    required: str = "",
+    also: tuple[Parameter, ...] = (),
+) -> Tool:
+    """Return the tool for the operation `of`; `output` reads `name:type name:type`."""
+    from dataclasses import replace
+
+    operation = next(one for one in OPERATIONS if one.name == of)
+    settled = fixed or {}
+    kept = (p for p in operation.parameters if p.name not in without.split() and p.name not in settled)
+    return Tool(
+        name=name,
+        description=description,
+        output=dict(item.split(":") for item in output.split()),
+        operation=operation,
+        fixed=settled,
+        parameters=(
+            *(replace(p, required=p.required or p.name in required.split()) for p in kept),
+            *also,
+        ),
+        is_read_only=is_read_only,
+        is_idempotent=is_read_only,
+    )
+
+
+_QUERY = Parameter(
+    name="query",
+    help="For connectors: all of the search in one text, answered by results of id, title and url alone. "
+    "Agents give words instead.",
+)
+_ID = Parameter(name="id", help="The id of a result of search.", required=True)
+
+#: In this order always: clients keep prompts by it.
+TOOLS: tuple[Tool, ...] = (
+    _tool(
+        "search",
+        "Search the knowledge base of org-roam notes (memory, prior decisions, gotchas, facts) by words, "
+        "phrases and filters, best first. Search before you decide or debug.",
+        "query:string hits:array skipped:array conflict_copies:integer results:array",
+        of="search",
+        without="files budget",
+        also=(_QUERY,),
+    ),
+    _tool(
+        "get",
+        "Show one note of the knowledge base: its fields and its whole text.",
+        "node:object",
+        of="show",
+    ),
+    _tool(
+        "links",
+        "Show what a note of the knowledge base links to and what links to it (backlinks).",
+        "id:string forward:array back:array dangling:array external:array",
+        of="links",
+        without="graph",
+        required="name",
+    ),
+    _tool(
+        "recall",
+        "Recall what this project's agents learned in earlier sessions (decisions, gotchas, lessons, "
+        "patterns), best first; without words the latest.",
+        "query:string learnings:array",
+        of="recall",
+        without="stats raw framed",
+    ),
+    _tool(
+        "write",
+        "Remember one fact as a new note of the knowledge base, for every later session, project and "
+        "machine. Refused in work and unknown projects; the answer says so and where it was kept instead.",
+        "id:string path:string title:string tags:array project:object warnings:array",
+        of="write",
+        is_read_only=False,
+    ),
+    _tool(
+        "learn",
+        "Remember a learning (lesson, decision, gotcha, pattern, must-check) in this project's log: text, or "
+        "proposals with their evidence, which is looked up in this session.",
+        "proposals:array outcome:string id:string key:string type:string content:string tags:array "
+        "confidence:number occurrences:integer may_contradict:array looks_like:array path:string "
+        "warnings:array",
+        of="learn",
+        is_read_only=False,
+    ),
+    _tool(
+        "relevant",
+        "Find the learnings that help with a task before it begins: by its files, words and action, and by "
+        "tasks like it.",
+        "entries:array count:integer similar:array nodes:array",
+        of="relevant",
+    ),
+    _tool(
+        "suggest_remedy",
+        "Suggest what fixed an error before, by how often it worked (known fix, error recovery).",
+        "fingerprint:string error:string line:string remedies:array escalate:array more:integer",
+        of="remedy",
+        without="name technique steps outcome pattern regex task",
+        fixed={"action": "suggest"},
+        required="error",
+    ),
+    _tool(
+        "record_remedy",
+        "Record what was done about an error and whether it worked, so that it can be suggested.",
+        "fingerprint:string error:string line:string remedies:array escalate:array recorded:object",
+        of="remedy",
+        without="name pattern regex limit",
+        fixed={"action": "record"},
+        required="error technique",
+        is_read_only=False,
+    ),
+    _tool(
+        "record_outcome",
+        "Report whether a learning that was shown helped: its outcome (success, failure, prevented), or "
+        "validated where another agent learned it and you found it true.",
+        "id:string key:string outcome:string confidence_before:number confidence:number",
+        of="used",
+        is_read_only=False,
+    ),
+    _tool(
+        "verify",
+        "Put learnings through the gate: named checks, and your own scores for one of them.",
+        "judged:array skipped:integer",
+        of="verify",
+        without="judge",
+        is_read_only=False,
+    ),
+    _tool(
+        "review_list",
+        "List the learnings proposed as lines of this project's rule files (CLAUDE.md, AGENTS.md), which "
+        "wait for a human's review. It changes nothing: only a human approves.",
+        "digest:string proposals:array settled:array",
+        of="review",
+        without="curate edit reason agent session",
+    ),
+    Tool(
+        name="status",
+        description="Say whether this project may write to the knowledge base (work, personal or unknown), "
+        "and what is wrong with the installation.",
+        output={"project": "object", "checks": "array"},
+    ),
+    Tool(
+        name="fetch",
+        description="For connectors: fetch the whole text of one note that search found.",
+        output={"id": "string", "title": "string", "text": "string", "url": "string", "metadata": "object"},
+        parameters=(_ID,),
+    ),
+)
+
+
+def find_tool(name: str) -> Tool | None:
+    """Return the tool called `name`."""
+    return next((tool for tool in TOOLS if tool.name == name), None)
+
+
+def input_schema(tool: Tool) -> Json:
+    """Return what the tool takes, as JSON Schema has it."""
+    required = [parameter.name for parameter in tool.parameters if parameter.required]
+    return {
+        "type": "object",
+        "properties": {parameter.name: _schema(parameter) for parameter in tool.parameters},
+        **({"required": required} if required else {}),
+        "additionalProperties": False,
+    }
+
+
+def output_schema(tool: Tool) -> Json:
+    """Return what the tool gives; refusals and errors fit it too, since some clients check those as well."""
+    always = {
+        "handling": "string",
+        "schema": "integer",
+        "refused": "object",
+        "error": "object",
+        "left_out": "array",
+    }
+    return {
+        "type": "object",
+        "properties": {name: {"type": type} for name, type in {**always, **tool.output}.items()},
+    }
+
+
+def _schema(parameter: Parameter) -> Json:
+    help = parameter.help
+    for words in _SHELL_ONLY:
+        help = help.replace(words, "")
+    match parameter.shape:
+        case Shape.FLAG:
+            type: Json = {"type": "boolean", "default": False}
+        case Shape.COUNT:
+            type = {"type": "integer", "minimum": 0}
+        case Shape.TEXTS:
+            type = {"type": "array", "items": {"type": "string"}}
+        case Shape.OBJECTS:
+            type = {"type": "array", "items": {"type": "object"}}
+        case Shape.TEXT if parameter.name in _NUMBERS:
+            type = {"type": "number", "minimum": 0, "maximum": 1}
+        case Shape.TEXT:
+            type = {"type": "string"}
+    return {**type, "description": help}
+
+
+def arguments_of(tool: Tool, given: Mapping[str, object]) -> Arguments:
+    """Return what was given, as the library takes it.
+
+    Raises:
+        UsageError: something is missing, unknown or of another type.
+    """
+    known = {parameter.name: parameter for parameter in tool.parameters}
+    if unknown := [name for name in given if name not in known]:
+        raise UsageError(
+            f"{tool.name} takes no {shown(unknown[0])}", hint=f"it takes {', '.join(known) or 'nothing'}"
+        )
+    values: Arguments = dict(tool.fixed)
+    for name, parameter in known.items():
+        value = given.get(name)
+        if value is not None:
+            values[name] = _value(parameter, value)
+        elif parameter.required:
+            raise UsageError(f"{tool.name} needs {name}", hint=parameter.help)
+    return values
+
+
+def _value(parameter: Parameter, value: object) -> str | int | bool | tuple[str, ...]:
+    match parameter.shape, value:
+        case Shape.FLAG, bool():
+            return value
+        case Shape.COUNT, int() if not isinstance(value, bool) and 0 <= value < 2**31:
+            return value
+        case Shape.TEXTS, list() if all(isinstance(one, str) for one in value):
+            return tuple(_text(parameter, one) for one in value)
+        case Shape.OBJECTS, list() if all(isinstance(one, dict) for one in value):
+            import json
+
+            return _text(parameter, json.dumps(value, ensure_ascii=False))
+        case Shape.TEXTS, str():
+            return (_text(parameter, value),)
+        case Shape.TEXT, str():
+            return _text(parameter, value)
+        case Shape.TEXT, int() | float() if parameter.name in _NUMBERS and not isinstance(value, bool):
+            return str(value)
+    expected = _schema(parameter)["type"]
+    raise UsageError(f"{parameter.name} isn't of the type {expected}", hint=parameter.help)
+
+
+def _text(parameter: Parameter, text: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise UsageError(f"{parameter.name} isn't text: it has half a character") from error
+    return text

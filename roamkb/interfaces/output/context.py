@@ -1,0 +1,96 @@
+"""What sessions are told: the brief, and what hooks put into prompts, as text and as JSON."""
+
+import secrets
+from typing import TYPE_CHECKING
+
+from roamkb.context.brief_text import learning_line
+from roamkb.context.brief_text import node_line
+from roamkb.context.brief_text import told
+from roamkb.core.text import counted
+from roamkb.core.text import shown
+from roamkb.core.untrusted import framed
+from roamkb.interfaces.output.log import standing_json
+from roamkb.interfaces.output.render import SCHEMA
+from roamkb.interfaces.output.render import Printed
+
+if TYPE_CHECKING:
+    from roamkb.app.hooks.events import Offer
+    from roamkb.app.hooks.stop import Asked
+    from roamkb.context.brief_text import Brief
+    from roamkb.pipeline.promote import Promoted
+    from roamkb.remedies.effectiveness import Remedy
+
+
+def _nonce() -> str:
+    return secrets.token_hex(4)
+
+
+def brief_text(brief: "Brief") -> str:
+    """Return the brief for a prompt."""
+    return told(brief, nonce=_nonce())[0]
+
+
+def offer_text(offer: "Offer", *, source: str) -> str:
+    """Return what fits, for a prompt; nothing where nothing does."""
+    items = [
+        *map(learning_line, offer.learnings),
+        *(f"[node] {node_line(hit)}" for hit in offer.nodes),
+    ]
+    return framed(items, source=source, nonce=_nonce()) if items else ""
+
+
+def remedy_text(remedy: "Remedy") -> str:
+    """Return what fixed an error before, for a prompt."""
+    tried = remedy.successes + remedy.failures
+    how = f"worked {remedy.successes} of {counted(tried, 'time')}" if remedy.is_tried else "untried"
+    steps = "".join(f"\n  {n}. {shown(step)}" for n, step in enumerate(remedy.steps, 1))
+    item = f"{shown(remedy.technique)} ({how}){steps}"
+    return framed([item], source="what helped against this error before", nonce=_nonce())
+
+
+def asked_text(asked: "Asked") -> str:
+    """Return what an agent is asked when it stops."""
+    texts = (asked.question, question_text(asked.promoted) if asked.promoted else "")
+    return "\n\n".join(text for text in texts if text)
+
+
+def question_text(found: "Promoted") -> str:
+    """Return the question of the wrap-up, with what could be promoted as data."""
+    few = found.candidates[:5]
+    items = framed(map(learning_line, few), source="roamkb promote", nonce=_nonce())
+    more = f" ({len(found.candidates) - len(few)} more: `roamkb promote`)" if found.candidates[5:] else ""
+    count = len(found.candidates)
+    is_any, promotes = ("Is it", "it") if count == 1 else ("Is any of them", "one")
+    return (
+        f"roamkb: {counted(count, 'verified learning')} of this project could be promoted to the "
+        f"human's knowledge base{more}. {is_any} worth it? `roamkb promote KEY` promotes {promotes}; "
+        f"none is a good answer, too. This is asked once a session.\n{items}"
+    )
+
+
+def brief(result: "Brief") -> Printed:
+    """Say what a session is told at its start."""
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "project": {"kind": result.project.kind.value, "root": str(result.project.root)},
+            "nodes": [{"id": hit.id, "title": hit.title, "path": str(hit.path)} for hit in result.nodes],
+            "learnings": [standing_json(one) for one in result.learnings],
+            "checklist": [standing_json(one) for one in result.checklist],
+            "to_review": result.to_review,
+            "contradicting": result.contradicting,
+            "conflict_copies": result.conflict_copies,
+            "troubles": list(result.troubles),
+            "left_out": result.left_out + result.more,
+            "text": brief_text(result),
+        },
+        text=lambda _: brief_text(result),
+    )
+
+
+def inject(result: bool) -> Printed:
+    """Say whether hooks put anything into prompts here."""
+    return Printed(
+        json={"schema": SCHEMA, "injection": "on" if result else "off"},
+        text=lambda _: f"injection is {'on' if result else 'off'} in this project",
+    )

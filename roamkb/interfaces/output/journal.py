@@ -1,0 +1,240 @@
+"""The journal's moments, what changed since one, and what a restore did: as text and as JSON."""
+
+import os
+from collections.abc import Iterator
+from datetime import datetime
+
+from roamkb.core.errors import ChangedOnDisk
+from roamkb.core.errors import NotDurable
+from roamkb.core.errors import RoamkbError
+from roamkb.core.text import counted
+from roamkb.core.text import shown
+from roamkb.interfaces.output.render import SCHEMA
+from roamkb.interfaces.output.render import Json
+from roamkb.interfaces.output.render import Printed
+from roamkb.journal.journal import MomentList
+from roamkb.journal.journal import Restored
+from roamkb.journal.journal import Shown
+from roamkb.journal.journal import left_line
+from roamkb.journal.journal import step_line
+from roamkb.journal.moments import NEWER
+from roamkb.journal.moments import Change
+from roamkb.journal.moments import Entry
+from roamkb.journal.moments import Moment
+from roamkb.journal.moments import Session
+from roamkb.journal.moments import What
+from roamkb.journal.moments import told_edit
+from roamkb.journal.moments import told_maker
+
+#: Of the list, that are shown; --json has all.
+_MOST_MOMENTS = 40
+#: What to do where nothing is found: a look of one's own is the latest moment by then.
+_EARLIER = "`roamkb journal` lists earlier ones, for --mark"
+
+
+def journal(result: MomentList | Shown | Restored) -> Printed:
+    """Return what the journal says; status 1 where there is nothing to show or restore."""
+    match result:
+        case MomentList():
+            return _moments(result)
+        case Shown():
+            return _shown(result)
+        case Restored():
+            return _restored(result)
+
+
+def _moments(result: MomentList) -> Printed:
+    held = result.holdings
+
+    def text(_: bool) -> str:
+        lines = [_moment_line(moment) for moment in result.moments[:_MOST_MOMENTS]]
+        if len(result.moments) > _MOST_MOMENTS:
+            lines.append(f"and {len(result.moments) - _MOST_MOMENTS} older: --json has all")
+        waiting = f"; {held.waiting} not read yet" if held.waiting else ""
+        unkept = f"; {len(held.unkept)} known by name alone" if held.unkept else ""
+        lines.append(
+            f"{counted(held.entries, 'file')} of {shown(str(result.kb))}, "
+            f"{counted(held.contents, 'copy', 'copies')} of {held.size:,} bytes in {held.stored:,}"
+            f"{waiting}{unkept}"
+        )
+        return "\n".join(lines)
+
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "kb": str(result.kb),
+            "moments": [_moment_json(moment) for moment in result.moments],
+            "held": {
+                "files": held.entries,
+                "copies": held.contents,
+                "bytes": held.size,
+                "stored": held.stored,
+                "waiting": held.waiting,
+                "unkept": [{"path": _name(path), "reason": why} for path, why in held.unkept],
+            },
+        },
+        text=text,
+        status=0 if result.moments else 1,
+    )
+
+
+def _shown(result: Shown) -> Printed:
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "kb": str(result.kb),
+            "mark": result.mark,
+            "chosen": result.chosen or None,
+            "changes": [
+                _change_json(change)
+                | ({"diff": list(result.diffs[change.path])} if change.path in result.diffs else {})
+                for change in result.changes
+            ],
+        },
+        text=lambda _: "\n".join(_shown_lines(result)),
+        status=0 if result.changes else 1,
+    )
+
+
+def _shown_lines(result: Shown) -> Iterator[str]:
+    since = f"{result.mark}, {shown(result.chosen)}" if result.chosen else str(result.mark)
+    if not result.changes:
+        yield f"nothing changed since {since}; {_EARLIER}"
+    elif result.chosen:
+        yield f"since {since}:"
+    for change in result.changes:
+        yield _change_line(change)
+        yield from (f"  {shown(line)}" for line in result.diffs.get(change.path, ()))
+    open_ends = sum(not change.is_explained for change in result.changes)
+    if open_ends:
+        yield f"nothing explains {open_ends}; `roamkb journal restore --all --mark {result.mark}` undoes it"
+
+
+def _restored(result: Restored) -> Printed:
+    plan = result.plan
+    newer = any(left.why == NEWER for left in plan.left)
+
+    def text(_: bool) -> str:
+        lines = [*map(step_line, plan.steps), *map(left_line, plan.left)]
+        if newer:
+            lines.append(
+                "what changed since the last look was seen now; `roamkb journal show`, and restore again"
+            )
+        if result.done:
+            undo = f"`roamkb journal restore --all --mark {result.before}` undoes this"
+            lines.append(f"{counted(len(plan.steps), 'step')} done, back to {plan.mark}; {undo}")
+        elif plan.steps:
+            lines.append(f"{counted(len(plan.steps), 'step')} would be done; nothing was changed")
+        else:
+            chosen = f", {shown(result.chosen)}" if result.chosen else ""
+            lines.append(f"nothing to bring back from {plan.mark}{chosen}; {_EARLIER}")
+        return "\n".join(lines)
+
+    status = 0 if plan.steps else 1
+    if any(left.has_failed for left in plan.left):
+        status = RoamkbError.exit_code
+    elif newer or result.is_hindered:
+        status = ChangedOnDisk.exit_code
+    elif not result.is_durable:
+        status = NotDurable.exit_code
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "kb": str(result.kb),
+            "mark": plan.mark,
+            "chosen": result.chosen or None,
+            "done": result.done,
+            "durable": result.is_durable,
+            "steps": [
+                {
+                    "do": step.verb,
+                    "path": _name(step.path),
+                    "was": _entry(step.want),
+                    "now": _entry(step.have),
+                    "edited_since": step.edited_since.value if step.edited_since else None,
+                }
+                for step in plan.steps
+            ],
+            "left": [{"path": _name(left.path), "reason": left.why} for left in plan.left],
+        },
+        text=text,
+        status=status,
+    )
+
+
+def _name(path: bytes) -> str:
+    return os.fsdecode(path)
+
+
+def _time(at: float) -> str:
+    return datetime.fromtimestamp(at).isoformat(timespec="seconds")
+
+
+def _session_json(session: Session | None) -> Json | None:
+    if session is None:
+        return None
+    return {"id": session.id, "kind": session.kind, "agent": session.agent}
+
+
+def _moment_json(moment: Moment) -> Json:
+    return {
+        "id": moment.id,
+        "at": _time(moment.at),
+        "what": moment.what,
+        "session": _session_json(moment.session),
+        "during": [_session_json(session) for session in moment.during],
+        "changed": moment.changed,
+        "unexplained": moment.unexplained,
+    }
+
+
+def _moment_line(moment: Moment) -> str:
+    parts = [f"{moment.id:4} {_time(moment.at)} {moment.what:7}"]
+    if moment.changed:
+        unexplained = f", {moment.unexplained} of them unexplained" if moment.unexplained else ""
+        parts.append(f"{moment.changed} changed{unexplained}")
+    if moment.session:
+        parts.append(shown(str(moment.session)))
+    others = [
+        shown(str(one)) for one in moment.during if moment.session is None or one.id != moment.session.id
+    ]
+    if others:
+        parts.append(f"meanwhile {', '.join(others)}")
+    return "  ".join(parts)
+
+
+def _entry(entry: Entry | None) -> Json | None:
+    if entry is None:
+        return None
+    return {
+        "form": entry.form.value,
+        "mode": f"{entry.mode:04o}",
+        "size": entry.size,
+        "sha256": entry.digest.hex() if entry.digest else None,
+        "unkept": entry.why or None,
+    }
+
+
+def _change_json(change: Change) -> Json:
+    moved = change.now.path if change.what is What.MOVED and change.now else None
+    return {
+        "path": _name(change.path),
+        "what": change.what.value,
+        "moved_to": _name(moved) if moved else None,
+        "by": change.by.value,
+        "edited_since": change.edited_since.value if change.edited_since else None,
+        "was": _entry(change.was),
+        "now": _entry(change.now),
+    }
+
+
+def _change_line(change: Change) -> str:
+    path = shown(_name(change.path))
+    if change.what is What.MOVED and change.now:
+        path += f" to {shown(_name(change.now.path))}"
+    elif change.what is What.MODE and change.was and change.now:
+        path += f" from {change.was.mode:04o} to {change.now.mode:04o}"
+    elif change.what is What.CHANGED and change.was and change.now:
+        path += f" ({change.was.size:,} to {change.now.size:,} bytes)"
+    since = f", {told_edit(change.edited_since)}" if change.edited_since else ""
+    return f"{change.what.value:8} {path} {told_maker(change.by)}".rstrip() + since

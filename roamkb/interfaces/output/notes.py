@@ -1,0 +1,363 @@
+"""What is said of nodes, one or many, as text and as JSON (docs/json.md)."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from roamkb.core.model import REPLACED
+from roamkb.core.model import Node
+from roamkb.core.model import Project
+from roamkb.core.text import cleaned
+from roamkb.core.text import counted
+from roamkb.core.text import headline
+from roamkb.core.text import shown
+from roamkb.interfaces.output.render import SCHEMA
+from roamkb.interfaces.output.render import Json
+from roamkb.interfaces.output.render import Printed
+from roamkb.interfaces.output.render import Style
+from roamkb.interfaces.output.render import candidate_json
+from roamkb.interfaces.output.render import candidate_line
+from roamkb.interfaces.output.render import path_text
+from roamkb.interfaces.output.render import place
+from roamkb.interfaces.output.render import skipped_json
+from roamkb.interfaces.output.render import tags_text
+from roamkb.interfaces.output.render import warnings_of
+from roamkb.org.escape import BREAK
+
+if TYPE_CHECKING:
+    from roamkb.kb.graph import LinkGraph
+    from roamkb.kb.index_admin import IndexState
+    from roamkb.kb.links import Links
+    from roamkb.kb.nodes import NodeList
+    from roamkb.kb.show import Shown
+    from roamkb.kb.supersede import Superseded
+    from roamkb.kb.tags import Tags
+    from roamkb.kb.trash import Inventory
+    from roamkb.kb.trash import Restored
+    from roamkb.kb.trash import Trashed
+    from roamkb.kb.write import Written
+
+_PROVENANCE = ("CREATED", "AGENT", "PROJECT", "SOURCE", "SUPERSEDED_BY")
+
+
+def node_json(node: Node) -> Json:
+    """Return a node with all its fields."""
+    return {
+        # as a search has it: null for what is no node
+        "id": node.id or None,
+        "file": node.file,
+        "line": node.line,
+        "level": node.level,
+        "title": node.title,
+        "olp": list(node.olp),
+        "todo": node.todo,
+        "priority": node.priority,
+        "scheduled": node.scheduled,
+        "deadline": node.deadline,
+        "tags": list(node.tags),
+        "aliases": list(node.aliases),
+        "refs": [{"type": ref.type, "ref": ref.ref} for ref in node.refs],
+        "links": [
+            {"type": link.type, "dest": link.dest, "search": link.search, "line": link.line}
+            for link in node.links
+        ],
+        "citations": [{"key": citation.key, "line": citation.line} for citation in node.citations],
+        "properties": dict(node.properties),
+    }
+
+
+def show(result: "Shown") -> Printed:
+    """Print a node: its fields and its text."""
+    node = result.node
+
+    def text(terminal: bool) -> str:
+        style = Style(terminal)
+        state = " ".join(filter(None, (node.todo, f"[#{node.priority}]" if node.priority else "")))
+        head = [
+            style.bold(" ".join(filter(None, (state, headline(node.title))))),
+            style.cyan(place(result.path, node.line)),
+        ]
+        facts = (
+            ("id", node.id),
+            ("in", " / ".join(node.olp)),
+            ("tags", tags_text(node.tags)),
+            ("aliases", "; ".join(node.aliases)),
+            ("refs", " ".join(f"@{r.ref}" if r.type == "cite" else f"{r.type}:{r.ref}" for r in node.refs)),
+            ("scheduled", node.scheduled or ""),
+            ("deadline", node.deadline or ""),
+            *((key.lower(), node.properties.get(key, "")) for key in _PROVENANCE),
+        )
+        head += [f"{style.dim(name + ':')} {shown(value)}" for name, value in facts if value]
+        return "\n".join([*head, "", cleaned(result.body).rstrip("\n")]).rstrip("\n")
+
+    return Printed(
+        json={"schema": SCHEMA, "node": {**node_json(node), "path": str(result.path), "body": result.body}},
+        text=text,
+    )
+
+
+def _ends(result: "Links") -> Printed:
+    def end(id: str, title: str, path: Path, line: int) -> Json:
+        return {"id": id, "title": title, "path": str(path), "line": line}
+
+    def text(terminal: bool) -> str:
+        style = Style(terminal)
+        lines = [
+            f"{mark} {place(node.path, node.line)}: {style.bold(headline(node.title))} ({shown(node.id)})"
+            for mark, ends in (("->", result.forward), ("<-", result.back))
+            for node in ends
+        ]
+        lines += [
+            f"!! {place(dead.path, dead.line)}: links to {shown(dead.id)}, which is no node"
+            for dead in result.dangling
+        ]
+        lines += [f"=> {shown(link.type)}:{shown(link.dest)}" for link in result.external]
+        return "\n".join(lines)
+
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "id": result.id,
+            "forward": [end(n.id, n.title, n.path, n.line) for n in result.forward],
+            "back": [end(n.id, n.title, n.path, n.line) for n in result.back],
+            "dangling": [end(n.id, n.title, n.path, n.line) for n in result.dangling],
+            "external": [
+                {"type": link.type, "dest": link.dest, "line": link.line} for link in result.external
+            ],
+        },
+        text=text,
+        status=0 if result.forward or result.back or result.dangling or result.external else 1,
+    )
+
+
+def links(result: "Links | LinkGraph") -> Printed:
+    """Print a node's links, or all of them for Graphviz."""
+    from roamkb.kb.graph import LinkGraph
+
+    return _graph(result) if isinstance(result, LinkGraph) else _ends(result)
+
+
+def _graph(result: "LinkGraph") -> Printed:
+    nodes, edges = result.graph.nodes, result.graph.edges
+
+    def text(_: bool) -> str:
+        named = (f"  {_dot(node.id)} [label={_dot(node.title)}];" for node in nodes)
+        joined = (f"  {_dot(source)} -> {_dot(dest)};" for source, dest in edges)
+        return "\n".join(["digraph roamkb {", "  node [shape=box];", *named, *joined, "}"])
+
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "nodes": [
+                {
+                    "id": node.id,
+                    "title": node.title,
+                    "path": str(result.kb / node.file),
+                    "tags": list(node.tags),
+                }
+                for node in nodes
+            ],
+            "edges": [{"source": source, "dest": dest} for source, dest in edges],
+        },
+        text=text,
+        status=0 if nodes else 1,
+    )
+
+
+def _dot(text: str) -> str:
+    """Return `text` as Graphviz reads it literally."""
+    return '"' + shown(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def tags(result: "Tags") -> Printed:
+    """Print the tags with their counts."""
+    return Printed(
+        json={"schema": SCHEMA, "tags": [{"tag": one.tag, "nodes": one.nodes} for one in result.tags]},
+        text=lambda _: "\n".join(f"{one.nodes:6} {shown(one.tag)}" for one in result.tags),
+        status=0 if result.tags else 1,
+    )
+
+
+def index(result: "IndexState") -> Printed:
+    """Say where the index lies and how large it is."""
+
+    def text(_: bool) -> str:
+        where = shown(str(result.path)) if result.path else "in memory: it can't be kept here"
+        lines = [
+            f"{counted(result.notes, 'note')}, {counted(result.entries, 'entry', 'entries')}, "
+            f"{counted(result.words, 'word')}, {result.size} bytes",
+            where,
+        ]
+        if result.differences is not None:
+            lines.append(f"{result.differences} differences from an index made just now")
+        return "\n".join(lines)
+
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "path": path_text(result.path),
+            "notes": result.notes,
+            "entries": result.entries,
+            "words": result.words,
+            "size": result.size,
+            "differences": result.differences,
+        },
+        text=text,
+        status=1 if result.differences else 0,
+    )
+
+
+def nodes(result: "NodeList") -> Printed:
+    """Print every node with its place."""
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "kb": str(result.kb),
+            "nodes": [node_json(node) for node in result.nodes],
+            "skipped": skipped_json(result.skipped),
+        },
+        text=lambda _: "\n".join(_node_line(result.kb, node) for node in result.nodes),
+        status=0 if result.nodes else 1,
+        warnings=warnings_of(result.skipped),
+    )
+
+
+def _node_line(kb: Path, node: Node) -> str:
+    return f"{place(kb / node.file, node.line)}: {headline(node.title)} {tags_text(node.tags)}".rstrip()
+
+
+def _written(result: "Written") -> Json:
+    return {
+        "schema": SCHEMA,
+        "id": result.id,
+        "path": str(result.path),
+        "title": result.title,
+        "tags": list(result.tags),
+        "project": {"kind": result.project.kind.value, "root": path_text(result.project.root)},
+        "warnings": list(result.warnings),
+        **({"dry_run": True, "text": result.text} if result.dry_run else {}),
+    }
+
+
+def write(result: "Written") -> Printed:
+    """Say where a node was written, or would be."""
+
+    def text(terminal: bool) -> str:
+        if result.dry_run:
+            # with its zero-width spaces, since they will be there as well
+            text = BREAK.join(map(cleaned, result.text.split(BREAK)))
+            return f"{shown(str(result.path))} (not written)\n\n{text}".rstrip("\n")
+        style = Style(terminal)
+        return f"{style.cyan(shown(str(result.path)))}: {style.bold(headline(result.title))} ({result.id})"
+
+    return Printed(json=_written(result), text=text, warnings=result.warnings)
+
+
+def supersede(result: "Superseded") -> Printed:
+    """Say what was written and what it replaced."""
+    new = write(result.written)
+    old = candidate_json(result.old)
+
+    def text(terminal: bool) -> str:
+        return f"{new.text(terminal)}\n  supersedes {headline(result.old.title)} ({shown(result.old.id)})"
+
+    return Printed(json={**new.json, "supersedes": old}, text=text, warnings=new.warnings)
+
+
+def trash(result: "Trashed") -> Printed:
+    """Print what went to the trash, or would go."""
+    verb = "moved to the trash" if result.done else "would be moved to the trash; add --yes to do it"
+
+    def text(_terminal: bool) -> str:
+        lines = list(map(candidate_line, result.nodes))
+        back = "; `roamkb restore --last` brings them back" if result.done and len(lines) > 1 else ""
+        return "\n".join([*lines, f"{counted(len(lines), 'node')} {verb}{back}"])
+
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "trashed": [candidate_json(node) for node in result.nodes],
+            "done": result.done,
+            "linked_from": [candidate_json(node) for node in result.linked_from],
+        },
+        text=text,
+        status=0 if result.nodes else 1,
+        warnings=tuple(_left_dangling(result)),
+    )
+
+
+def _left_dangling(result: "Trashed") -> Iterator[str]:
+    """Yield what links to a node that is gone, and what to do about it."""
+    for node in result.linked_from:
+        says = "is superseded by" if node in result.replaced else "links to"
+        yield (
+            f"{headline(node.title)} ({shown(node.id)}) {says} what {'is' if result.done else 'would be'} in "
+            "the trash: `roamkb restore ID` puts that back, or edit the link"
+        )
+
+
+def restore(result: "Restored") -> Printed:
+    """Print what came back, or what is in the trash."""
+
+    def text(_terminal: bool) -> str:
+        lines = list(map(candidate_line, result.nodes))
+        count = counted(len(lines), "node")
+        if not lines:
+            return ""
+        if result.done:
+            return "\n".join([*lines, f"{count} put back"])
+        # who has seen only the first line must not think that it is done
+        head = f"{count} in the trash, none put back: `roamkb restore ID` does one, `--last` the last trashed"
+        return "\n".join([head, *lines])
+
+    nodes = [candidate_json(node) for node in result.nodes]
+    left: list[Json] = [{**candidate_json(node), "reason": reason} for node, reason in result.left]
+    return Printed(
+        json={"schema": SCHEMA, **({"restored": nodes, "left": left} if result.done else {"trash": nodes})},
+        text=text,
+        status=0 if result.nodes else 1,
+        warnings=tuple(
+            f"{candidate_line(node)} stays in the trash: {shown(reason)}" for node, reason in result.left
+        ),
+    )
+
+
+def inventory(result: "Inventory") -> Printed:
+    """Print what agents wrote."""
+
+    def text(_terminal: bool) -> str:
+        return "\n".join(
+            _node_line(result.kb, node) + (REPLACED if "SUPERSEDED_BY" in node.properties else "")
+            for node in result.nodes
+        )
+
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "nodes": [{**node_json(node), "path": str(result.kb / node.file)} for node in result.nodes],
+            "skipped": skipped_json(result.skipped),
+        },
+        text=text,
+        status=0 if result.nodes else 1,
+        warnings=warnings_of(result.skipped),
+    )
+
+
+def classify(result: Project) -> Printed:
+    """Say what a project is, and why."""
+
+    def text(terminal: bool) -> str:
+        style = Style(terminal)
+        root = shown(str(result.root)) if result.root else "no project root"
+        return f"{style.bold(result.kind.value)}: {root} ({shown(result.reason)})"
+
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "kind": result.kind.value,
+            "root": path_text(result.root),
+            "reason": result.reason,
+            "hint": result.hint,
+        },
+        text=text,
+    )

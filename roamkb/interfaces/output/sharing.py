@@ -1,0 +1,372 @@
+"""What templates, bundles and snapshots hold and did, as text and as JSON (docs/json.md)."""
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from roamkb.core.text import clipped
+from roamkb.core.text import headline
+from roamkb.core.text import shown
+from roamkb.interfaces.output.render import SCHEMA
+from roamkb.interfaces.output.render import Json
+from roamkb.interfaces.output.render import Printed
+from roamkb.log.jsonl import iso
+from roamkb.log.state.confidence import as_fraction
+from roamkb.log.state.learning_state import ACTIVE
+from roamkb.log.state.learning_state import UNVERIFIED
+from roamkb.log.state.learning_state import Standing
+
+if TYPE_CHECKING:
+    from roamkb.log.jsonl import BadLine
+    from roamkb.log.learning import Learning
+    from roamkb.sharing.bundle import Bundled
+    from roamkb.sharing.bundle import Imported
+    from roamkb.sharing.bundle import Opened
+    from roamkb.sharing.bundle_format import Header
+    from roamkb.sharing.snapshot import Recovered
+    from roamkb.sharing.snapshot import SnapshotList
+    from roamkb.sharing.snapshot import Taken
+    from roamkb.sharing.store.snapshot_archive import Snapshot
+    from roamkb.sharing.template import Templates
+    from roamkb.sharing.template import TemplateShown
+    from roamkb.sharing.template_model import Template
+    from roamkb.sharing.template_model import Version
+
+#: A title's worth of a learning.
+_TITLE = 120
+#: Of a long list a person reads so much.
+_LISTED = 20
+
+
+def bundle(result: "Bundled | Opened | Imported") -> Printed:
+    """Say what a bundle is, or what became of it."""
+    from roamkb.sharing.bundle import Bundled
+    from roamkb.sharing.bundle import Imported
+
+    match result:
+        case Bundled():
+            return _bundled(result)
+        case Imported():
+            return _imported(result)
+        case _:
+            return _opened(result)
+
+
+def _bundled(result: "Bundled") -> Printed:
+    header = result.header
+    withheld = [shown(key) for key in result.withheld]
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "path": str(result.path),
+            **_header_json(header),
+            "withheld": list(result.withheld),
+        },
+        text=lambda _: f"bundled {_several(header.count, 'learning')} into {shown(str(result.path))}",
+        warnings=tuple(f"left out, it holds what looks like a secret: {key}" for key in withheld),
+    )
+
+
+def _opened(result: "Opened") -> Printed:
+    header, said = result.bundle.header, result.bundle.said
+
+    def text(terminal: bool) -> str:
+        types = ", ".join(f"{count} {shown(type)}" for type, count in result.types)
+        lines = [_headline(header), *([types] if types else [])]
+        lines += _titles((one.learning for one in said), terminal)
+        return "\n".join(lines)
+
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "path": str(result.path),
+            **_header_json(header),
+            "by_type": dict(result.types),
+            "learnings": [_said_json(one.learning) for one in said],
+            "invalid": _invalid(result.bundle.invalid),
+        },
+        text=text,
+        warnings=_complaints(result.bundle.invalid),
+    )
+
+
+def _imported(result: "Imported") -> Printed:
+    found = result.ingested
+
+    def text(terminal: bool) -> str:
+        counts = f"{found.new} new, {found.merged} merged, {found.already} known already"
+        if result.done:
+            return f"{_headline(result.header)}\nimported as unverified: {counts}"
+        lines = [_headline(result.header), *_titles(found.preview, terminal)]
+        return "\n".join([*lines, f"would import as unverified: {counts}; add --yes to do it"])
+
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "path": str(result.path),
+            **_header_json(result.header),
+            "read": found.read,
+            "new": found.new,
+            "merged": found.merged,
+            "skipped": {"already": found.already, "invalid": _invalid(found.invalid)},
+            "learnings": [_said_json(one) for one in found.preview],
+            "done": result.done,
+        },
+        text=text,
+        warnings=_complaints(found.invalid),
+    )
+
+
+def _header_json(header: "Header") -> Json:
+    return {
+        "project": header.project,
+        "kind": header.kind.value,
+        "created": iso(header.created) if header.created else None,
+        "count": header.count,
+        "sha256": header.sha256,
+    }
+
+
+def _headline(header: "Header") -> str:
+    day = f", {iso(header.created)[:10]}" if header.created else ""
+    what = _several(header.count, "learning")
+    return f"{what} of {header.kind.value} project {shown(header.project) or '(unnamed)'}{day}"
+
+
+def _said_json(learning: "Learning") -> Json:
+    theirs = learning.extra.get("history")
+    return {
+        "id": learning.id,
+        "key": learning.key,
+        "type": learning.type,
+        "content": learning.content,
+        "confidence": as_fraction(learning.confidence or 0),
+        "history": theirs if isinstance(theirs, dict) else {},
+    }
+
+
+def _invalid(bad: "Iterable[BadLine]") -> list[Json]:
+    return [{"line": one.line, "reason": one.reason} for one in bad]
+
+
+def _complaints(bad: "Iterable[BadLine]") -> tuple[str, ...]:
+    return tuple(f"line {one.line}: {shown(one.reason)}" for one in bad)[:_LISTED]
+
+
+def template(result: "Templates | TemplateShown") -> Printed:
+    """List templates, or show one."""
+    from roamkb.sharing.template import Templates
+
+    return _templates(result) if isinstance(result, Templates) else _template(result)
+
+
+def _templates(result: "Templates") -> Printed:
+    return Printed(
+        json={"schema": SCHEMA, "templates": [_template_json(one) for one in result.templates]},
+        text=lambda _: "\n".join(map(_template_line, result.templates)),
+        status=0 if result.templates else 1,
+    )
+
+
+def _template(result: "TemplateShown") -> Printed:
+    one = result.template
+
+    def text(_: bool) -> str:
+        given = _learnings(result.learnings)
+        if result.done == "used":
+            did = (
+                f"task {shown(result.task)} has {_several(len(result.learnings), 'learning')} of {_name(one)}"
+            )
+            return "\n".join([did, *given])
+        did = "" if result.done == "shown" else f"{result.done}: "
+        older = [_version_line(version) for version in reversed(one.versions[:-1])]
+        return "\n".join([did + _template_line(one), *given, *older])
+
+    missing = f"{_several(result.left_out, 'learning')} of it no longer stands, or has no line in this log"
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            **_template_json(one),
+            "outcome": result.done,
+            "task": result.task or None,
+            "learnings": [_learning_json(standing) for standing in result.learnings],
+            "versions": [_version_json(version) for version in one.versions],
+            "left_out": result.left_out,
+        },
+        text=text,
+        warnings=(missing,) if result.left_out else (),
+    )
+
+
+def _name(one: "Template") -> str:
+    return f"{shown(one.name)} (version {one.current.number})"
+
+
+def _template_line(one: "Template") -> str:
+    tried = one.successes + one.failures
+    served = f"{one.successes} of {tried} went well ({one.lower_bound:.2f})" if tried else "untried"
+    about = [
+        f"{_name(one)}{' deprecated' if one.is_deprecated else ''}",
+        ", ".join(map(shown, one.current.task_types)),
+        _several(len(one.current.learnings), "learning"),
+        served,
+    ]
+    return " | ".join(filter(None, about))
+
+
+def _version_line(version: "Version") -> str:
+    why = f": {shown(version.reason)}" if version.reason else ""
+    what = _several(len(version.learnings), "learning")
+    return f"  before: version {version.number}, {iso(version.ts)[:10]}, {what}{why}"
+
+
+def _template_json(one: "Template") -> Json:
+    return {
+        "name": one.name,
+        "version": one.current.number,
+        "task_types": list(one.current.task_types),
+        "learnings": list(one.current.learnings),
+        "deprecated": one.is_deprecated,
+        "uses": len(one.tasks),
+        "successes": one.successes,
+        "failures": one.failures,
+        "lower_bound": round(one.lower_bound, 4),
+    }
+
+
+def _version_json(version: "Version") -> Json:
+    return {
+        "version": version.number,
+        "task_types": list(version.task_types),
+        "learnings": list(version.learnings),
+        "from_task": version.from_task or None,
+        "reason": version.reason or None,
+        "agent": version.agent or None,
+        "ts": iso(version.ts),
+    }
+
+
+def _learning_json(standing: Standing) -> Json:
+    learning = standing.learning
+    return {
+        "id": standing.id,
+        "key": learning.key,
+        "type": learning.type,
+        "content": learning.content,
+        "status": standing.status,
+        "verdict": standing.verdict,
+    }
+
+
+def _learnings(standings: "Iterable[Standing]") -> Iterator[str]:
+    for one in standings:
+        marks = [
+            *([one.status] if one.status != ACTIVE else []),
+            *([one.verdict] if one.verdict != UNVERIFIED else []),
+        ]
+        marked = f" ({', '.join(marks)})" if marks else ""
+        title = clipped(shown(one.learning.statement), _TITLE)
+        yield f"  [{shown(one.learning.type).upper()}] {title}{marked}"
+
+
+def snapshot(result: "Taken | SnapshotList | Recovered") -> Printed:
+    """Say what was kept, what is kept, or what was lost."""
+    from roamkb.sharing.snapshot import Recovered
+    from roamkb.sharing.snapshot import Taken
+
+    match result:
+        case Taken():
+            return _taken(result)
+        case Recovered():
+            return _recovered(result)
+        case _:
+            return Printed(
+                json={"schema": SCHEMA, "snapshots": [_snapshot_json(one) for one in result.snapshots]},
+                text=lambda _: "\n".join(map(_snapshot_line, result.snapshots)),
+                status=0 if result.snapshots else 1,
+            )
+
+
+def _taken(result: "Taken") -> Printed:
+    def text(_: bool) -> str:
+        lines = [f"kept {_snapshot_line(one)}" for one in result.made]
+        lines += [f"no snapshot of the {what}: {shown(why)}" for what, why in result.skipped]
+        return "\n".join(lines)
+
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "made": [_snapshot_json(one) for one in result.made],
+            "skipped": [{"what": what, "reason": why} for what, why in result.skipped],
+        },
+        text=text,
+    )
+
+
+def _recovered(result: "Recovered") -> Printed:
+    is_lost = bool(result.learnings or result.events or result.nodes)
+
+    def text(terminal: bool) -> str:
+        lines = [f"from {_snapshot_line(one)}" for one in result.snapshots]
+        lines += [
+            f"no snapshot of the {what}: what it lost, if anything, nobody knows" for what in result.without
+        ]
+        if not is_lost:
+            of = " of what is in the snapshot" if result.without else ""
+            return "\n".join([*lines, f"nothing is lost{of}; nothing to put back"])
+        lines += _titles(result.learnings, terminal)
+        lines += [f"  {shown(str(node.path))}: {headline(node.title)}" for node in result.nodes]
+        found = [
+            (len(result.learnings), "learning"),
+            (len(result.events), "event"),
+            (len(result.nodes), "node"),
+        ]
+        counts = ", ".join(_several(count, what) for count, what in found if count)
+        did = "put back" if result.done else "would be put back; add --yes to do it"
+        return "\n".join([*lines, f"{counts} {did}"])
+
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "snapshots": [_snapshot_json(one) for one in result.snapshots],
+            "learnings": [{"id": one.id, "key": one.key, "content": one.content} for one in result.learnings],
+            "events": len(result.events),
+            "nodes": [{"id": one.id, "title": one.title, "path": str(one.path)} for one in result.nodes],
+            "taken": [str(path) for path in result.taken],
+            "without": list(result.without),
+            "done": result.done,
+        },
+        text=text,
+        warnings=tuple(f"{shown(str(path))}: another file is there by now" for path in result.taken),
+    )
+
+
+def _snapshot_json(one: "Snapshot") -> Json:
+    return {
+        "id": one.id,
+        "what": one.what or None,
+        "when": one.when or None,
+        "files": one.files,
+        "bytes": one.size,
+        "path": str(one.path),
+        "fault": one.fault or None,
+    }
+
+
+def _snapshot_line(one: "Snapshot") -> str:
+    about = one.fault or f"{one.what}, {_several(one.files, 'file')}"
+    return f"{shown(one.id)}  {one.when}  {shown(about)}, {one.size:,} bytes"
+
+
+def _titles(learnings: "Iterable[Learning]", terminal: bool) -> Iterator[str]:
+    """Yield a line for each, for a terminal only so many as a person reads."""
+    found = list(learnings)
+    most = _LISTED if terminal else len(found)
+    for one in found[:most]:
+        yield f"  [{shown(one.type).upper()}] {clipped(shown(one.statement), _TITLE)}"
+    if len(found) > most:
+        yield f"  ({len(found) - most} more)"
+
+
+def _several(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"

@@ -1,0 +1,208 @@
+"""Tasks, what helps with them, and whether it did, as text and as JSON."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from roamkb.core.text import clipped
+from roamkb.core.text import counted
+from roamkb.core.text import headline
+from roamkb.core.text import shown
+from roamkb.core.text import times
+from roamkb.interfaces.output.log import standing_json
+from roamkb.interfaces.output.render import SCHEMA
+from roamkb.interfaces.output.render import Json
+from roamkb.interfaces.output.render import Printed
+from roamkb.log.jsonl import iso
+from roamkb.log.state.confidence import as_fraction
+from roamkb.tasks.stats import FORMULA
+
+if TYPE_CHECKING:
+    from roamkb.tasks.relevance_score import Relevant
+    from roamkb.tasks.relevant import RelevantFound
+    from roamkb.tasks.signature import Task
+    from roamkb.tasks.stats import Reuse
+    from roamkb.tasks.task import TaskReport
+    from roamkb.tasks.used import Used
+
+_TITLE = 160
+
+
+def task(result: "TaskReport") -> Printed:
+    """Say what became of a task, and which are like it."""
+
+    def text(_: bool) -> str:
+        lines = [f"{_task_line(one)} ({one.outcome})" for one in result.tasks]
+        if result.task and result.action != "similar":
+            lines.append(f"{result.task.outcome}: {_task_line(result.task)}")
+        lines += [f"like {_task_line(other)} ({other.outcome}, {how:.2f})" for other, how in result.similar]
+        if result.consolidated and result.consolidated.raised:
+            lines.append(f"{result.consolidated.raised} of its learnings last")
+        if result.rough and result.task:
+            count = f"{result.rough} of its learnings are" if result.rough > 1 else "one of its learnings is"
+            lines.append(f"{count} terse or badly tagged: roamkb refine {shown(result.task.id)}")
+        for one in result.unanswered:
+            lines.append(f"did it help? roamkb used {shown(one.learning.key)} --outcome success|failure|…")
+        return "\n".join(lines)
+
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "action": result.action,
+            "task": _task(result.task) if result.task else None,
+            "similar": [{**_task(other), "likeness": round(how, 4)} for other, how in result.similar],
+            "to_refine": result.rough,
+            "unanswered": [one.learning.key for one in result.unanswered],
+            "tasks": [_task(one) for one in result.tasks],
+        },
+        text=text,
+        status=0 if result.action in ("start", "done", "failed") or result.similar or result.tasks else 1,
+    )
+
+
+def _task(task: "Task") -> Json:
+    return {
+        "id": task.id,
+        "title": task.title,
+        "category": task.category,
+        "files": list(task.files),
+        "depends": list(task.depends),
+        "outcome": task.outcome,
+        "signature": task.signature,
+        "started": iso(task.started) if task.started else None,
+        "ended": iso(task.ended) if task.ended else None,
+    }
+
+
+def _task_line(task: "Task") -> str:
+    return " ".join(filter(None, (shown(task.id), headline(task.title))))
+
+
+def relevant(result: "RelevantFound") -> Printed:
+    """Print what helps, best first, and why."""
+
+    def text(_: bool) -> str:
+        lines = [line for one in result.learnings for line in _relevant(one)]
+        lines += [
+            f"[NODE] {headline(hit.title)}\n  {shown(str(hit.path))}:{hit.line}" for hit in result.nodes
+        ]
+        return "\n".join(lines)
+
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "task": result.task.id or None,
+            "entries": [
+                {**standing_json(one.standing), "relevance": round(one.relevance, 4), "why": list(one.why)}
+                for one in result.learnings
+            ],
+            "count": result.count,
+            "similar": [{"id": other.id, "title": other.title, "likeness": round(how, 4)}
+                        for other, how in result.similar],
+            "nodes": [{"id": hit.id, "title": hit.title, "path": str(hit.path)} for hit in result.nodes],
+        },
+        text=text,
+        status=0 if result.learnings or result.nodes else 1,
+        warnings=() if result.is_known else (
+            f"no task {shown(result.task.id)} was started here; `roamkb task start ID --title T` starts it",
+        ),
+    )  # fmt: skip
+
+
+def _relevant(one: "Relevant") -> list[str]:
+    learning = one.standing.learning
+    return [
+        f"[{shown(learning.type).upper()}] {clipped(shown(learning.statement), _TITLE)}",
+        f"  {one.relevance:.2f} | {', '.join(map(shown, one.why))} | "
+        f"{as_fraction(one.standing.confidence):.2f} | {shown(learning.key)}",
+    ]
+
+
+def used(result: "Used") -> Printed:
+    """Say what the outcome did."""
+    learning = result.standing.learning
+
+    def text(_: bool) -> str:
+        moved = f"{as_fraction(result.before):.2f} -> {as_fraction(result.after):.2f}"
+        still = f": {result.still}" if result.still else ""
+        return f"{result.outcome}: {shown(learning.key)} ({moved}{still})"
+
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "id": learning.id,
+            "key": learning.key,
+            "outcome": result.outcome,
+            "confidence_before": as_fraction(result.before),
+            "confidence": as_fraction(result.after),
+            "receipt": result.receipt,
+            "still": result.still or None,
+        },
+        text=text,
+    )
+
+
+def stats(result: "Reuse") -> Printed:
+    """Print how often knowledge was shown, and what came of it."""
+
+    def text(_: bool) -> str:
+        rate = "nothing said yet" if result.hit_rate is None else f"{result.hit_rate:.0%}"
+        last = (
+            "never"
+            if result.days_since_use is None
+            else f"{counted(round(result.days_since_use), 'day')} ago"
+        )
+        return "\n".join(
+            (
+                *_metrics(result),
+                f"learnings that stand: {result.total} ({result.high_confidence} sure, "
+                f"{result.promotion_candidates} worth a line in a rule file)",
+                f"shown: {times(result.shown)}, {result.learnings_shown} of the learnings",
+                f"helped when applied: {rate}; last: {last}; never used: {len(result.never_used)}",
+                f"tokens saved, by a rough estimate: {result.tokens_saved} ({FORMULA})",
+            )
+        )
+
+    return Printed(
+        json={
+            "schema": SCHEMA,
+            "total_entries": result.total,
+            "by_type": dict(result.by_type),
+            "high_confidence": result.high_confidence,
+            "promotion_candidates": result.promotion_candidates,
+            "shown": result.shown,
+            "learnings_shown": result.learnings_shown,
+            "applied": result.applied,
+            "outcomes": dict(result.by_outcome),
+            "hit_rate": result.hit_rate,
+            "days_since_use": result.days_since_use,
+            "never_used": list(result.never_used),
+            "tokens_saved": result.tokens_saved,
+            "tokens_saved_formula": FORMULA,
+            "reuse_rate": result.reuse_rate,
+            "duplicate_rate": result.duplicate_rate,
+            "confidence_outcome_correlation": result.correlation,
+            **(
+                {"strategies_tried": result.strategies, "mean_effectiveness": result.effectiveness}
+                if result.strategies is not None
+                else {}
+            ),
+        },
+        text=text,
+    )
+
+
+def _metrics(result: "Reuse") -> Iterator[str]:
+    """Yield the figures of document 004's success metrics, if they were asked for."""
+    if result.strategies is None:
+        return
+    figures = (
+        ("reuse rate: helped of those that were shown", result.reuse_rate),
+        ("duplicate rate: repetitions of all that was said", result.duplicate_rate),
+        (
+            f"mean effectiveness of {counted(result.strategies, 'technique')} against errors",
+            result.effectiveness,
+        ),
+        ("correlation of confidence and success (Pearson)", result.correlation),
+    )
+    for name, value in figures:
+        yield f"{name}: {'nothing said yet' if value is None else f'{value:.2f}'}"

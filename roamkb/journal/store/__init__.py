@@ -1,0 +1,1 @@
+"""The journal on the disk: looks, copies, tables and restores."""

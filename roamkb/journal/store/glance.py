@@ -1,0 +1,157 @@
+"""A glance at the notes' folder: whether it is just as the journal has seen it, and the session was told all.
+
+Most turns of an agent change no note, and a whole look takes ten times as long as Python takes to start. A
+wrong answer costs only time: whoever isn't sure has somebody look. This imports little.
+"""
+
+# pathlib alone takes as long to import as Python to start
+# ruff: noqa: PTH110, PTH118
+
+import os
+import time
+
+from roamkb.boundary.store.kb_paths import names_of_kb
+from roamkb.fs.user_dirs import JOURNAL
+from roamkb.fs.user_dirs import JOURNAL_DB
+from roamkb.fs.user_dirs import usual_state
+from roamkb.journal.names import session_key
+from roamkb.journal.store.walk import TooSlow
+from roamkb.journal.store.walk import list_folder
+
+#: Beside the database.
+TURNS = "turns"
+#: Entries as a walk has them; and what hasn't been read.
+LIVE = "SELECT path, form, mode, size, mtime, ctime, inode FROM live"
+_WAITING = "SELECT 1 FROM live WHERE digest IS NULL AND why IN ('', 'unreadable') AND form <> 'folder'"
+#: Letters of a folder's name, as `fs/locks` makes it.
+_KEY = 16
+#: By which variables harnesses tell their commands the session, and the wall tells them that it is there.
+_SESSIONS = ("CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID")
+_WALLED, _LAUNCHER = b"ROAMKB_BROKER=", b"/wall/shell\0"
+_PROC = "/proc"
+#: Seconds after which a folder is too large for a glance.
+_PATIENCE = 1.0
+
+
+def find_quiet(session: str) -> str | None:
+    """Return the journal's folder if there is nothing that it hasn't seen, and nothing to tell; else None."""
+    for name in names_of_kb()[:1]:
+        real = os.path.realpath(name)
+        key = _sha256(os.fsencode(real))[:_KEY]
+        folder = os.path.join(usual_state(), JOURNAL, key)
+        if os.path.exists(os.path.join(folder, JOURNAL_DB)) and _is_seen(folder, real, session_key(session)):
+            return folder
+    return None
+
+
+def _sha256(data: bytes) -> str:
+    """Return what hashlib gives, without the time that OpenSSL takes where Python has its own."""
+    try:
+        from _sha2 import sha256  # type: ignore[import-not-found]
+    except ImportError:
+        try:
+            from _sha256 import sha256  # type: ignore[import-not-found]
+        except ImportError:
+            from hashlib import sha256
+    return str(sha256(data).hexdigest())
+
+
+def _is_seen(folder: str, kb: str, session: str) -> bool:
+    # what `sqlite3` wraps; the dates that it adapts take long to import
+    import _sqlite3 as sqlite3
+
+    try:
+        db = sqlite3.connect(f"file:{os.path.join(folder, JOURNAL_DB)}?mode=ro", uri=True, timeout=0.1)
+    except sqlite3.Error:
+        return False
+    try:
+        told = db.execute(
+            "SELECT told FROM session WHERE id = ? AND told = (SELECT max(id) FROM moment)", (session,)
+        ).fetchone()
+        if told is None:
+            return False
+        listing = list_folder(os.fsencode(kb), deadline=time.monotonic() + _PATIENCE)
+        seen: set[object] = set(db.execute(LIVE))
+        return not listing.unlisted and seen == listing.seen and db.execute(_WAITING).fetchone() is None
+    except (sqlite3.Error, OSError, TooSlow):
+        return False
+    finally:
+        db.close()
+
+
+def begin_turn(folder: str, session: str) -> None:
+    """Remember that a session's agent is at work from now on."""
+    turns = os.path.join(folder, TURNS)
+    try:
+        os.makedirs(turns, mode=0o700, exist_ok=True)  # noqa: PTH103
+        path = os.path.join(turns, session_key(session))
+        flags = os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC
+        os.close(os.open(path, flags, 0o600))
+        os.utime(path)
+    except OSError:
+        # to lose it costs an explanation, and no note
+        return
+
+
+def end_turn(folder: str, session: str) -> None:
+    """Remember that the agent waits for its human, or is gone; what it left running is at work still."""
+    path = os.path.join(folder, TURNS, session_key(session))
+    try:
+        if left := " ".join(_left_running(session)):
+            fd = os.open(path, os.O_WRONLY | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC)
+            try:
+                os.write(fd, left.encode())
+            finally:
+                os.close(fd)
+        else:
+            os.unlink(path)  # noqa: PTH108
+    except OSError:
+        return
+
+
+def is_running(process: str) -> bool:
+    """Say whether a process, by its number and when it began, is there still."""
+    pid, _, start = process.partition(".")
+    return pid.isdecimal() and _parent_and_start(pid)[1] == start
+
+
+def _left_running(session: str) -> list[str]:
+    """Return the processes that a session's commands left behind, outside of the wall.
+
+    The harness gives each command the session's name; what has none of it, or lost it, isn't found.
+    """
+    own, pid = set(), str(os.getpid())
+    while pid not in own and pid != "0":
+        own.add(pid)
+        pid = _parent_and_start(pid)[0]
+    marks = [f"{name}={session}".encode("utf-8", "surrogateescape") for name in _SESSIONS]
+    found = []
+    for pid in _processes() - own:
+        try:
+            with open(f"{_PROC}/{pid}/environ", "rb") as file:  # noqa: PTH123
+                variables = file.read().split(b"\0")
+            with open(f"{_PROC}/{pid}/cmdline", "rb") as file:  # noqa: PTH123
+                is_walled = _LAUNCHER in file.read() or any(one.startswith(_WALLED) for one in variables)
+        except OSError:
+            continue
+        if not is_walled and any(mark in variables for mark in marks):
+            found.append(f"{pid}.{_parent_and_start(pid)[1]}")
+    return found
+
+
+def _processes() -> set[str]:
+    try:
+        return {name for name in os.listdir(_PROC) if name.isdecimal()}  # noqa: PTH208
+    except OSError:
+        return set()
+
+
+def _parent_and_start(pid: str) -> tuple[str, str]:
+    """Return a process's parent and when it began; `0` and nothing of one that is gone."""
+    try:
+        with open(f"{_PROC}/{pid}/stat", "rb") as file:  # noqa: PTH123
+            fields = file.read().rpartition(b")")[2].split()
+        is_dead = fields[0] in (b"Z", b"X")
+        return fields[1].decode(), "" if is_dead else fields[19].decode()
+    except (OSError, IndexError):
+        return "0", ""

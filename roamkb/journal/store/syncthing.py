@@ -1,0 +1,201 @@
+"""What the human's own Syncthing says of a file: whether another machine made the version that lies there.
+
+The times that a syncer sets are set by `touch`, `cp -p` and `mv` as well. So it is asked, over the loopback
+interface, with the key of its configuration: only where that is an address of this machine's, and the
+kernel's tables say that a Syncthing of this user's answers there.
+"""
+
+import http.client
+import json
+import os
+import time
+from collections.abc import Iterator
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from os.path import realpath
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlencode
+from xml.etree import ElementTree
+
+from roamkb.boundary.store.folder_evidence import PROC
+from roamkb.boundary.store.socket_peers import find_peers
+from roamkb.core.errors import DiskError
+from roamkb.core.errors import RoamkbError
+from roamkb.core.model import Unreadable
+from roamkb.fs.files import Missing
+from roamkb.fs.files import read_file
+from roamkb.journal.moments import Entry
+
+#: Where Syncthing keeps its configuration, from HOME on, the newest place first.
+_SYNCTHING = (
+    ".local/state/syncthing/config.xml",
+    ".config/syncthing/config.xml",
+    "Library/Application Support/Syncthing/config.xml",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SyncthingFolder:
+    """A folder in Syncthing's configuration on this machine."""
+
+    id: str
+    label: str
+    path: Path
+    max_conflicts: int
+    config: Path
+
+
+def syncthing_folder(kb: Path, *, home: Path) -> SyncthingFolder | None:
+    """Return the innermost folder of Syncthing's configuration that holds `kb`; None where there is none."""
+    real = Path(realpath(kb))
+    holding = [
+        folder
+        for place in _SYNCTHING
+        for folder in _configured(home / place, home)
+        if real.is_relative_to(realpath(folder.path))
+    ]
+    return max(holding, key=lambda folder: len(realpath(folder.path)), default=None)
+
+
+def _configured(config: Path, home: Path) -> Iterator[SyncthingFolder]:
+    data = read_file(config)
+    if isinstance(data, Missing):
+        return
+    if isinstance(data, Unreadable):
+        raise DiskError(data.path, data.reason)
+    try:
+        root = ElementTree.fromstring(data)
+    except ElementTree.ParseError as error:
+        raise DiskError(config, f"isn't Syncthing's configuration: {error}") from error
+    for folder in root.findall("folder"):
+        path = folder.get("path", "")
+        if path:
+            yield SyncthingFolder(
+                id=folder.get("id", ""),
+                label=folder.get("label") or folder.get("id") or path,
+                path=home / path[2:] if path.startswith("~/") else Path(path),
+                # Syncthing takes a missing one for 0
+                max_conflicts=_whole(folder.findtext("maxConflicts", "")),
+                config=config,
+            )
+
+
+def _whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        return 0
+
+
+#: Seconds that one question may take; it answers in milliseconds.
+_PATIENCE: Final = 1.0
+_MOMENT: Final = 0.02
+#: Of its answers, far above any.
+_MOST_BYTES: Final = 1024 * 1024
+#: By which hosts a configuration names this machine.
+_HOSTS: Final = frozenset(("", "127.0.0.1", "localhost", "::1", "[::1]", "0.0.0.0", "::", "[::]"))
+#: Characters of a device's name by which versions name it.
+_SHORT: Final = 7
+#: Seconds: times have nanoseconds, numbers of this size don't.
+_SAME: Final = 0.001
+
+
+class Syncthing:
+    """A Syncthing that carries the notes; one that doesn't answer once isn't asked again."""
+
+    def __init__(self, port: int, key: str, folder: str, *, prefix: str) -> None:
+        self._port = port
+        self._key = key
+        self._folder = folder
+        self._prefix = prefix
+        self._answers = True
+        self._is_known = False
+
+    def brought(self, entry: Entry, *, is_there: bool) -> bool:
+        """Say whether another machine wrote the file as it is there now, or removed it."""
+        told = self._file(self._prefix + os.fsdecode(entry.path)).get("local")
+        if not isinstance(told, dict) or told.get("modifiedBy") in (None, "", self._own):
+            return False
+        if not is_there:
+            return told.get("deleted") is True
+        if told.get("deleted") or told.get("size") != entry.size:
+            return False
+        try:
+            modified = datetime.fromisoformat(str(told.get("modified"))).timestamp()
+        except ValueError:
+            return False
+        return abs(modified - entry.mtime / 1e9) < _SAME
+
+    @cached_property
+    def _own(self) -> str:
+        return str(self._get("/rest/system/status").get("myID", ""))[:_SHORT]
+
+    def _file(self, name: str) -> Mapping[str, object]:
+        if not self._own:
+            return {}
+        query = urlencode({"folder": self._folder, "file": name}, errors="surrogateescape")
+        return self._get(f"/rest/db/file?{query}")
+
+    def _get(self, path: str) -> Mapping[str, object]:
+        if not self._answers:
+            return {}
+        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=_PATIENCE)
+        try:
+            connection.connect()
+            self._is_known = self._is_known or _is_ours(connection)
+            if not self._is_known:
+                self._answers = False
+                return {}
+            connection.request("GET", path, headers={"X-API-Key": self._key})
+            answer = connection.getresponse()
+            data = answer.read(_MOST_BYTES)
+            if answer.status != http.HTTPStatus.OK:
+                # a file that it doesn't know
+                return {}
+            told = json.loads(data)
+        except (OSError, http.client.HTTPException, ValueError, RecursionError):
+            self._answers = False
+            return {}
+        finally:
+            connection.close()
+        return told if isinstance(told, dict) else {}
+
+
+def _is_ours(connection: http.client.HTTPConnection) -> bool:
+    """Say whether a Syncthing of this user's holds the other end: anybody may listen where none does."""
+    here, there = connection.sock.getsockname()[:2], connection.sock.getpeername()[:2]
+    end = time.monotonic() + _PATIENCE
+    while not (holders := find_peers(there, here, PROC)) and time.monotonic() < end:
+        # nobody holds it before it is accepted
+        time.sleep(_MOMENT)
+    for pid in holders:
+        with suppress(OSError):
+            if "syncthing" in (PROC / str(pid) / "comm").read_text(errors="replace"):
+                return True
+    return False
+
+
+def find_syncthing(kb: Path, *, home: Path) -> Syncthing | None:
+    """Return the Syncthing of this machine that carries the notes; None where none can be asked."""
+    try:
+        folder = syncthing_folder(kb, home=home)
+    except RoamkbError:
+        return None
+    gui = _gui(folder) if folder else None
+    if folder is None or gui is None or gui.get("tls") == "true":
+        return None
+    host, _, port = gui.findtext("address", "").rpartition(":")
+    key = gui.findtext("apikey", "")
+    if host not in _HOSTS or not port.isdecimal() or not key or not key.isascii():
+        return None
+    above = os.path.relpath(os.path.realpath(kb), os.path.realpath(folder.path))
+    return Syncthing(int(port[:5]), key, folder.id, prefix="" if above == "." else f"{above}/")
+
+
+def _gui(folder: SyncthingFolder) -> ElementTree.Element | None:
+    data = read_file(folder.config)
+    return ElementTree.fromstring(data).find("gui") if isinstance(data, bytes) else None

@@ -1,0 +1,1 @@
+"""The knowledge base's verbs: show, write, supersede, trash and the others."""

@@ -1,0 +1,55 @@
+"""The nodes that roamkb may change: those that agents wrote and no human made their own."""
+
+from pathlib import Path
+
+from roamkb.core.errors import ChangedOnDisk
+from roamkb.core.errors import DiskError
+from roamkb.core.errors import UsageError
+from roamkb.core.model import Node
+from roamkb.core.model import Note
+from roamkb.core.model import Unreadable
+from roamkb.core.text import headline
+from roamkb.fs.files import read_file
+from roamkb.kb.notes.store.lookup import get_node
+from roamkb.kb.notes.store.notes import Notes
+from roamkb.kb.notes.store.walk import NoteFile
+from roamkb.org.agent_node import is_agent_node
+from roamkb.org.coding import decode_note
+
+#: In the drawer of an agent node that another one replaced: that one's id.
+SUPERSEDED_BY = "SUPERSEDED_BY"
+
+
+def get_agent_node(notes: Notes, name: str, *, folder: Path | None = None) -> tuple[Note, Node, bytes]:
+    """Return the agent node called `name`, with its note and the bytes that both were read from.
+
+    Raises:
+        UsageError: it is the human's.
+        NotFound, Ambiguous: see `get_node`.
+        ChangedOnDisk: it went away while it was looked at.
+    """
+    found, called = get_node(notes, name, folder=folder)
+    file = file_of(notes, found)
+    note, data = read_again(notes, file)
+    node = next((node for node in note.nodes if (node.id, node.level) == (called.id, called.level)), None)
+    if node is None:
+        raise ChangedOnDisk(file.path)
+    if not is_agent_node(note, node):
+        raise UsageError(
+            f"{headline(node.title)} is a human note; roamkb never changes those",
+            hint="an agent node has the filetag :agent: and an :AGENT: property; link to this one instead",
+        )
+    return note, node, data
+
+
+def read_again(notes: Notes, file: NoteFile) -> tuple[Note, bytes]:
+    """Return the note as it is now, and the bytes that say so: whoever changes it judges by those."""
+    data = read_file(file.path)
+    if isinstance(data, Unreadable):
+        raise DiskError(data.path, data.reason)
+    return notes.parse(file, decode_note(data)[0]), data
+
+
+def file_of(notes: Notes, note: Note) -> NoteFile:
+    """Return the file that `note` was read from."""
+    return next(file for file in notes.walk.files if file.file == note.file)

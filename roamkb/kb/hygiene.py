@@ -1,0 +1,160 @@
+"""What a human may want to tidy in the knowledge base; nothing is changed."""
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from roamkb.core.model import Node
+from roamkb.core.model import Note
+from roamkb.core.model import Unreadable
+from roamkb.kb.conflicts import ConflictCopy
+from roamkb.kb.conflicts import conflicts
+from roamkb.kb.links import DeadLink
+from roamkb.kb.notes.store.notes import Contents
+from roamkb.kb.notes.store.notes import Notes
+from roamkb.org.agent_node import is_agent_node
+
+_Pair = tuple[Note, Node]
+
+#: The headings of one day may well be called what those of another are.
+_DAILY = re.compile(r"(?:.*/)?\d{4}-\d\d-\d\d\.org|(?:.*/)?(?:daily|dailies|journal)/.*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spot:
+    """A node, and the line to look at."""
+
+    id: str
+    title: str
+    path: Path
+    line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Twins:
+    """Nodes that share an id or a title, in the order of paths.
+
+    roamkb takes the first of equal ids. So does org-roam when it makes its index anew, by
+    an order of its own; an index that it keeps goes on with whichever it saw first.
+    """
+
+    nodes: tuple[Spot, ...]
+
+    @property
+    def first(self) -> Spot:
+        """The one that roamkb takes."""
+        return self.nodes[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hygiene:
+    """Everything that was found, each list in the order of paths and lines."""
+
+    kb: Path
+    #: Agent nodes that no node links to, and that link to none.
+    orphans: tuple[Spot, ...]
+    duplicate_ids: tuple[Twins, ...]
+    duplicate_titles: tuple[Twins, ...]
+    dangling: tuple[DeadLink, ...]
+    #: Nodes that org-roam shows by their path, or by nothing.
+    untitled: tuple[Spot, ...]
+    conflict_copies: tuple[ConflictCopy, ...]
+    skipped: tuple[Unreadable, ...]
+    #: Whether it is wanted as an org document.
+    org: bool = False
+
+
+def hygiene(notes: Notes, *, org: bool = False) -> Hygiene:
+    """Return what the knowledge base holds that a human may want to tidy."""
+    contents = notes.read_all()
+    pairs = tuple(contents.nodes())
+    return Hygiene(
+        kb=notes.kb,
+        orphans=tuple(_spot(notes, *pair) for pair in _orphans(pairs)),
+        duplicate_ids=duplicate_ids(notes, contents),
+        duplicate_titles=_twins(notes, _titled(pairs), lambda node: _same_title(node.title)),
+        dangling=tuple(_dangling(notes, pairs)),
+        untitled=tuple(_spot(notes, *pair) for pair in pairs if _is_untitled(*pair)),
+        conflict_copies=conflicts(notes).copies,
+        skipped=contents.skipped,
+        org=org,
+    )
+
+
+def duplicate_ids(notes: Notes, contents: Contents) -> tuple[Twins, ...]:
+    """Return the nodes that share an id."""
+    return _twins(notes, contents.nodes(), lambda node: node.id)
+
+
+def _orphans(pairs: Iterable[_Pair]) -> Iterator[_Pair]:
+    pairs = tuple(pairs)
+    ids = {node.id for _, node in pairs}
+    linking: set[str] = set()
+    linked: set[str] = set()
+    for _, node in pairs:
+        for link in node.links:
+            if link.type == "id" and link.dest in ids and link.dest != node.id:
+                linking.add(node.id)
+                linked.add(link.dest)
+    for note, node in pairs:
+        if is_agent_node(note, node) and node.id not in linking and node.id not in linked:
+            yield note, node
+
+
+def _dangling(notes: Notes, pairs: Iterable[_Pair]) -> Iterator[DeadLink]:
+    pairs = tuple(pairs)
+    ids = {node.id for _, node in pairs}
+    for note, node in pairs:
+        for link in node.links:
+            if link.type == "id" and link.dest not in ids:
+                yield DeadLink(id=link.dest, title=node.title, path=notes.path(note), line=link.line)
+
+
+def _twins(notes: Notes, pairs: Iterable[_Pair], key: Callable[[Node], str]) -> tuple[Twins, ...]:
+    """Return the nodes that `key` doesn't tell apart."""
+    groups: dict[str, list[_Pair]] = defaultdict(list)
+    for pair in pairs:
+        groups[key(pair[1])].append(pair)
+    return tuple(
+        Twins(nodes=tuple(_spot(notes, *pair) for pair in group))
+        for group in groups.values()
+        if len(group) > 1
+    )
+
+
+def _titled(pairs: Iterable[_Pair]) -> Iterator[_Pair]:
+    """Yield the nodes that only their title tells apart, each id once."""
+    seen: set[str] = set()
+    for note, node in pairs:
+        if node.id in seen or not node.title.strip() or _DAILY.fullmatch(note.file):
+            continue
+        seen.add(node.id)
+        # the one that replaced it may well have its title
+        if "SUPERSEDED_BY" not in node.properties:
+            yield note, node
+
+
+def _same_title(title: str) -> str:
+    """Return what two titles share that a person would call the same."""
+    return " ".join(unicodedata.normalize("NFC", title).casefold().split())
+
+
+def _is_untitled(note: Note, node: Node) -> bool:
+    if not node.title.strip():
+        return True
+    # org-roam's fallback
+    return node.level == 0 and node.title == note.file.removesuffix(".org") and not _has_title(note)
+
+
+def _has_title(note: Note) -> bool:
+    lines = (line.strip() for line in note.text.split("\n"))
+    return any(line[:8].lower() == "#+title:" and line[8:].strip() for line in lines)
+
+
+def _spot(notes: Notes, note: Note, node: Node) -> Spot:
+    return Spot(id=node.id, title=node.title, path=notes.path(note), line=node.line)

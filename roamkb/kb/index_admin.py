@@ -1,0 +1,45 @@
+"""Look at the search index, check it, or build it again; search itself never needs this."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from roamkb.core.errors import UsageError
+from roamkb.kb.search.index.index import Index
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexState:
+    """The index as it is now."""
+
+    #: Where it lies; None where it can't be kept.
+    path: Path | None
+    notes: int
+    entries: int
+    words: int
+    #: Bytes of its file.
+    size: int
+    #: How many entries differ from what a new index has; None where that wasn't checked.
+    differences: int | None = None
+
+
+def index(index: Index, *, rebuild: bool = False, check: bool = False) -> IndexState:
+    """Return the state of the index, brought up to date; built again or compared with a new one where asked.
+
+    Raises:
+        UsageError: both at once.
+    """
+    if rebuild and check:
+        raise UsageError("--rebuild leaves nothing to --check", hint="give one of them")
+    if rebuild:
+        index.forget()
+    differences = index.differences() if check else None
+    sums = index.sums()
+    path = index.path
+    return IndexState(
+        path=path,
+        notes=sums["notes"],
+        entries=sums["entries"],
+        words=sums["words"],
+        size=path.stat().st_size if path else 0,
+        differences=differences,
+    )

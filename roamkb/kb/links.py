@@ -1,0 +1,79 @@
+"""Follow a node's links: where it points, who points at it, and what points at nothing."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from roamkb.core.model import Link
+from roamkb.core.model import Node
+from roamkb.core.model import Note
+from roamkb.kb.notes.store.lookup import get_node
+from roamkb.kb.notes.store.notes import Notes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LinkEnd:
+    """The node at the other end of a link."""
+
+    id: str
+    title: str
+    path: Path
+    #: Where to look: the target's first line for a forward link, the link itself for a backlink.
+    line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeadLink:
+    """An `id:` link to no node; `path` and `line` say where it stands."""
+
+    id: str
+    title: str
+    path: Path
+    line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Links:
+    """A node's links both ways."""
+
+    id: str
+    forward: tuple[LinkEnd, ...]
+    back: tuple[LinkEnd, ...]
+    dangling: tuple[DeadLink, ...]
+    #: Links that lead out of the knowledge base: pages, files, mail.
+    external: tuple[Link, ...]
+
+
+def links(notes: Notes, name: str, *, folder: Path | None = None) -> Links:
+    """Return the links of the node called `name`, each pair of nodes once a line.
+
+    Raises:
+        NotFound, Ambiguous: see `get_node`.
+    """
+    _, node = get_node(notes, name, folder=folder)
+    pairs = list(notes.read_all().nodes())
+    by_id: dict[str, tuple[Note, Node]] = {}
+    for note, other in pairs:
+        by_id.setdefault(other.id, (note, other))
+    by_id[node.id] = next((n, o) for n, o in pairs if o.id == node.id and o.file == node.file)
+    path = notes.kb / node.file
+    inner = [link for link in node.links if link.type == "id"]
+    return Links(
+        id=node.id,
+        forward=tuple(_target(notes, *by_id[link.dest]) for link in inner if link.dest in by_id),
+        back=tuple(
+            LinkEnd(id=other.id, title=other.title, path=notes.path(note), line=link.line)
+            for note, other in pairs
+            for link in other.links
+            if link.type == "id" and link.dest == node.id
+        ),
+        dangling=tuple(
+            DeadLink(id=link.dest, title=node.title, path=path, line=link.line)
+            for link in inner
+            if link.dest not in by_id
+        ),
+        external=tuple(link for link in node.links if link.type != "id"),
+    )
+
+
+def _target(notes: Notes, note: Note, node: Node) -> LinkEnd:
+    return LinkEnd(id=node.id, title=node.title, path=notes.path(note), line=node.line)

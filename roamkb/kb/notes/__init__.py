@@ -1,0 +1,1 @@
+"""Notes as values: their file names and passages."""

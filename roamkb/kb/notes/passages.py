@@ -1,0 +1,99 @@
+"""A note cut into what a search can find: each node with the lines that are its own.
+
+A heading node's text isn't its file's text as well; text around no node belongs to the
+file itself, so that nothing that a person wrote is unfindable.
+"""
+
+import re
+from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from roamkb.core.model import Node
+from roamkb.core.model import Note
+
+#: Lines that repeat what the fields say already.
+_FIELD = re.compile(r"\s*(?:#\+(?:title|filetags):|:(?:ID|ROAM_ALIASES|PROPERTIES|END):)", re.IGNORECASE)
+_TITLE = re.compile(r"\s*#\+title:", re.IGNORECASE)
+_STAMP = re.compile(r"(?:.*/)?(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)\D[^/]*")
+_DAILY = re.compile(r"(?:.*/)?(\d{4}-\d\d-\d\d)[^/]*")
+_CREATED = re.compile(r"[\[<]?(\d{4}-\d\d-\d\d)[^\]>\d]*(\d\d:\d\d)?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """One thing that a search can find."""
+
+    note: Note
+    #: None for the text of a file that lies in no node.
+    node: Node | None
+    #: (line number, text), the fields' own lines left out.
+    lines: tuple[tuple[int, str], ...]
+
+    @property
+    def title(self) -> str:
+        """The node's title, or the file's."""
+        return self.node.title if self.node else self.note.title
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The node's tags, inherited ones too."""
+        return self.node.tags if self.node else ()
+
+    @property
+    def date(self) -> str:
+        """When it was made, local ISO; empty where nothing says so."""
+        return created(self.note, self.node)
+
+    def first_line(self) -> int:
+        """Return the line that shows the title."""
+        if self.node and self.node.level:
+            return self.node.line
+        for number, line in enumerate(self.note.text.split("\n")[:50], start=1):
+            if _TITLE.match(line):
+                return number
+        return 1
+
+
+def passages(note: Note) -> Iterator[Passage]:
+    """Yield each node of `note` with its own lines, then the text that belongs to none."""
+    owners = _owners(note)
+    for node in (*note.nodes, None):
+        lines = tuple(owners.get(id(node), ()))
+        if node is not None or any(text.strip() for _, text in lines) or not note.nodes:
+            yield Passage(note=note, node=node, lines=lines)
+
+
+def passage_at(pieces: Sequence[Passage], line: int) -> Passage:
+    """Return the passage of a note that `line` stands in: the innermost node's, else the file's."""
+    around = [p for p in pieces if p.node and p.node.level and p.node.line <= line <= p.node.end_line]
+    if around:
+        return max(around, key=lambda passage: passage.node.line if passage.node else 0)
+    return next((p for p in pieces if p.node and not p.node.level), pieces[-1])
+
+
+def _owners(note: Note) -> dict[int, list[tuple[int, str]]]:
+    """Return the lines of each node, by the node's identity; None's are nobody's."""
+    lines = note.text.split("\n")
+    owned: dict[int, list[tuple[int, str]]] = {}
+    starts = {node.line: node for node in note.nodes if node.level}
+    open_nodes: list[Node | None] = [next((node for node in note.nodes if not node.level), None)]
+    for number, line in enumerate(lines, start=1):
+        while len(open_nodes) > 1 and (last := open_nodes[-1]) and number > last.end_line:
+            open_nodes.pop()
+        if number in starts:
+            open_nodes.append(starts[number])
+        elif not _FIELD.match(line):
+            owned.setdefault(id(open_nodes[-1]), []).append((number, line))
+    return owned
+
+
+def created(note: Note, node: Node | None) -> str:
+    """Return when a node was made: its own word (CREATED), else the file name's, else nothing."""
+    if node and (match := _CREATED.match(node.properties.get("CREATED", ""))):
+        return f"{match[1]}T{match[2]}:00" if match[2] else match[1]
+    if match := _STAMP.fullmatch(note.file):
+        year, month, day, *time = match.groups()
+        return f"{year}-{month}-{day}T{':'.join(time)}"
+    daily = _DAILY.fullmatch(note.file)
+    return daily[1] if daily else ""

@@ -1,0 +1,1 @@
+"""Notes on the disk: walk, lookup, conflict copies and trash."""

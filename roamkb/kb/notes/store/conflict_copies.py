@@ -1,0 +1,111 @@
+"""Syncers' conflict copies on disk: read beside their originals, and given a name of their own."""
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from os.path import expanduser
+from os.path import lexists
+from os.path import realpath
+from pathlib import Path
+
+from roamkb.core.errors import NotDurable
+from roamkb.core.model import Note
+from roamkb.core.model import Unreadable
+from roamkb.fs import files as disk
+from roamkb.kb.notes.file_names import conflict_original
+from roamkb.kb.notes.file_names import is_encrypted_name
+from roamkb.kb.notes.store.notes import LARGEST
+from roamkb.kb.notes.store.notes import Notes
+from roamkb.kb.notes.store.own_writes import Deed
+from roamkb.kb.notes.store.own_writes import recorded
+from roamkb.kb.notes.store.walk import NoteFile
+from roamkb.kb.notes.store.walk import stat_of
+from roamkb.org.coding import decode_note
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Held:
+    """A file's content as a note, whatever the file is called."""
+
+    note: Note
+    #: The SHA-256 of its bytes.
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CopyOnDisk:
+    """A conflict copy, and the file that it was made from."""
+
+    path: Path
+    held: Held | Unreadable
+    #: Where its original lies; None where that is gone, or the name doesn't tell.
+    original: Path | None
+    #: None where there is no original.
+    original_held: Held | Unreadable | None
+
+
+def read_copies(notes: Notes) -> Iterator[CopyOnDisk]:
+    """Yield each conflict copy of a note, in the order of paths."""
+    for path in notes.walk.conflict_copies:
+        place = original_place(path)
+        original = place if place and lexists(place) else None
+        yield CopyOnDisk(
+            path=path,
+            held=_held(notes, path, place or path),
+            original=original,
+            original_held=_held(notes, original, original) if original else None,
+        )
+
+
+def original_place(copy: Path) -> Path | None:
+    """Return where the original of `copy` is or was; None where its name doesn't tell."""
+    name = conflict_original(copy.name)
+    return copy.with_name(name) if name else None
+
+
+def meant_places(file: str, folders: Iterable[Path]) -> frozenset[Path]:
+    """Return what `file`, as somebody typed it in one of `folders`, may mean."""
+    return frozenset(real_place(folder / expanduser(file)) for folder in folders)
+
+
+def real_place(path: Path) -> Path:
+    """Return `path` with the links above it followed."""
+    return Path(realpath(path.parent), path.name)
+
+
+def rename_copy(
+    notes: Notes, copy: Path, name: str, *, was: str, lock: AbstractContextManager[object]
+) -> Path:
+    """Give the file `copy`, whose SHA-256 is still `was`, another name in its folder.
+
+    Raises:
+        NameTaken: there is a file of that name; nothing is ever overwritten.
+        ChangedOnDisk: it changed meanwhile or is open in Emacs.
+    """
+    to = copy.with_name(name)
+    try:
+        mode = copy.lstat().st_mode & 0o777
+    except OSError as error:
+        raise disk.disk_error(copy, error) from error
+    with recorded(notes.own, Deed(path=copy, was=was), Deed(path=to, now=was)):
+        disk.move(copy, to, was=was, lock=lock)
+    try:
+        to.chmod(mode)
+    except OSError as error:
+        raise NotDurable(to, f"its permissions couldn't be set: {disk.why(error)}") from error
+    return to
+
+
+def _held(notes: Notes, path: Path, named: Path) -> Held | Unreadable:
+    """Return what `path` holds, read as a file called `named`."""
+    if is_encrypted_name(named.name):
+        return Unreadable(path=path, reason="is encrypted")
+    data = disk.read_file(path, limit=LARGEST)
+    if isinstance(data, Unreadable):
+        return data
+    try:
+        file = NoteFile(str(path), path.relative_to(notes.kb).as_posix(), stat_of(path.stat()))
+    except OSError as error:
+        return Unreadable(path=path, reason=disk.why(error))
+    return Held(note=notes.parse(file, decode_note(data)[0]), digest=disk.digest(data))

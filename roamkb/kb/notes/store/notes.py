@@ -1,0 +1,171 @@
+"""The knowledge base's notes on disk: read forgivingly, written only with a permit."""
+
+import os
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import replace
+from functools import cached_property
+from os.path import expanduser  # Path's raises where there is no such user
+from pathlib import Path
+
+from roamkb.boundary.policy import WritePermit
+from roamkb.core.errors import DiskError
+from roamkb.core.model import Node
+from roamkb.core.model import Note
+from roamkb.core.model import Unreadable
+from roamkb.fs import files as disk
+from roamkb.kb.notes.file_names import is_note
+from roamkb.kb.notes.store.own_writes import Deed
+from roamkb.kb.notes.store.own_writes import OwnWrites
+from roamkb.kb.notes.store.own_writes import recorded
+from roamkb.kb.notes.store.walk import NoteFile
+from roamkb.kb.notes.store.walk import Walk
+from roamkb.kb.notes.store.walk import check_kb
+from roamkb.kb.notes.store.walk import walk
+from roamkb.org.coding import decode_note
+from roamkb.secrets.detector import refuse_secrets
+
+#: A note beyond this is somebody's data, not a note; it is listed as skipped.
+LARGEST = 64 * 1024 * 1024
+#: What is said of a note in another encoding, or in none.
+NOT_UTF8 = "not valid UTF-8; read with replacement characters"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contents:
+    """Everything that a knowledge base holds, as read once."""
+
+    notes: tuple[Note, ...]
+    skipped: tuple[Unreadable, ...]
+    walk: Walk
+
+    def nodes(self) -> Iterator[tuple[Note, Node]]:
+        """Yield each node with its note, in the order of files and lines; equal ids all come."""
+        for note in self.notes:
+            for node in note.nodes:
+                yield note, node
+
+
+class Notes:
+    """The notes below one folder. Opens files only here; keeps nothing between calls but what it read."""
+
+    def __init__(self, kb: Path, *, todo_lines: Sequence[str] = (), own: OwnWrites | None = None) -> None:
+        self.kb = kb
+        #: Where it is recorded what roamkb does to them; None where nobody looks after that.
+        self.own = own
+        #: The human's own TODO sequences, from the rule.
+        self.todo_lines = tuple(todo_lines)
+        self._setups: dict[str, str | None] = {}
+
+    @cached_property
+    def walk(self) -> Walk:
+        """The files of the knowledge base, found once.
+
+        Raises:
+            NoKnowledgeBase: if it isn't there or not mounted.
+        """
+        check_kb(self.kb)
+        return walk(self.kb)
+
+    def text(self, file: NoteFile) -> str | Unreadable:
+        """Return the note's text as Emacs would see it."""
+        data = disk.read_file(file.path, limit=LARGEST)
+        return data if isinstance(data, Unreadable) else decode_note(data)[0]
+
+    def parse(self, file: NoteFile, text: str) -> Note:
+        """Return the note that `text`, read from `file`, is."""
+        # an index that is fresh reads no note, and then a search needs no reader
+        from roamkb.org.reader import parse_note
+
+        return parse_note(text, file=file.file, setup=self.setup_text, todo_lines=self.todo_lines)
+
+    def read(self, file: NoteFile) -> Note | Unreadable:
+        """Return the note, or why it could not be read."""
+        text = self.text(file)
+        return text if isinstance(text, Unreadable) else self.parse(file, text)
+
+    def read_all(self) -> Contents:
+        """Read every note. One bad file never stops the rest; what could not be read is listed."""
+        notes: list[Note] = []
+        skipped = list(self.walk.unreadable)
+        for file in self.walk.files:
+            data = disk.read_file(file.path, limit=LARGEST)
+            if isinstance(data, Unreadable):
+                skipped.append(data)
+                continue
+            text, clean = decode_note(data)
+            note = self.parse(file, text)
+            notes.append(note)
+            if not clean:
+                skipped.append(Unreadable(path=file.path, reason=NOT_UTF8))
+            if note.fault:
+                skipped.append(Unreadable(path=file.path, reason=note.fault))
+        return Contents(notes=tuple(notes), skipped=tuple(skipped), walk=self.walk)
+
+    def setup_text(self, written: str) -> str | None:
+        """Return the text of a set-up file, by what a note's reader calls it; None where there is none."""
+        path = str(self.kb / expanduser(written))
+        if path not in self._setups:
+            data = disk.read_file(Path(path), limit=LARGEST)
+            self._setups[path] = None if isinstance(data, Unreadable) else decode_note(data)[0]
+        return self._setups[path]
+
+    def path(self, note: Note) -> Path:
+        """Return where `note` lies."""
+        return self.kb / note.file
+
+    def add(self, permit: WritePermit, names: Iterable[str], text: str) -> Path:
+        """Create a note durably under the first free name; return its path.
+
+        Raises:
+            DiskError: nothing was written.
+            NotDurable: it was written, and the disk would not promise to keep it.
+        """
+        refuse_secrets(text)
+        check_kb(permit.kb)
+        data, names = text.encode(), tuple(names)
+        now = disk.digest(data)
+        with recorded(self.own, *(Deed(path=permit.kb / name, now=now) for name in names)):
+            return disk.create_unique(permit.kb, names, data)
+
+    def put_back(self, permit: WritePermit, file: str, data: bytes) -> Path:
+        """Create the note `file`, relative to the knowledge base, as it was; return its path.
+
+        Raises:
+            NameTaken: there is a file of that name. DiskError: no note can be there.
+            NotDurable: it was written, and the disk would not promise to keep it.
+        """
+        check_kb(permit.kb)
+        path = permit.kb / file
+        real, root = Path(os.path.realpath(path.parent)), Path(os.path.realpath(permit.kb))
+        if not is_note(file) or ".." in path.parts or not real.is_relative_to(root):
+            raise DiskError(path, "is no place of a note")
+        folder = disk.make_folder(path.parent)
+        with recorded(self.own, Deed(path=path, now=disk.digest(data))):
+            return disk.create(folder, path.name, data)
+
+
+def merged(contents: Contents) -> tuple[Node, ...]:
+    """Return the nodes as org-roam's database has them: of equal ids the first in path order wins.
+
+    The loser's tags, aliases, refs, links and citations are added to the winner, as
+    org-roam-db does (org-roam-truth 37); `hygiene` reports the pair.
+    """
+    winners: dict[str, Node] = {}
+    for _, node in contents.nodes():
+        first = winners.get(node.id)
+        winners[node.id] = node if first is None else _joined(first, node)
+    return tuple(winners.values())
+
+
+def _joined(winner: Node, loser: Node) -> Node:
+    return replace(
+        winner,
+        tags=winner.tags + loser.tags,
+        aliases=winner.aliases + loser.aliases,
+        refs=winner.refs + loser.refs,
+        links=winner.links + loser.links,
+        citations=winner.citations + loser.citations,
+    )

@@ -1,0 +1,398 @@
+"""What lies in a knowledge base: its notes, and what only looks like one (docs/architecture.md)."""
+
+import os
+from collections import deque
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from operator import attrgetter
+from pathlib import Path
+
+from roamkb.core.errors import NoKnowledgeBase
+from roamkb.core.model import Unreadable
+from roamkb.fs.files import why
+from roamkb.kb.notes.file_names import CONFLICT_MARK
+from roamkb.kb.notes.file_names import is_copied_note
+from roamkb.kb.notes.file_names import is_encrypted_name
+from roamkb.kb.notes.file_names import is_note
+from roamkb.kb.notes.file_names import is_note_folder
+from roamkb.kb.notes.file_names import is_note_name
+
+#: Size, times of writing and of any change in nanoseconds, inode, device: another one, another file.
+Stat = tuple[int, int, int, int, int]
+
+#: Returns the `Stat` in what the system says of a file, most of which is never needed.
+stat_of: Callable[[os.stat_result], Stat] = attrgetter(
+    "st_size", "st_mtime_ns", "st_ctime_ns", "st_ino", "st_dev"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NoteFile:
+    """A note by its place and its stat, not yet read."""
+
+    #: Absolute, as a string: a `Path` for each of 100,000 files takes longer than the walk.
+    place: str
+    #: Relative to the knowledge base, with `/`.
+    file: str
+    stat: Stat
+
+    @property
+    def path(self) -> Path:
+        """The file's absolute path."""
+        return Path(self.place)
+
+    @property
+    def size(self) -> int:
+        """Its length in bytes."""
+        return self.stat[0]
+
+    @property
+    def mtime_ns(self) -> int:
+        """When it was written to, as its writer says: syncers set it, and clocks go back."""
+        return self.stat[1]
+
+    @property
+    def ctime_ns(self) -> int:
+        """When this system last changed it in any way."""
+        return self.stat[2]
+
+    @property
+    def inode(self) -> int:
+        """Its number; another one after each replacement."""
+        return self.stat[3]
+
+    @property
+    def device(self) -> int:
+        """The file system that it lies in."""
+        return self.stat[4]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Walk:
+    """One look at a whole knowledge base, each list sorted."""
+
+    files: tuple[NoteFile, ...]
+    conflict_copies: tuple[Path, ...]
+    encrypted: tuple[Path, ...]
+    unreadable: tuple[Unreadable, ...]
+
+
+def walk(kb: Path) -> Walk:
+    """Return what lies in `kb`; a bad file or folder is listed and never stops the rest.
+
+    Each file is asked for its stat each time. What the names mean is remembered, and files
+    that are as they were are the objects that they were, so that a second walk of this
+    process costs what the system takes, and its result is quickly compared.
+    """
+    before = _LAST.get(str(kb), _NOTHING)
+    walker = _Walker(kb, before.listings)
+    for _ in walker.folders():
+        pass
+    is_same = walker.files == before.found
+    found = Walk(
+        files=before.files if is_same else tuple(sorted(walker.files, key=attrgetter("file"))),
+        conflict_copies=tuple(map(Path, sorted(walker.conflict_copies))),
+        encrypted=tuple(map(Path, sorted(walker.encrypted))),
+        unreadable=tuple(sorted(walker.unreadable, key=attrgetter("path"))),
+    )
+    # a process seldom has more than one knowledge base, and each takes memory
+    _LAST.clear()
+    _LAST[str(kb)] = _Memory(listings=walker.listings, found=walker.files, files=found.files)
+    return found
+
+
+def check_kb(kb: Path) -> None:
+    """Raise `NoKnowledgeBase` unless `kb` is a folder that shows that it is mounted."""
+    try:
+        with os.scandir(kb) as entries:
+            if any(entry.name in (".stfolder", ".git") for entry in entries):
+                return
+    except OSError as error:
+        raise NoKnowledgeBase(kb, why(error)) from error
+    walker = _Walker(kb, {})
+    if not any(walker.files for _ in walker.folders()):
+        # an unmounted disk looks like an empty folder
+        raise NoKnowledgeBase(kb, "it holds no note and neither .stfolder nor .git, as if it weren't mounted")
+
+
+def kb_fault(kb: Path) -> str:
+    """Return why `kb` can't be taken for a knowledge base; empty where it can."""
+    try:
+        check_kb(kb)
+    except NoKnowledgeBase as error:
+        return error.why
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Folder:
+    place: str
+    #: Relative to the knowledge base with a `/` behind; empty for the knowledge base itself.
+    prefix: str
+    #: Where it really is; None until a link was followed, since everything before lies where it says.
+    real: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Names:
+    """What the regular files of one folder are, by their names."""
+
+    #: All of them, as the system lists them.
+    all: list[str]
+    #: The notes, relative to the knowledge base, and where they lie.
+    files: list[str]
+    places: list[str]
+    conflict_copies: list[str]
+    encrypted: list[str]
+    unreadable: list[Unreadable]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Listing:
+    """The notes of one folder as they were seen."""
+
+    names: _Names
+    notes: list[NoteFile]
+    stats: list[Stat]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Memory:
+    """The last walk of a knowledge base, never changed once it is kept: threads may share it."""
+
+    #: By the folders' places.
+    listings: Mapping[str, _Listing]
+    #: The notes in the order of the walk, and in their own.
+    found: list[NoteFile]
+    files: tuple[NoteFile, ...]
+
+
+_NOTHING = _Memory(listings={}, found=[], files=())
+#: The last walk of this process, by its knowledge base.
+_LAST: dict[str, _Memory] = {}
+
+
+class _Walker:
+    """The walk's lists while they grow."""
+
+    def __init__(self, kb: Path, before: Mapping[str, _Listing]) -> None:
+        self._before = before
+        self.listings: dict[str, _Listing] = {}
+        self.files: list[NoteFile] = []
+        self.conflict_copies: list[str] = []
+        self.encrypted: list[str] = []
+        self.unreadable: list[Unreadable] = []
+        self._root = os.path.realpath(kb)
+        self._pending = deque([_Folder(str(kb), "")])
+        self._links: list[tuple[os.DirEntry[str], str]] = []
+        #: Real paths of what was found through a link: folders, then files.
+        self._followed: set[str] = set()
+
+    def folders(self) -> Iterator[None]:
+        """Take in one folder a step; links come last, so that a note is listed under its own name."""
+        while self._pending or self._links:
+            if self._pending:
+                self._enter(self._pending.pop())
+                yield
+            else:
+                links, self._links = self._links, []
+                self._follow_all(sorted(links, key=lambda link: link[0].path))
+
+    def _enter(self, folder: _Folder) -> None:
+        try:
+            with os.scandir(folder.place) as entries:
+                listed = list(entries)
+            # nearly all are of this kind, and need no more questions
+            names = [entry.name for entry in listed if entry.is_file(follow_symlinks=False)]
+        except FileNotFoundError:
+            if not folder.prefix:
+                self._refuse(folder.place, "doesn't exist")
+            return
+        except OSError as error:
+            self._refuse(folder.place, why(error))
+            return
+        self._take_files(folder, names)
+        if len(names) < len(listed):
+            for entry in listed:
+                if not entry.is_file(follow_symlinks=False):
+                    self._take(entry, folder)
+
+    def _take_files(self, folder: _Folder, all: list[str]) -> None:
+        before = self._before.get(folder.place)
+        if before is None or before.names.all != all:
+            before = _Listing(names=_names(folder, all), notes=[], stats=[])
+        names = before.names
+        try:
+            stats = list(map(stat_of, map(os.lstat, names.places)))
+        except OSError:
+            for file, place in zip(names.files, names.places, strict=True):
+                self._add_note(place, file)
+        else:
+            listing = _seen(before, stats)
+            self.listings[folder.place] = listing
+            self.files += listing.notes
+        self.conflict_copies += names.conflict_copies
+        self.encrypted += names.encrypted
+        self.unreadable += names.unreadable
+
+    def _take(self, entry: os.DirEntry[str], folder: _Folder) -> None:
+        name = entry.name
+        if entry.is_symlink():
+            # a lock link of Emacs names no file: `.#note.org` -> user@host
+            if is_note_folder(name) and not name.startswith("#"):
+                self._links.append((entry, folder.prefix))
+        elif entry.is_dir(follow_symlinks=False):
+            if is_note_folder(name) and self._is_legible(entry):
+                real = None if folder.real is None else f"{folder.real}/{name}"
+                self._descend(_Folder(entry.path, f"{folder.prefix}{name}/", real))
+        elif is_note_name(name):
+            self._refuse(entry.path, "isn't a regular file")
+        else:
+            self._add_other(entry)
+
+    def _descend(self, folder: _Folder) -> None:
+        if folder.real is not None:
+            if folder.real in self._followed:
+                return
+            self._followed.add(folder.real)
+        self._pending.append(folder)
+
+    def _add_note(self, place: str, file: str) -> None:
+        try:
+            # through a link, if it was followed
+            stat = stat_of(Path(place).stat())
+        except FileNotFoundError:
+            # a syncer is replacing it; who knows the note looks again
+            return
+        except OSError as error:
+            self._refuse(place, why(error))
+            return
+        self.files.append(NoteFile(place, file, stat))
+
+    def _add_other(self, entry: os.DirEntry[str]) -> None:
+        if CONFLICT_MARK in entry.name:
+            if is_copied_note(entry.name):
+                self.conflict_copies.append(entry.path)
+        elif is_encrypted_name(entry.name):
+            self.encrypted.append(entry.path)
+
+    def _follow_all(self, links: list[tuple[os.DirEntry[str], str]]) -> None:
+        """Follow folders first: a file that lies in one needs no link of its own."""
+        files = []
+        for entry, prefix in links:
+            if self._is_folder(entry):
+                self._follow_folder(entry, prefix)
+            elif is_note_name(entry.name):
+                files.append((entry, prefix))
+            else:
+                self._add_other(entry)
+        if self._pending:
+            self._links += files
+            return
+        for entry, prefix in files:
+            self._follow_file(entry, prefix)
+
+    @staticmethod
+    def _is_folder(entry: os.DirEntry[str]) -> bool:
+        try:
+            return entry.is_dir()
+        except OSError:
+            return False
+
+    def _follow_folder(self, entry: os.DirEntry[str], prefix: str) -> None:
+        if not self._is_legible(entry):
+            return
+        real = os.path.realpath(entry.path)
+        inside = self._inside(real)
+        if inside is None:
+            self._refuse(entry.path, "links out of the knowledge base", is_elsewhere=True)
+        elif inside and not all(map(is_note_folder, inside.split("/"))):
+            # what lies where notes lie anyway is found there
+            self._descend(_Folder(entry.path, f"{prefix}{entry.name}/", real))
+
+    def _follow_file(self, entry: os.DirEntry[str], prefix: str) -> None:
+        real = os.path.realpath(entry.path)
+        inside = self._inside(real)
+        try:
+            entry.stat()
+        except OSError:
+            # or goes in a circle
+            self._refuse(entry.path, "links to nothing")
+            return
+        if inside is None:
+            self._refuse(entry.path, "links out of the knowledge base", is_elsewhere=True)
+        elif not is_note(inside) and not self._is_found(real):
+            self._followed.add(real)
+            if entry.is_file():
+                if self._is_legible(entry):
+                    self._add_note(entry.path, prefix + entry.name)
+            else:
+                self._refuse(entry.path, "isn't a regular file")
+
+    def _is_found(self, real: str) -> bool:
+        folder, _, name = real.rpartition("/")
+        return real in self._followed or (folder in self._followed and is_note_name(name))
+
+    def _inside(self, real: str) -> str | None:
+        """Return `real` relative to the knowledge base, empty for the base itself; None outside."""
+        if real == self._root:
+            return ""
+        root = self._root.rstrip("/") + "/"
+        return real.removeprefix(root) if real.startswith(root) else None
+
+    def _is_legible(self, entry: os.DirEntry[str]) -> bool:
+        """Say whether the entry's name is text on one line; list it otherwise."""
+        fault = _fault(entry.name)
+        if fault:
+            self._refuse(entry.path, fault)
+        return not fault
+
+    def _refuse(self, place: str, reason: str, *, is_elsewhere: bool = False) -> None:
+        self.unreadable.append(Unreadable(path=Path(place), reason=reason, is_elsewhere=is_elsewhere))
+
+
+def _names(folder: _Folder, all: list[str]) -> _Names:
+    """Return what the regular files called `all` in `folder` are."""
+    names = _Names(all=all, files=[], places=[], conflict_copies=[], encrypted=[], unreadable=[])
+    above = folder.place.rstrip("/") + "/"
+    for name in all:
+        if is_note_name(name):
+            if fault := _fault(name):
+                names.unreadable.append(Unreadable(path=Path(above + name), reason=fault))
+            else:
+                names.files.append(folder.prefix + name)
+                names.places.append(above + name)
+        elif CONFLICT_MARK in name:
+            if is_copied_note(name):
+                names.conflict_copies.append(above + name)
+        elif is_encrypted_name(name):
+            names.encrypted.append(above + name)
+    return names
+
+
+def _seen(before: _Listing, stats: list[Stat]) -> _Listing:
+    """Return the listing as it is with `stats`, with each note that is as it was."""
+    if stats == before.stats:
+        return before
+    names = before.names
+    if before.notes:
+        pairs = zip(before.notes, stats, strict=True)
+        notes = [note if note.stat == stat else NoteFile(note.place, note.file, stat) for note, stat in pairs]
+    else:
+        notes = list(map(NoteFile, names.places, names.files, stats))
+    return _Listing(names=names, notes=notes, stats=stats)
+
+
+def _fault(name: str) -> str:
+    """Return why a file's name can't be printed on a line; empty if it can."""
+    if name.isprintable():
+        return ""
+    if "\n" in name or "\r" in name:
+        return "its name holds a line break"
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return "its name isn't UTF-8"
+    return ""

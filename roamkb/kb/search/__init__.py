@@ -1,0 +1,1 @@
+"""Search: the query, its filters, the ranking and the verb."""

@@ -1,0 +1,1 @@
+"""The SQLite index over notes and logs: derived, refreshed before each query, disposable."""

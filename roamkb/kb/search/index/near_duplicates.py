@@ -1,0 +1,115 @@
+"""What in the index may be a near duplicate of a new text: the entries that hold its rarest words.
+
+A text that says the same has most of them; so those that hold the most are looked at. SQLite's own
+ranking isn't asked for: it counts each word in all entries again.
+"""
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+
+from roamkb.kb.search.index.document_frequency import holding
+from roamkb.kb.search.index.schema import SEPARATOR
+from roamkb.text.language import unspaced_groups
+from roamkb.text.similarity.jaccard import Shape
+from roamkb.text.similarity.jaccard import is_alike
+from roamkb.text.similarity.jaccard import shape
+from roamkb.text.similarity.synonyms import FUNCTION_WORDS
+from roamkb.text.tokenize import UNSPACED
+from roamkb.text.tokenize import stemmed
+from roamkb.text.tokenize import words
+
+#: Words that a text is looked for by: two at least, and more as long as few entries hold them together.
+_LEAST_WORDS = 2
+_MOST_WORDS = 8
+_FEW = 15_000
+#: Words of a new text that are looked at; each costs a look into the vocabulary, and the beginning tells it.
+_TELLING = 40
+#: Entries that are compared, and the share of the words that one holds at least.
+_MOST = 60
+_SHARE = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NearEntry:
+    """A node that shares rare words with a text."""
+
+    node: str
+    file: str
+    #: Its title and its aliases.
+    names: tuple[str, ...]
+    #: Its own lines as the index keeps them, the drawer's too.
+    body: str
+
+
+def near_entries(
+    db: sqlite3.Connection, title: Shape, body: Shape | None, *, limit: float
+) -> Iterator[NearEntry]:
+    """Yield the nodes called nearly like `title`, then those whose text may be nearly `body`."""
+    for entry in _near(db, title.text, "{title alias hidden}"):
+        if any(is_alike(title, shape(name), limit=limit) for name in entry.names):
+            yield entry
+    if body is None:
+        return
+    has_blanks = not UNSPACED.search(body.text)
+    mine = _plain(body.text)
+    telling = mine - FUNCTION_WORDS
+    for entry in _near(db, body.text, "{body hidden}"):
+        shared = mine & _plain(entry.body) if has_blanks else mine
+        # the index keeps more than the text itself, so the exact test is still to come
+        if 2 * len(shared & telling) >= len(telling) > 0 or len(shared) >= limit * len(mine):
+            yield entry
+
+
+def _plain(text: str) -> frozenset[str]:
+    return frozenset(words(text.lower()))
+
+
+def _near(db: sqlite3.Connection, text: str, columns: str) -> Iterator[NearEntry]:
+    """Yield the nodes that hold the most of the rarest words of `text` in `columns`."""
+    held_by: Counter[int] = Counter()
+    rarest = list(_rarest(db, text))
+    for term in rarest:
+        found = db.execute("SELECT rowid FROM words WHERE words MATCH ?", (f'{columns} : "{term}"',))
+        held_by.update(chain.from_iterable(found))
+    for id, shared in held_by.most_common(_MOST):
+        if _SHARE * shared < len(rarest):
+            return
+        row = db.execute(
+            "SELECT node, file, title, alias, body FROM entry JOIN content USING(id) "
+            "WHERE id = ? AND node IS NOT NULL",
+            (id,),
+        ).fetchone()
+        if row:
+            node, file, title, alias, body = row
+            names = (title, *alias.split(SEPARATOR)) if alias else (title,)
+            yield NearEntry(node=node, file=file, names=names, body=body)
+
+
+def _rarest(db: sqlite3.Connection, text: str) -> Iterator[str]:
+    """Yield the rarest words of `text` that any entry holds, the rarest first."""
+    terms = list(dict.fromkeys(_terms(text)))
+    # small words tell nothing
+    telling = [term for term in terms if term not in FUNCTION_WORDS] or terms
+    held = [(count, term) for term in telling if (count := holding(db, term))]
+    held.sort()
+    spent = 0
+    for place, (doc, term) in enumerate(held[:_MOST_WORDS]):
+        spent += doc
+        if spent > _FEW and place >= _LEAST_WORDS:
+            break
+        yield term
+
+
+def _terms(text: str) -> Iterator[str]:
+    """Yield the words of `text` as the index has them."""
+    for place, word in enumerate(words(text)):
+        if place == _TELLING:
+            return
+        if UNSPACED.match(word):
+            yield from unspaced_groups(word)[:_TELLING]
+        else:
+            # SQLite takes an underscore for a blank
+            yield from map(stemmed, filter(None, word.split("_")))

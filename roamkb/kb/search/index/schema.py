@@ -1,0 +1,360 @@
+"""The tables of the search index, and how a note gets into them and out again.
+
+SQLite's FTS5 keeps no text of its own here: `words` indexes the columns of `entry`, and
+what is taken out of it is exactly what was put in.
+"""
+
+import contextlib
+import hashlib
+import json
+import re
+import sqlite3
+import unicodedata
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from roamkb.core.model import Node
+from roamkb.core.model import Note
+from roamkb.core.text import flat
+from roamkb.core.text import folded
+from roamkb.core.text import unpointed
+from roamkb.kb.notes.passages import Passage
+from roamkb.kb.notes.passages import passages
+from roamkb.kb.search.filters import is_agent_passage
+from roamkb.kb.search.index import document_frequency as index_counts
+from roamkb.kb.search.index.document_frequency import COLUMNS
+from roamkb.kb.search.index.document_frequency import TOKENS
+from roamkb.text.language import is_english
+from roamkb.text.language import letter_groups
+from roamkb.text.language import unspaced_groups
+from roamkb.text.store.word_vector_file import word_table
+from roamkb.text.tokenize import UNSPACED
+from roamkb.text.tokenize import identifier_parts
+from roamkb.text.tokenize import terms
+from roamkb.text.tokenize import words
+
+#: Raise on any change of tables, tokens or what is stored; an index of another number is made anew.
+SCHEMA = 8
+
+#: Names the index in the first bytes of its file, "roam".
+_APPLICATION = 0x726F616D
+
+_TABLES = f"""
+CREATE TABLE about(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
+CREATE TABLE note(
+  id INTEGER PRIMARY KEY, file TEXT UNIQUE, stat TEXT, settled INTEGER, digest BLOB, trouble TEXT,
+  entries INTEGER, words INTEGER, foreigners INTEGER);
+CREATE INDEX note_trouble ON note(file) WHERE trouble != '';
+CREATE TABLE setup(note INTEGER, path TEXT, digest BLOB, PRIMARY KEY(note, path)) WITHOUT ROWID;
+CREATE TABLE link(note INTEGER, source TEXT, dest TEXT, line INTEGER);
+CREATE INDEX link_note ON link(note);
+CREATE INDEX link_dest ON link(dest);
+CREATE TABLE entry(
+  id INTEGER PRIMARY KEY, length INTEGER, note INTEGER, file TEXT, line INTEGER, node TEXT, date TEXT,
+  agent INTEGER, tag_set TEXT);
+CREATE INDEX entry_note ON entry(note);
+CREATE INDEX entry_node ON entry(node);
+CREATE TABLE content(
+  id INTEGER PRIMARY KEY, replaced INTEGER, called TEXT, named TEXT, tagged TEXT, numbers TEXT,
+  title TEXT, alias TEXT, tags TEXT, body TEXT, hidden TEXT);
+CREATE TABLE vector(id INTEGER PRIMARY KEY, data BLOB);
+CREATE VIRTUAL TABLE words USING fts5({COLUMNS}, content='content', content_rowid='id', tokenize={TOKENS});
+{index_counts.TABLES}
+"""
+
+#: Separates names and tags; no title, alias or tag holds it.
+SEPARATOR = "\x1f"
+
+#: Characters of tags that a heading's entry keeps, far above what anybody writes: each inherits all above it.
+_MOST_TAG_TEXT = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """A file's state at the moment when it was read."""
+
+    file: str
+    #: Size, times, inode and device; as text, since times after 2262 are no integers to SQLite.
+    stat: str
+    #: Whether its stat alone can be trusted from now on.
+    settled: bool
+    digest: bytes
+
+
+def maker(todo_lines: Sequence[str], version: str, *, kb: str = "") -> str:
+    """Return what an entry depends on beside its note: its folder, program, word table, TODO words."""
+    table = word_table()
+    size = (table.dimensions, len(table.rows)) if table else ()
+    parts = (SCHEMA, kb, version, unicodedata.unidata_version, sqlite3.sqlite_version, size, todo_lines)
+    return json.dumps(parts)
+
+
+def create_tables(db: sqlite3.Connection, made_by: str) -> None:
+    """Make an empty index."""
+    db.executescript(_TABLES)
+    db.execute(f"PRAGMA application_id = {_APPLICATION}")
+    db.execute("INSERT INTO about VALUES('maker', ?)", (made_by,))
+
+
+def fits(db: sqlite3.Connection, made_by: str) -> bool:
+    """Say whether the index was made by the same `maker`."""
+    found = db.execute("SELECT value FROM about WHERE key = 'maker'").fetchone()
+    return found is not None and found[0] == made_by
+
+
+def digest(data: bytes) -> bytes:
+    """Return that by which a file's content is known again."""
+    return hashlib.blake2b(data, digest_size=16).digest()
+
+
+@contextlib.contextmanager
+def transaction(db: sqlite3.Connection) -> Iterator[None]:
+    """Do all or nothing."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        # an error may have ended it already
+        with contextlib.suppress(sqlite3.Error):
+            db.execute("ROLLBACK")
+        raise
+    db.execute("COMMIT")
+
+
+def summarise(db: sqlite3.Connection) -> None:
+    """Keep the sums that each query needs."""
+    index_counts.count_new(db)
+    sums = db.execute("SELECT count(*), total(entries), total(words), total(foreigners) FROM note").fetchone()
+    for key, value in zip(("notes", "entries", "words", "foreigners"), sums, strict=True):
+        db.execute("INSERT OR REPLACE INTO about VALUES(?, ?)", (key, int(value)))
+
+
+def sums_of(db: sqlite3.Connection) -> dict[str, int]:
+    """Return how many notes, entries, words and entries in other languages than English there are."""
+    rows = db.execute("SELECT key, value FROM about WHERE key NOT IN ('maker', 'log', 'counted')")
+    return {"notes": 0, "entries": 0, "words": 0, "foreigners": 0} | {key: int(value) for key, value in rows}
+
+
+def remove_notes(db: sqlite3.Connection, files: Iterable[str]) -> None:
+    """Take the notes at `files` out of the index, as far as they are there.
+
+    All at once and in their order: FTS5 writes a part of its index to the disk whenever a
+    number is smaller than the one before.
+    """
+    gone = "SELECT id FROM note WHERE file IN (SELECT value FROM json_each(?))"
+    db.execute(f"CREATE TEMP TABLE leaving AS {gone}", (json.dumps(list(files)),))
+    theirs = "id IN (SELECT id FROM entry WHERE note IN temp.leaving)"
+    with index_counts.taken_off(db, theirs):
+        db.execute(
+            f"INSERT INTO words(words, rowid, {COLUMNS}) "
+            f"SELECT 'delete', id, {COLUMNS} FROM content WHERE {theirs} ORDER BY id"
+        )
+        for table in ("content", "vector"):
+            db.execute(f"DELETE FROM {table} WHERE {theirs}")
+        for table in ("entry", "link", "setup"):
+            db.execute(f"DELETE FROM {table} WHERE note IN temp.leaving")
+        db.execute("DELETE FROM note WHERE id IN temp.leaving")
+    db.execute("DROP TABLE temp.leaving")
+
+
+def add_note(
+    db: sqlite3.Connection,
+    seen: Seen,
+    note: Note | None,
+    *,
+    trouble: str = "",
+    setups: Sequence[tuple[str, bytes]] = (),
+) -> None:
+    """Put a note into the index; None for a file that couldn't be read."""
+    entries = [_row(passage) for passage in passages(note)] if note else []
+    if any(row.is_cut for row in entries):
+        trouble = (
+            trouble or f"the text of a node has over {_MOST_TEXT:,} characters; words find its beginning only"
+        )
+    sums = (len(entries), sum(row.length for row in entries), sum(row.is_foreign for row in entries))
+    id = db.execute(
+        "INSERT INTO note VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (seen.file, seen.stat, seen.settled, seen.digest, trouble, *sums),
+    ).lastrowid
+    for row in entries:
+        number = db.execute(
+            "INSERT INTO entry VALUES(NULL, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (row.length, id, seen.file, row.line, row.node, row.date, row.is_agent, row.tag_set),
+        ).lastrowid
+        db.execute(
+            "INSERT INTO content VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (number, row.is_replaced, *row.names, row.numbers, *row.indexed),
+        )
+        db.execute(f"INSERT INTO words(rowid, {COLUMNS}) VALUES(?, ?, ?, ?, ?, ?)", (number, *row.indexed))
+        if row.vector:
+            db.execute("INSERT INTO vector VALUES(?, ?)", (number, row.vector))
+    db.executemany("INSERT INTO setup VALUES(?, ?, ?)", [(id, *setup) for setup in setups])
+    if note:
+        links = [(id, node.id, link) for node in note.nodes for link in node.links if link.type == "id"]
+        rows = ((id, source, link.dest, link.line) for id, source, link in links)
+        db.executemany("INSERT INTO link VALUES(?, ?, ?, ?)", rows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    """One passage as its table row."""
+
+    line: int
+    node: str | None
+    date: str
+    is_agent: bool
+    #: Words that count for its length.
+    length: int
+    tag_set: str
+    #: Whether a newer node says that it replaced this one.
+    is_replaced: bool
+    #: What it is called, folded; the terms of that, and of its tags.
+    names: tuple[str, str, str]
+    numbers: str
+    #: Title, aliases, tags, text, and what only the index sees.
+    indexed: tuple[str, str, str, str, str]
+    is_foreign: bool
+    vector: bytes | None
+    #: Whether only its beginning is searched by words.
+    is_cut: bool
+
+
+#: Characters of a title or an alias, and of all aliases of a node, by which it is found and shown.
+_LONGEST_NAME = 1_000
+_MOST_NAMES = 10_000
+#: Of the text of one node; more is somebody's data, and all questions would have to read it.
+_MOST_TEXT = 500_000
+#: Of a line, which is shown as a whole; a longer one is several.
+_LONGEST_LINE = 2_000
+
+
+def _kept_names(node: Node) -> Iterator[str]:
+    """Yield the aliases that a node is found by, of very many the first."""
+    room = _MOST_NAMES
+    for alias in node.aliases:
+        room -= len(alias)
+        if room < 0:
+            return
+        yield alias[:_LONGEST_NAME]
+
+
+def _kept_lines(passage: Passage) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a passage that are searched by words, long ones in pieces with the same number."""
+    room = _MOST_TEXT
+    for number, line in passage.lines:
+        line = line[:room]
+        room -= len(line) + 1
+        while len(line) > _LONGEST_LINE:
+            cut = line.rfind(" ", _LONGEST_LINE // 2, _LONGEST_LINE) + 1 or _LONGEST_LINE
+            yield number, line[:cut]
+            line = line[cut:]
+        yield number, line
+        if room <= 0:
+            return
+
+
+def _row(passage: Passage) -> _Row:
+    node = passage.node
+    title, aliases = passage.title[:_LONGEST_NAME], SEPARATOR.join(_kept_names(node)) if node else ""
+    lines = tuple(_kept_lines(passage))
+    body = "\n".join(text for _, text in lines)
+    found = list(words(f"{title}\n{aliases}\n{body}"))
+    is_foreign = not is_english(found[:_TELLING])
+    table = word_table()
+    hidden = list(_hidden(found, is_foreign))
+    tags = _kept_tags(passage)
+    told = (title, aliases, SEPARATOR.join(tags), body, " ".join(hidden))
+    indexed: tuple[str, str, str, str, str] = tuple(_storable(text) for text in told)  # type: ignore[assignment]
+    return _Row(
+        line=passage.first_line(),
+        node=node.id if node else None,
+        date=passage.date,
+        is_agent=node is not None and is_agent_passage(passage),
+        length=len(found) + len(hidden) + len(tags),
+        tag_set=tag_set(tags),
+        numbers=_ranges([number for number, _ in lines]),
+        is_cut=sum(len(text) + 1 for _, text in passage.lines) > _MOST_TEXT,
+        is_replaced=_REPLACED.search(body) is not None,
+        names=_names(*indexed[:3]),
+        indexed=indexed,
+        is_foreign=is_foreign,
+        vector=table.vector(found) if table else None,
+    )
+
+
+#: What `supersede` leaves in the drawer of the node that was replaced.
+_REPLACED = re.compile(r"^:SUPERSEDED_BY:\s+\S", re.MULTILINE)
+
+
+def _names(title: str, aliases: str, tags: str) -> tuple[str, str, str]:
+    """Return what each query compares with its words."""
+    called = map(flat, (title, *aliases.split(SEPARATOR)) if aliases else (title,))
+    named, tagged = (dict.fromkeys(terms(text)) for text in (f"{title} {aliases}", tags))
+    return SEPARATOR.join(called), SEPARATOR.join(named), SEPARATOR.join(tagged)
+
+
+def _kept_tags(passage: Passage) -> Sequence[str]:
+    """Return the tags to index: of a heading that inherits a text of its own, only the nearest ones."""
+    if passage.node is None or not passage.node.level:
+        return passage.tags
+    room = _MOST_TAG_TEXT
+    for place in range(len(passage.tags) - 1, -1, -1):
+        room -= len(passage.tags[place]) + 1
+        if room < 0:
+            return passage.tags[place + 1 :]
+    return passage.tags
+
+
+#: Words that are enough to tell a language by.
+_TELLING = 400
+
+
+def _storable(text: str) -> str:
+    """Return `text` as SQLite takes it: it stops at a NUL in some places and refuses half a character."""
+    return text.replace("\0", " ").encode("utf-8", "replace").decode()
+
+
+def _hidden(found: Sequence[str], is_foreign: bool) -> Iterator[str]:
+    """Yield what stands for `found` where SQLite's own words don't do."""
+    for word in found:
+        # nearly all words, of which SQLite sees what we see
+        if not is_foreign and word.isascii() and word.isalpha() and word.islower():
+            continue
+        if UNSPACED.match(word):
+            yield from unspaced_groups(word)
+            continue
+        if (plain := unpointed(word)) != word:
+            # to SQLite points are letters
+            yield plain
+        # SQLite itself takes an underscore for a blank
+        if "_" not in word:
+            yield from (part for part in identifier_parts(word) if len(part) > 1)
+        if is_foreign:
+            yield from letter_groups(word)
+
+
+def tag_set(tags: Sequence[str]) -> str:
+    """Return the tags so that one can be looked for with a separator on each side."""
+    return SEPARATOR + "".join(_storable(folded(tag)) + SEPARATOR for tag in tags)
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Return line numbers as `first+count` for each run of them."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == sum(runs[-1]):
+            runs[-1][1] += 1
+        else:
+            runs.append([number, 1])
+    return " ".join(f"{first}+{count}" for first, count in runs)
+
+
+def line_numbers(ranges: str) -> list[int]:
+    """Return the line numbers that `_ranges` wrote."""
+    found: list[int] = []
+    for run in ranges.split():
+        first, _, count = run.partition("+")
+        found += range(int(first), int(first) + int(count))
+    return found

@@ -1,0 +1,118 @@
+"""What else the index knows: tags, links, and which notes are about the same and not yet linked."""
+
+import re
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from dataclasses import replace
+
+from roamkb.kb.search.hits import Answer
+from roamkb.kb.search.index.query import Question
+from roamkb.kb.search.index.schema import SEPARATOR
+from roamkb.kb.search.query import Query
+from roamkb.kb.search.query import parse_words
+
+#: Words of a note that are looked for in others: its title's, and the rarest of its text.
+_WORDS = 24
+#: What a common neighbour and a common tag are worth beside the words, whose best has 1.
+_NEIGHBOUR = 0.25
+_TAG = 0.1
+#: More of either say no more.
+_MOST = 3
+#: Where a link leads; its id is no word of the text.
+_ID_LINK = re.compile(r"\[\[id:[^\]\[]*\]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TagCount:
+    """A tag and how many nodes have it, inherited or their own."""
+
+    tag: str
+    nodes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphNode:
+    """A node of the drawing."""
+
+    id: str
+    title: str
+    file: str
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Graph:
+    """The nodes and the links between them, each pair once."""
+
+    nodes: tuple[GraphNode, ...]
+    edges: tuple[tuple[str, str], ...]
+
+
+def tag_counts(db: sqlite3.Connection) -> tuple[TagCount, ...]:
+    """Return the tags, the most frequent first."""
+    counts: Counter[str] = Counter()
+    for (tags,) in db.execute("SELECT tags FROM content JOIN entry USING(id) WHERE node IS NOT NULL"):
+        counts.update(set(_split(tags)))
+    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    return tuple(TagCount(tag=tag, nodes=nodes) for tag, nodes in ordered)
+
+
+def graph(db: sqlite3.Connection) -> Graph:
+    """Return all nodes, and the links between those that there are."""
+    rows = db.execute(
+        "SELECT node, title, file, tags FROM entry JOIN content USING(id) "
+        "WHERE node IS NOT NULL ORDER BY file, line"
+    ).fetchall()
+    nodes = {row[0]: row for row in reversed(rows)}
+    edges = db.execute("SELECT DISTINCT source, dest FROM link ORDER BY source, dest").fetchall()
+    return Graph(
+        nodes=tuple(
+            GraphNode(id=id, title=title, file=file, tags=_split(tags))
+            for id, title, file, tags in reversed(nodes.values())
+        ),
+        edges=tuple((source, dest) for source, dest in edges if dest in nodes and source != dest),
+    )
+
+
+def related(db: sqlite3.Connection, id: str, limit: int) -> Iterator[Answer]:
+    """Yield the nodes that share words, tags or neighbours with the node `id`, and no link."""
+    linked = _neighbours(db, id)
+    seconds = Counter(second for first in linked for second in _neighbours(db, first))
+    own_tags, query = _about(db, id)
+    found = {one.id: one for one in Question(db, query).answers(limit + len(linked) + 1)}
+    missing = tuple(second for second in seconds if second not in found)
+    if missing:
+        found |= {one.id: one for one in Question(db, Query(text="", ids=missing)).answers(None)}
+    rated = []
+    for key, answer in found.items():
+        if key is None or key == id or key in linked:
+            continue
+        tags = own_tags.intersection(answer.tags)
+        points = answer.score + _NEIGHBOUR * min(seconds[key], _MOST) + _TAG * min(len(tags), _MOST)
+        why = ("neighbour",) * bool(seconds[key]) + ("tag",) * bool(tags) + ("words",) * bool(answer.score)
+        rated.append(replace(answer, score=round(points, 4), why=why))
+    rated.sort(key=lambda answer: (answer.score, answer.date), reverse=True)
+    yield from rated[:limit]
+
+
+def _neighbours(db: sqlite3.Connection, id: str) -> set[str]:
+    rows = db.execute(
+        "SELECT dest FROM link WHERE source = ?1 UNION SELECT source FROM link WHERE dest = ?1", (id,)
+    )
+    return {key for (key,) in rows} - {id}
+
+
+def _about(db: sqlite3.Connection, id: str) -> tuple[frozenset[str], Query]:
+    """Return the tags of a node, and a query for what it is about."""
+    title, tags, body = db.execute(
+        "SELECT title, tags, body FROM content JOIN entry USING(id) WHERE node = ? ORDER BY file, line", (id,)
+    ).fetchone()
+    first = parse_words(title)
+    rest = Question(db, parse_words(_ID_LINK.sub(" ", body))).rarest(_WORDS)
+    return frozenset(_split(tags)) - {"agent"}, parse_words(" ".join((*first.words, *rest)))
+
+
+def _split(joined: str) -> tuple[str, ...]:
+    return tuple(joined.split(SEPARATOR)) if joined else ()

@@ -1,0 +1,241 @@
+"""What a search asks for: words, phrases and filters; no text is a syntax error (docs/architecture.md)."""
+
+import re
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import field
+from dataclasses import replace
+from datetime import date
+from datetime import timedelta
+from itertools import pairwise
+
+from roamkb.core.errors import UsageError
+from roamkb.text.tokenize import STOP_WORDS
+from roamkb.text.tokenize import terms_of
+from roamkb.text.tokenize import words
+
+#: One piece of a query: -"a phrase", tag:x, a word.
+_PIECE = re.compile(r'(-?)"([^"]*)"|(\S+)')
+#: Only these prefixes are filters; `https:` or `std::move` are words like others.
+_FILTER = re.compile(r"(-?)(tag|is|before|after|since|id):(.+)", re.DOTALL | re.IGNORECASE)
+
+#: Filters of one kind; who writes more has pasted something else than a query.
+_MOST_FILTERS = 64
+#: Letters of a query that are read: many times what an index is asked for.
+_LONGEST = 8192
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """A search, parsed. Terms are folded stems; repeats are kept, they weigh more."""
+
+    text: str
+    terms: tuple[str, ...] = ()
+    #: The words that the terms were made of, as written.
+    words: tuple[str, ...] = ()
+    #: Words that stand side by side and aren't both stop words: worth something as a pair.
+    pairs: tuple[tuple[str, str], ...] = ()
+    phrases: tuple[str, ...] = ()
+    #: No hit holds any of these.
+    without: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    without_tags: tuple[str, ...] = ()
+    #: True for agent nodes, False for human notes, None for both.
+    by_agent: bool | None = None
+    ids: tuple[str, ...] = ()
+    #: Inclusive and exclusive; local ISO dates as text, so that they compare as text.
+    since: str | None = None
+    before: str | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is asked for but filters, or nothing at all."""
+        return not (self.terms or self.phrases)
+
+
+@dataclass(slots=True)
+class _Pieces:
+    words: list[str] = field(default_factory=list)
+    phrases: list[str] = field(default_factory=list)
+    without: list[str] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
+    without_tags: list[str] = field(default_factory=list)
+    ids: list[str] = field(default_factory=list)
+    by_agent: bool | None = None
+    since: str | None = None
+    before: str | None = None
+
+
+def parse_query(text: str, *, today: date) -> Query:
+    """Return what `text` asks for. A filter with a value that makes no sense is a word.
+
+    Raises:
+        UsageError: more filters than anybody writes.
+    """
+    text = _beginning(text)
+    pieces = _Pieces()
+    for minus, phrase, word in _PIECE.findall(text):
+        if word:
+            _take_word(word, pieces, today)
+        elif phrase.strip():
+            (pieces.without if minus else pieces.phrases).append(" ".join(phrase.split()))
+    found = [word for piece in pieces.words for word in words(piece)]
+    if not (found or _asks(pieces)):
+        # arrows and emoji are no words, and still stand in texts
+        pieces.phrases += text.replace('"', " ").split()
+    return _bounded(_worded(text, found, pieces))
+
+
+def _beginning(text: str) -> str:
+    """Return what is read of a text: a pasted document asks for what its beginning asks for."""
+    kept = text[:_LONGEST]
+    if text[_LONGEST : _LONGEST + 1].strip():
+        # half a word would ask for another one
+        kept = next(iter(kept.rsplit(None, 1)), "")
+    return kept
+
+
+def _bounded(query: Query) -> Query:
+    """Return `query` if it has no more filters than an index can be asked for, or raise `UsageError`."""
+    kinds = {"tag:": query.tags, "-tag:": query.without_tags, "-word": query.without}
+    for kind, filters in kinds.items():
+        if len(filters) > _MOST_FILTERS:
+            raise UsageError(
+                f"{len(filters)} filters of the kind {kind} are too many",
+                hint=f"give {_MOST_FILTERS} at most; --regex takes `-` as it stands",
+            )
+    return query
+
+
+#: Agents ask for commands with their options, `grep -iF` and `set -e`; nobody excludes two letters.
+_FLAG = re.compile(r"-[A-Za-z0-9]{1,2}")
+
+
+def _take_word(word: str, pieces: _Pieces, today: date) -> None:
+    match = _FILTER.fullmatch(word)
+    if match and _take_filter(match[1], match[2].lower(), match[3].strip('"'), pieces, today):
+        return
+    if word.startswith("-") and word[1:2].isalnum() and not _FLAG.fullmatch(word):
+        pieces.without.append(word[1:])
+    else:
+        pieces.words.append(word)
+
+
+def _take_filter(minus: str, name: str, value: str, pieces: _Pieces, today: date) -> bool:
+    """Put the filter where it belongs; say whether it was one."""
+    if name == "tag" and value.strip(":"):
+        (pieces.without_tags if minus else pieces.tags).append(value.strip(":"))
+    elif name == "is" and value in ("agent", "human"):
+        pieces.by_agent = (value == "agent") != bool(minus)
+    elif name == "id" and not minus:
+        pieces.ids.append(value)
+    elif name in ("before", "after", "since") and not minus and (day := parse_day(value, today=today)):
+        if name == "before":
+            pieces.before = day
+        else:
+            pieces.since = day
+    else:
+        return False
+    return True
+
+
+def parse_words(text: str) -> Query:
+    """Return a query for the words of `text`, in which nothing is a filter or a phrase."""
+    return _worded(text, list(words(text)), _Pieces())
+
+
+def _worded(text: str, found: list[str], pieces: _Pieces) -> Query:
+    telling = [word for word in found if not _is_stop(word)] or found
+    return Query(
+        text=text,
+        terms=tuple(term for word in telling for term in terms_of(word)),
+        words=tuple(telling),
+        pairs=tuple(_pairs(found)),
+        phrases=tuple(pieces.phrases),
+        without=tuple(pieces.without),
+        tags=tuple(pieces.tags),
+        without_tags=tuple(pieces.without_tags),
+        by_agent=pieces.by_agent,
+        ids=tuple(pieces.ids),
+        since=pieces.since,
+        before=pieces.before,
+    )
+
+
+def _asks(pieces: _Pieces) -> bool:
+    """Say whether there is anything but words to go by."""
+    return bool(
+        pieces.phrases
+        or pieces.without
+        or pieces.tags
+        or pieces.without_tags
+        or pieces.ids
+        or pieces.since
+        or pieces.before
+        or pieces.by_agent is not None
+    )
+
+
+def _is_stop(word: str) -> bool:
+    return word.lower() in STOP_WORDS
+
+
+def _pairs(found: list[str]) -> Iterator[tuple[str, str]]:
+    for one, other in pairwise(found):
+        if not (_is_stop(one) and _is_stop(other)):
+            yield one, other
+
+
+_DAY = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
+_AGO = re.compile(r"(\d{1,4})([dwmy])")
+_DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
+
+
+def parse_day(text: str, *, today: date) -> str | None:
+    """Return the ISO date that `text` names: 2026, 2026-06, 2026-06-10, today, yesterday, 7d, 2w, 3m, 1y."""
+    text = text.strip().lower()
+    if text in ("today", "yesterday"):
+        return (today - timedelta(days=text == "yesterday")).isoformat()
+    if match := _AGO.fullmatch(text):
+        try:
+            return (today - timedelta(days=int(match[1]) * _DAYS[match[2]])).isoformat()
+        except OverflowError:
+            return None
+    if match := _DAY.fullmatch(text):
+        try:
+            return date(int(match[1]), int(match[2] or 1), int(match[3] or 1)).isoformat()
+        except ValueError:
+            return None
+    return None
+
+
+def narrowed(
+    query: Query,
+    *,
+    tags: tuple[str, ...] = (),
+    ids: tuple[str, ...] = (),
+    by_agent: bool | None = None,
+    since: str | None = None,
+    before: str | None = None,
+) -> Query:
+    """Return `query` with the filters of the command's options added; they are counted with its own."""
+    return _bounded(
+        replace(
+            query,
+            tags=query.tags + tags,
+            ids=ids or query.ids,
+            by_agent=query.by_agent if by_agent is None else by_agent,
+            since=since or query.since,
+            before=before or query.before,
+        )
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weights:
+    """What the terms of a query tell in one collection of texts."""
+
+    terms: Mapping[str, float]
+    #: What a term weighs that a single text holds.
+    rarest: float

@@ -1,0 +1,185 @@
+"""Find nodes by words, phrases and filters, or lines by a regular expression."""
+
+from collections.abc import Iterable
+from collections.abc import Iterator
+from dataclasses import dataclass
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+from roamkb.core.errors import UsageError
+from roamkb.core.model import Hit
+from roamkb.core.model import Unreadable
+from roamkb.core.text import clipped
+from roamkb.kb.notes.passages import passage_at
+from roamkb.kb.notes.passages import passages
+from roamkb.kb.notes.store.notes import Notes
+from roamkb.kb.search.filters import passes_filters
+from roamkb.kb.search.hits import Answer
+from roamkb.kb.search.hits import Answers
+from roamkb.kb.search.query import Query
+from roamkb.kb.search.store.grep import Grep
+from roamkb.kb.search.store.grep import Matches
+from roamkb.org.escape import BREAK
+
+#: Ranked hits that are worth an agent's reading; grep has no such limit.
+DEFAULT_LIMIT = 20
+#: Lines of a node that a hit carries beside the one that it shows.
+BEST_LINES = 3
+
+
+class Finder(Protocol):
+    """What ranks."""
+
+    def find(self, query: Query, *, limit: int | None = None) -> Answers: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchResult:
+    """What was found, best first, and what could not be read."""
+
+    query: str
+    hits: tuple[Hit, ...]
+    skipped: tuple[Unreadable, ...]
+    #: Syncers' conflict copies that lie in the knowledge base and were not searched.
+    conflict_copies: int
+    #: Whether only the files were asked for.
+    only_files: bool = False
+
+
+def search(
+    finder: Finder,
+    notes: Notes,
+    query: Query,
+    *,
+    pattern: str | None = None,
+    every_line: bool = False,
+    one_per_file: bool = False,
+    limit: int | None = None,
+    budget: int | None = None,
+) -> SearchResult:
+    """Return the hits of `query`; with `pattern`, of that regular expression under the query's filters.
+
+    Raises:
+        UsageError: an empty search, a bad pattern or a limit below 1.
+        NoKnowledgeBase: there is nothing to search.
+    """
+    check_limit(limit)
+    check_limit(budget, option="--budget")
+    if pattern is None:
+        if not query.text.strip() and not _has_filter(query):
+            raise UsageError("search for what?", hint="roamkb search WORDS, or a filter such as --tag T")
+        # a bare --lines or --files is grep's: all of them
+        limit = limit or (None if every_line or one_per_file else DEFAULT_LIMIT)
+        answers = finder.find(query, limit=None if every_line or one_per_file else limit)
+        hits = _ranked_hits(answers.answers, notes.kb, every_line=every_line)
+        skipped, copies = answers.skipped, answers.conflict_copies
+    else:
+        grep = Grep(notes, pattern)
+        hits = _matching_hits(grep.find(), notes.kb, query, every_line=every_line)
+        skipped, copies = tuple(grep.skipped), len(notes.walk.conflict_copies)
+    if one_per_file:
+        hits = _first_of_each_file(hits)
+    return SearchResult(
+        query=query.text if pattern is None else pattern,
+        hits=fitting(_first(hits, limit), budget),
+        skipped=skipped,
+        conflict_copies=copies,
+        only_files=one_per_file,
+    )
+
+
+def check_limit(limit: int | None, *, option: str = "--limit") -> None:
+    """Raise `UsageError` for a limit that nothing can keep to."""
+    if limit is not None and limit < 1:
+        raise UsageError(f"{option} {limit} shows nothing", hint="give 1 or more")
+
+
+def _has_filter(query: Query) -> bool:
+    return bool(
+        query.tags
+        or query.without_tags
+        or query.ids
+        or query.since
+        or query.before
+        or query.by_agent is not None
+    )
+
+
+def _ranked_hits(answers: Iterable[Answer], kb: Path, *, every_line: bool) -> Iterator[Hit]:
+    for answer in answers:
+        lines = answer.lines if every_line else answer.lines[:1]
+        for number, text in sorted(lines) or ((answer.line, answer.title),):
+            yield hit_of(answer, kb, number, text)
+
+
+def hit_of(answer: Answer, kb: Path, number: int, text: str) -> Hit:
+    """Return one line of an answer as a hit."""
+    return Hit(
+        id=answer.id,
+        title=answer.title,
+        path=kb / answer.file,
+        line=number,
+        tags=answer.tags,
+        score=answer.score,
+        text=_unbroken(text).strip(),
+        why=answer.why,
+        date=answer.date,
+        lines=tuple((number, _unbroken(line)) for number, line in answer.lines[:BEST_LINES]),
+    )
+
+
+def _unbroken(line: str) -> str:
+    """Return a line without what keeps org from acting on it: who is shown it may copy it."""
+    return line.replace(BREAK, "")
+
+
+def _matching_hits(matches: Iterable[Matches], kb: Path, query: Query, *, every_line: bool) -> Iterator[Hit]:
+    for match in matches:
+        pieces = tuple(passages(match.note))
+        seen: set[int] = set()
+        for number, text in match.lines:
+            passage = passage_at(pieces, number)
+            if not passes_filters(passage, query) or (not every_line and id(passage) in seen):
+                continue
+            seen.add(id(passage))
+            yield Hit(
+                id=passage.node.id if passage.node else None,
+                title=passage.title,
+                path=kb / passage.note.file,
+                line=number,
+                tags=passage.tags,
+                score=1.0,
+                text=text.strip(),
+                why=("match",),
+            )
+
+
+def _first_of_each_file(hits: Iterable[Hit]) -> Iterator[Hit]:
+    seen: set[Path] = set()
+    for hit in hits:
+        if hit.path not in seen:
+            seen.add(hit.path)
+            yield hit
+
+
+def _first(hits: Iterable[Hit], limit: int | None) -> tuple[Hit, ...]:
+    found = tuple(hits)
+    return found if limit is None else found[:limit]
+
+
+def fitting(hits: Iterable[Hit], budget: int | None) -> tuple[Hit, ...]:
+    """Return the first hits whose lines, `PATH:LINE: TEXT`, have no more characters than `budget` together.
+
+    The last one's text is cut where that makes it fit.
+    """
+    if budget is None:
+        return tuple(hits)
+    kept: list[Hit] = []
+    for hit in hits:
+        budget -= len(f"{hit.path}:{hit.line}: {hit.mark}\n")
+        if budget <= 0:
+            break
+        kept.append(replace(hit, text=clipped(hit.text, budget), lines=()))
+        budget -= len(kept[-1].text)
+    return tuple(kept)

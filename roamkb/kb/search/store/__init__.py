@@ -1,0 +1,1 @@
+"""Grep over the notes' files."""

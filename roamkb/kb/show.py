@@ -1,0 +1,40 @@
+"""Show one node whole: its fields, where it lies, and its text; or a file that holds none."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from roamkb.core.model import Node
+from roamkb.core.model import Note
+from roamkb.kb.notes.store.lookup import get_place
+from roamkb.kb.notes.store.notes import Notes
+from roamkb.org.body import body_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """A node with its text; an agent node's is the text as it was given.
+
+    Text that lies in no node is shown as its file, by a node without an id.
+    """
+
+    node: Node
+    path: Path
+    body: str
+
+
+def show(notes: Notes, name: str, *, folder: Path | None = None) -> Shown:
+    """Return the node called `name` by id, title, alias or path, and what a search found by its path.
+
+    Raises:
+        NotFound, Ambiguous: see `get_node`.
+    """
+    note, found = get_place(notes, name, folder=folder)
+    node = found or _file_without_id(note)
+    return Shown(node=node, path=notes.path(note), body=body_of(note, node))
+
+
+def _file_without_id(note: Note) -> Node:
+    """Return a file as a node would have it."""
+    return Node(
+        id="", file=note.file, line=1, pos=1, level=0, title=note.title, end_line=note.text.count("\n") + 1
+    )

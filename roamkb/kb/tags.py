@@ -1,0 +1,19 @@
+"""The tags that are in use, with counts: what to search by, and what to tag with."""
+
+from dataclasses import dataclass
+
+from roamkb.kb.search.index.index import Index
+from roamkb.kb.search.index.views import TagCount
+from roamkb.kb.search.index.views import tag_counts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tags:
+    """Every tag, the most frequent first."""
+
+    tags: tuple[TagCount, ...]
+
+
+def tags(index: Index) -> Tags:
+    """Return the tags of all nodes."""
+    return Tags(tags=index.view(tag_counts))

@@ -1,0 +1,283 @@
+"""Write one fact as one new agent node: permitted, free of secrets, new, valid, durable."""
+
+import unicodedata
+from bisect import bisect_left
+from collections.abc import Callable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import replace
+from datetime import datetime
+from operator import attrgetter
+from pathlib import Path
+
+from roamkb.boundary.policy import WritePermit
+from roamkb.core.errors import DiskError
+from roamkb.core.errors import NearDuplicate
+from roamkb.core.errors import UsageError
+from roamkb.core.model import PROVENANCES
+from roamkb.core.model import Candidate
+from roamkb.core.model import Node
+from roamkb.core.model import Note
+from roamkb.core.model import Project
+from roamkb.core.model import Unreadable
+from roamkb.core.text import headline
+from roamkb.core.text import shown
+from roamkb.fs.files import read_file
+from roamkb.kb.agent_notes import SUPERSEDED_BY
+from roamkb.kb.notes.file_names import note_names
+from roamkb.kb.notes.store.lookup import candidate
+from roamkb.kb.notes.store.lookup import get_node
+from roamkb.kb.notes.store.notes import Notes
+from roamkb.kb.search.index.index import Index
+from roamkb.kb.search.index.near_duplicates import near_entries
+from roamkb.org.body import body_of
+from roamkb.org.reader import parse_note
+from roamkb.org.slug import slug
+from roamkb.org.writer import Draft
+from roamkb.org.writer import check_written
+from roamkb.org.writer import normalised_body
+from roamkb.org.writer import normalised_tag
+from roamkb.org.writer import render_node
+from roamkb.secrets.detector import has_high_entropy
+from roamkb.secrets.detector import names_a_secret
+from roamkb.secrets.detector import refuse_secrets
+from roamkb.text.similarity.jaccard import Likeness
+from roamkb.text.similarity.jaccard import Shape
+from roamkb.text.similarity.jaccard import likeness
+from roamkb.text.similarity.jaccard import shape
+
+#: As on `learn` (docs/architecture.md): a person would call these the same.
+ALIKE = 0.80
+_IN_TAGS = "org allows letters, digits and _ @ # % in one"
+#: Shorter bodies say too little to be compared with others.
+_COMPARABLE = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """What is to be written, as the caller gave it."""
+
+    title: str
+    body: str = ""
+    markdown: bool = False
+    tags: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    refs: tuple[str, ...] = ()
+    #: Related nodes, by id, title, alias or path.
+    links: tuple[str, ...] = ()
+    source: str = "observed"
+    by: str = "agent"
+
+    def texts(self) -> Iterator[str]:
+        """Yield every text that the caller gave."""
+        yield from (self.title, self.body, self.source, self.by)
+        yield from (*self.tags, *self.aliases, *self.refs)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """The node that was written, or would be."""
+
+    id: str
+    path: Path
+    title: str
+    tags: tuple[str, ...]
+    project: Project
+    warnings: tuple[str, ...]
+    #: The file's text.
+    text: str
+    dry_run: bool
+    #: Nodes of nearly the same words that may say otherwise.
+    rivals: tuple[Candidate, ...] = ()
+    #: Id and title of the nodes that it links to as related.
+    related: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stamp:
+    """What makes a node unlike all others: its id and its time."""
+
+    new_id: Callable[[], str]
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """A node that may be written: checked, and not yet on the disk."""
+
+    #: As a dry run shows it.
+    node: Written
+    #: Names for its file, the best first.
+    names: tuple[str, ...]
+
+
+def write(
+    notes: Notes,
+    index: Index,
+    permit: WritePermit,
+    fact: Fact,
+    stamp: Stamp,
+    *,
+    project_name: str,
+    anyway: bool = False,
+    dry_run: bool = False,
+    folder: Path | None = None,
+) -> Written:
+    """Write `fact` and return what is now on the disk.
+
+    Raises:
+        SecretFound, UsageError, NotFound, Ambiguous, NearDuplicate: nothing was written.
+        DiskError: nothing was written. NotDurable: it was, but see there.
+    """
+    planned = plan_write(
+        notes, index, permit, fact, stamp, project_name=project_name, anyway=anyway, folder=folder
+    )
+    return planned.node if dry_run else put(notes, permit, planned)
+
+
+def put(notes: Notes, permit: WritePermit, planned: Planned) -> Written:
+    """Write what was planned."""
+    path = notes.add(permit, planned.names, planned.node.text)
+    _read_back(path, planned.node.text)
+    return replace(planned.node, path=path, dry_run=False)
+
+
+def plan_write(
+    notes: Notes,
+    index: Index,
+    permit: WritePermit,
+    fact: Fact,
+    stamp: Stamp,
+    *,
+    project_name: str,
+    anyway: bool = False,
+    folder: Path | None = None,
+    supersedes: Node | None = None,
+) -> Planned:
+    """Return the node that `write` would write; raise what it raises before it writes."""
+    refuse_secrets([*fact.texts()])
+    if fact.source not in PROVENANCES:
+        raise UsageError(f"no source {shown(fact.source)}", hint=f"one of {', '.join(PROVENANCES)}")
+    related = [get_node(notes, name, folder=folder)[1] for name in fact.links]
+    if supersedes:
+        related.insert(0, supersedes)
+    draft = Draft(
+        id=stamp.new_id(),
+        created=stamp.now,
+        agent=fact.by,
+        project=project_name,
+        source=fact.source,
+        title=fact.title,
+        body=_org(fact),
+        tags=fact.tags,
+        aliases=fact.aliases,
+        refs=fact.refs,
+        related=tuple((node.id, node.title) for node in related),
+    )
+    text = render_node(draft)
+    read = _checked(draft, text)
+    warnings = [*permit.warnings, *_warnings(fact)]
+    near = _near(notes, index, read.title, draft.body, besides=supersedes)
+    alike = [one for one, how in near if how is not Likeness.MAY_CONTRADICT]
+    if alike and not anyway:
+        raise NearDuplicate(alike)
+    for one, how in near:
+        says = "may contradict" if how is Likeness.MAY_CONTRADICT else "looks like"
+        warnings.append(f"{says} {headline(one.title)} ({one.id})")
+    names = note_names(stamp.now, slug(read.title), draft.id)
+    node = Written(
+        id=read.id,
+        path=notes.kb / names[0],
+        title=read.title,
+        tags=read.tags,
+        project=permit.project,
+        warnings=tuple(warnings),
+        text=text,
+        dry_run=True,
+        rivals=tuple(one for one, how in near if how is Likeness.MAY_CONTRADICT),
+        related=draft.related,
+    )
+    return Planned(node=node, names=tuple(names))
+
+
+def _org(fact: Fact) -> str:
+    if not fact.markdown:
+        return fact.body
+    from roamkb.org.from_markdown import org_from_markdown
+
+    # measured before, since converting may take time that grows with the square of the length
+    return org_from_markdown(normalised_body(fact.body))
+
+
+def _checked(draft: Draft, text: str) -> Node:
+    """Return the node that our own reader finds in `text`, which must be the one that was meant."""
+    note = parse_note(text, file="new.org")
+    check_written(draft, note)
+    return note.nodes[0]
+
+
+def _warnings(fact: Fact) -> Iterator[str]:
+    for tag in fact.tags:
+        stored = normalised_tag(tag)
+        if stored != unicodedata.normalize("NFC", tag.strip()):
+            yield f"the tag {shown(tag)!r} is {f'stored as {stored}' if stored else 'left out'}: {_IN_TAGS}"
+    if any(names_a_secret(text) for text in (fact.title, fact.body)):
+        yield "it reads as if it told a password; if it does, trash the node now"
+    elif any(has_high_entropy(text) for text in (fact.title, fact.body)):
+        yield "a word in it looks random; if it is a secret, trash the node now"
+
+
+def _read_back(path: Path, text: str) -> None:
+    """Believe the disk, not ourselves."""
+    data = read_file(path, patience=1.0)
+    if isinstance(data, Unreadable):
+        raise DiskError(path, f"was written and can't be read back: {data.reason}")
+    if data != text.encode():
+        raise DiskError(path, "isn't what was written", hint="another program changed it at once; look at it")
+
+
+def _near(
+    notes: Notes, index: Index, title: str, body: str, *, besides: Node | None
+) -> Sequence[tuple[Candidate, Likeness]]:
+    """Return the nodes whose title or text is like the new one's, the likest first."""
+    new_title, new_body = shape(title), shape(body)
+    found: list[tuple[Candidate, Likeness]] = []
+    for note, node in _sharing_words(notes, index, new_title, new_body):
+        # what was replaced says no longer what it says, and a correction may well be called the same
+        if SUPERSEDED_BY in node.properties or (besides and node.id == besides.id):
+            continue
+        how = _likeness(new_title, new_body, note, node)
+        if how is not Likeness.DIFFERENT:
+            found.append((candidate(notes, note, node), how))
+    order = (Likeness.SAME, Likeness.SIMILAR, Likeness.MAY_CONTRADICT)
+    return sorted(found, key=lambda pair: order.index(pair[1]))
+
+
+def _sharing_words(notes: Notes, index: Index, title: Shape, body: Shape) -> Iterator[tuple[Note, Node]]:
+    """Yield the nodes, each once, that may be like the new one: reading notes for the exact test is dear."""
+    wanted: dict[str, set[str]] = {}
+    told = body if len(body.normal) >= _COMPARABLE else None
+    for entry in index.view(lambda db: list(near_entries(db, title, told, limit=ALIKE))):
+        wanted.setdefault(entry.file, set()).add(entry.node)
+    files = notes.walk.files
+    for name, ids in sorted(wanted.items()):
+        place = bisect_left(files, name, key=attrgetter("file"))
+        if files[place : place + 1] and files[place].file == name:
+            note = notes.read(files[place])
+            if not isinstance(note, Unreadable):
+                yield from ((note, node) for node in note.nodes if node.id in ids)
+
+
+def _likeness(new_title: Shape, new_body: Shape, note: Note, node: Node) -> Likeness:
+    for name in (node.title, *node.aliases):
+        how = likeness(new_title, shape(name), limit=ALIKE)
+        if how is not Likeness.DIFFERENT:
+            return how
+    if len(new_body.normal) < _COMPARABLE:
+        return Likeness.DIFFERENT
+    body = body_of(note, node)
+    # texts of very different length can't be alike: their words are no more than the shorter one's
+    if not 0.5 <= len(body) / len(new_body.text) <= 2.0:
+        return Likeness.DIFFERENT
+    return likeness(new_body, shape(body), limit=ALIKE)

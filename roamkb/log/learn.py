@@ -1,0 +1,156 @@
+"""`learn`: one learning into the project's log, or one more occurrence of what it knows (design 9)."""
+
+from collections.abc import Callable
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from roamkb.core.errors import UsageError
+from roamkb.core.text import shown
+from roamkb.log.known_learnings import Finder
+from roamkb.log.known_learnings import alike_in_meaning
+from roamkb.log.known_learnings import called
+from roamkb.log.known_learnings import near
+from roamkb.log.learning import Learning
+from roamkb.log.learning import canonical_type
+from roamkb.log.learning import label_of
+from roamkb.log.learning import nearest_type
+from roamkb.log.new_learning import THIN
+from roamkb.log.new_learning import Hand
+from roamkb.log.new_learning import Saying
+from roamkb.log.new_learning import Stamps
+from roamkb.log.new_learning import check_saying
+from roamkb.log.new_learning import contradictions
+from roamkb.log.new_learning import drafted
+from roamkb.log.new_learning import repetition
+from roamkb.log.state.confidence import AT_FIRST
+from roamkb.log.state.confidence import started
+from roamkb.log.state.learning_state import MAY_CONTRADICT
+from roamkb.log.state.learning_state import Standing
+from roamkb.log.state.learning_state import State
+from roamkb.log.store.project_log import Contents
+from roamkb.log.store.project_log import Log
+from roamkb.secrets.detector import has_high_entropy
+from roamkb.secrets.detector import names_a_secret
+
+#: What a person would call the same (docs/architecture.md).
+ALIKE = 0.80
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Learned:
+    """What became of a statement."""
+
+    #: The learning that now says it.
+    learning: Learning
+    #: "new", or "repeated" where the log said so already.
+    outcome: str
+    #: In hundredths.
+    confidence: int
+    occurrences: int
+    #: Learnings that are nearly the same and may claim otherwise.
+    may_contradict: tuple[Learning, ...] = ()
+    #: Learnings that may say the same in other words: for the reader to judge.
+    looks_like: tuple[Learning, ...] = ()
+    #: What it replaced.
+    superseded: Learning | None = None
+    warnings: tuple[str, ...] = ()
+    path: Path
+
+
+def learn(
+    log: Log,
+    finder_of: Callable[[State], Finder],
+    saying: Saying,
+    hand: Hand,
+    *,
+    supersedes: str | None = None,
+    any_type: bool = True,
+    offer_paraphrases: bool = False,
+) -> Learned:
+    """Add `saying` to `log`, whose lock is taken meanwhile, and return what became of it.
+
+    Without `any_type` a type that nobody used yet, and that is nearly spelt as a known one, is asked about.
+    Where somebody reads the answer, `offer_paraphrases` has it name what seems to say the same.
+
+    Raises:
+        UsageError, SecretFound, NotFound, Ambiguous, DiskError: nothing was written.
+        NotDurable: it was written, and the disk would not promise to keep it.
+    """
+    check_saying(saying)
+    with log.locked():
+        contents = log.read()
+        state = contents.state()
+        if not any_type:
+            _check_type(state, saying.type)
+        old = called(log, state, supersedes) if supersedes else None
+        finder = finder_of(state)
+        twin, rivals = near(state, finder, saying, limit=ALIKE, besides=old)
+        stamps = Stamps(hand, after=contents.last_event)
+        if twin is not None:
+            return _repeat(log, contents, twin, saying, stamps, old=old)
+        learning = drafted(saying, hand, state)
+        disputed = {rival.id for rival in rivals if state.is_disputed(rival)}
+        pairs = contradictions(learning.id, [rival.id for rival in rivals], disputed)
+        events = [stamps.event("flagged", of, reason=MAY_CONTRADICT, evidence=other) for of, other in pairs]
+        if saying.thin:
+            events.append(stamps.event("flagged", learning.id, reason=THIN, evidence=saying.thin))
+        if old:
+            events.append(stamps.event("superseded", old.id, by_which=learning.id, reason="rewritten"))
+        others = (*rivals, *((old,) if old else ()))
+        alike = alike_in_meaning(state, finder, saying.content, besides=others) if offer_paraphrases else ()
+        log.append([learning], events)
+    return Learned(
+        learning=learning,
+        outcome="new",
+        confidence=started(learning.confidence, learning.provenance),
+        occurrences=1,
+        may_contradict=tuple(rival.learning for rival in rivals),
+        looks_like=tuple(one.learning for one in alike),
+        superseded=old.learning if old else None,
+        warnings=tuple(_warnings(saying, learning)),
+        path=log.knowledge,
+    )
+
+
+def _check_type(state: State, word: str) -> None:
+    """Raise where a type looks like a slip of the pen: the set is open, and recall by type would miss it."""
+    meant = nearest_type(word)
+    if meant and not state.having("type", canonical_type(word)):
+        raise UsageError(
+            f"no type {shown(word)} so far; nothing was written",
+            hint=f"did you mean {meant}? For a type of your own add --anyway",
+        )
+
+
+def _repeat(
+    log: Log, contents: Contents, twin: Standing, saying: Saying, stamps: Stamps, *, old: Standing | None
+) -> Learned:
+    """Count `saying` as one more occurrence of `twin`, in place of `old` if any; the lock is held."""
+    fields = repetition(twin.learning, saying)
+    events = [stamps.event("repeated", twin.id, task=saying.task or saying.bead, **fields)]
+    if old:
+        events.append(stamps.event("superseded", old.id, by_which=twin.id, reason="rewritten"))
+    log.append(events=events)
+    standing = contents.plus(events=events).state().standings[twin.id]
+    return Learned(
+        learning=twin.learning,
+        outcome="repeated",
+        confidence=standing.confidence,
+        occurrences=standing.occurrences,
+        superseded=old.learning if old else None,
+        path=log.ledger,
+    )
+
+
+def _warnings(saying: Saying, learning: Learning) -> Iterator[str]:
+    if saying.thin:
+        yield f"kept, and flagged as thin: {saying.thin}"
+    if names_a_secret(saying.content):
+        yield "it reads as if it told a password; if it does, change it there: the log keeps every line"
+    elif has_high_entropy(saying.content):
+        yield "a word in it looks random; if it is a secret, change it there: the log keeps every line"
+    if saying.confidence is not None and (learning.confidence or 0) < min(saying.confidence, 100):
+        yield f"it begins at {AT_FIRST / 100:.2f}: for more a human says `roamkb override`"
+    if learning.key != label_of(learning.type, learning.content):
+        yield f"another learning has that key; this one is {learning.key}"

@@ -1,0 +1,161 @@
+"""One learning as it was first said: a line of a project's `knowledge.jsonl` (docs/log-and-pipeline.md).
+
+The log is append-only, so a learning never changes; what happens to it afterwards is in
+the ledger, and `log/state/learning_state` folds the two into what counts today.
+"""
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import field
+from functools import lru_cache
+from typing import Final
+
+from roamkb.core.model import Kind
+from roamkb.text.fuzzy import edits
+from roamkb.text.similarity.shell_remnants import without_debris
+
+MUST_CHECK: Final = "must-check"
+
+#: The types that come with the product; any other word is one as well.
+TYPES: Final = (
+    "learned",
+    "decision",
+    "fact",
+    "pattern",
+    "investigation",
+    "deviation",
+    "gotcha",
+    "must-check",
+)
+#: Other words for them, as people and other tools say it.
+ALIASES: Final[Mapping[str, str]] = {
+    "lesson": "learned",
+    "insight": "learned",
+    "learning": "learned",
+    "learnt": "learned",
+    "lesson-learned": "learned",
+    "must_check": "must-check",
+    "mustcheck": "must-check",
+}
+#: A decision is an act of its own day, however much it resembles another.
+NEVER_MERGED: Final = frozenset({"decision"})
+#: Letters of a content that a key shows, as Lavra's capture has it.
+_SLUG_LENGTH = 60
+_HASH_LENGTH = 8
+#: In words of so many letters two slips are none of another word's making, and so many say which is begun.
+_LONG_WORD = 8
+_TELLING = 4
+#: No type that comes with the product is nearly as long.
+_LONGEST_SLIP = 30
+_NOT_SLUG = re.compile(r"[^a-z0-9]+")
+_NOT_TYPE = re.compile(r"[^\w-]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Learning:
+    """One typed statement worth keeping."""
+
+    #: Its own id, or for a line without one `identity` of type and content.
+    id: str
+    #: A label for people; several learnings may share it (D4).
+    key: str
+    #: As the line says it; `canonical_type` tells what it means.
+    type: str
+    #: Byte for byte as it was said.
+    content: str
+    source: str = "user"
+    tags: tuple[str, ...] = ()
+    #: Seconds since 1970, UTC; 0 where the line doesn't say.
+    ts: float = 0
+    bead: str = ""
+    agent: str = ""
+    session: str = ""
+    task: str = ""
+    category: str = ""
+    #: Files that it is about, in gitignore syntax.
+    files: tuple[str, ...] = ()
+    #: What one does when it matters: CREATE, UPDATE, DELETE…
+    actions: tuple[str, ...] = ()
+    #: user-stated, observed, inferred or external; empty where the line doesn't say.
+    provenance: str = ""
+    #: Where it was imported from, `knowledge_import:<key>`.
+    origin: str = ""
+    #: What the project was that it was learned in; None where the line doesn't say.
+    kind: Kind | None = None
+    #: In hundredths, as first said; None where the line doesn't say.
+    confidence: int | None = None
+    #: Whether it was in the log before this machine adopted that (`log/state/adoption`); no line says so.
+    is_adopted: bool = False
+    #: Keys of the line that we don't know, and those that few lines have.
+    extra: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def statement(self) -> str:
+        """What it says, without what a shell left behind it: to be shown, compared and promoted."""
+        return without_debris(self.content)
+
+    @property
+    def canonical_type(self) -> str:
+        """What kind of statement it is, aliases resolved."""
+        return canonical_type(self.type)
+
+
+@lru_cache(maxsize=256)
+def canonical_type(word: str) -> str:
+    """Return the type that `word` stands for: lower case, aliases resolved, else the word itself."""
+    plain = _NOT_TYPE.sub("-", word.strip().strip(":").casefold()).strip("-")
+    return ALIASES.get(plain, plain)
+
+
+def nearest_type(word: str) -> str:
+    """Return the known type that `word` is nearly spelt as or begins; empty where it is one, or like none."""
+    plain = canonical_type(word)
+    names = (*TYPES, *ALIASES)
+    if plain in names or len(plain) > _LONGEST_SLIP:
+        return ""
+    slips = {name: edits(plain, name) for name in names}
+    nearest = min(names, key=lambda name: slips[name])
+    if slips[nearest] <= (1 if len(nearest) < _LONG_WORD else 2):
+        return canonical_type(nearest)
+    begun = next((name for name in names if len(plain) >= _TELLING and name.startswith(plain)), "")
+    return canonical_type(begun)
+
+
+def identity(type: str, content: str) -> str:
+    """Return the id of a line without one: the SHA-256 of type and content (docs/log-and-pipeline.md)."""
+    return hashlib.sha256(f"{type}\0{content}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def line_id(type: str, key: str, content: str, ts: float) -> str:
+    """Return the id of a line of another tool's: the same on every machine that reads it."""
+    told = "\0".join((canonical_type(type), key, str(float(ts)), content))
+    half = hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return f"{half[:8]}-{half[8:12]}-{half[12:16]}-{half[16:20]}-{half[20:]}"
+
+
+def key_of(type: str, content: str) -> str:
+    """Return the label of a learning as Lavra makes it: the type, and what ASCII says of the content.
+
+    Where nothing is left of the content, a hash of it follows instead.
+    """
+    return f"{type}-{_slug(content) or identity(type, content)[:_HASH_LENGTH]}"
+
+
+def label_of(type: str, content: str) -> str:
+    """Return the label of a learning that is said here: as `key_of`, accents taken off before."""
+    letters = unicodedata.normalize("NFD", content)
+    plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
+    return f"{type}-{_slug(plain) or identity(type, content)[:_HASH_LENGTH]}"
+
+
+def _slug(content: str) -> str:
+    first = content.encode("utf-8", "surrogatepass")[:_SLUG_LENGTH].decode("ascii", "replace")
+    return _NOT_SLUG.sub("-", first.lower()).strip("-")
+
+
+def own_key(key: str, type: str, content: str) -> str:
+    """Return `key` told apart from the same key of another content."""
+    return f"{key}-{identity(type, content)[:_HASH_LENGTH]}"

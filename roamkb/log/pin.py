@@ -1,0 +1,70 @@
+"""`pin` and `override`: what somebody says of a learning that no event moves any more."""
+
+from dataclasses import dataclass
+
+from roamkb.boundary.human_consent import Human
+from roamkb.boundary.human_consent import require_yes
+from roamkb.core.text import clipped
+from roamkb.core.text import shown
+from roamkb.log.known_learnings import called
+from roamkb.log.new_learning import Hand
+from roamkb.log.new_learning import Stamps
+from roamkb.log.state.confidence import as_fraction
+from roamkb.log.state.learning_state import Event
+from roamkb.log.state.learning_state import Standing
+from roamkb.log.store.project_log import Log
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marked:
+    """A learning as it stands after the mark."""
+
+    standing: Standing
+    #: Whether anything was written; not where it stood so already.
+    is_new: bool
+
+
+def pin(log: Log, name: str, hand: Hand, *, off: bool = False) -> Marked:
+    """Exempt a learning from decay, or, with `off`, no longer.
+
+    Raises:
+        NotFound, Ambiguous, DiskError: nothing was written.
+    """
+    with log.locked():
+        contents = log.read()
+        standing = called(log, contents.state(), name)
+        if standing.is_pinned is not off:
+            return Marked(standing=standing, is_new=False)
+        event = Stamps(hand, after=contents.last_event, by="pin").event("pinned", standing.id, value=not off)
+        return _marked(log, standing, event)
+
+
+def override(
+    log: Log, name: str, confidence: int, hand: Hand, *, operator: str, human: Human | None
+) -> Marked:
+    """Set a learning's confidence, in hundredths, to what a human says it is; no event moves it any more.
+
+    Raises:
+        UsageError: no human at a terminal said yes. NotFound, Ambiguous, DiskError: nothing was written.
+    """
+    standing = called(log, log.read().state(), name)
+    word = f"{as_fraction(confidence):.2f}"
+    require_yes(
+        human,
+        f"{shown(standing.learning.key)}: {clipped(shown(standing.learning.statement), 300)}\n"
+        f"counts {as_fraction(standing.confidence):.2f} and is to count {word}, whatever happens.",
+        word=word,
+    )
+    with log.locked():
+        contents = log.read()
+        # what the human saw is what is meant, by its id
+        standing = called(log, contents.state(), standing.id)
+        stamps = Stamps(hand, after=contents.last_event, by="override")
+        event = stamps.event("overridden", standing.id, value=confidence, operator=operator)
+        return _marked(log, standing, event)
+
+
+def _marked(log: Log, standing: Standing, event: Event) -> Marked:
+    """Append the mark; the lock is held."""
+    log.append(events=[event])
+    return Marked(standing=log.read().state().standings[standing.id], is_new=True)

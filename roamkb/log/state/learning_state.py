@@ -1,0 +1,254 @@
+"""What became of each learning, as values: what happened, what a learning is today, and all of a log's."""
+
+from collections.abc import Callable
+from collections.abc import Collection
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from dataclasses import field
+from dataclasses import replace
+from typing import Final
+from typing import Protocol
+
+from roamkb.log.learning import Learning
+from roamkb.log.state import confidence
+
+ACTIVE: Final = "active"
+CANONICAL: Final = "canonical"
+SUPERSEDED: Final = "superseded"
+NEEDS_REVIEW: Final = "needs_review"
+#: How far a learning was raised, the narrowest first.
+SCOPES: Final = ("session", "agent", "task", "project")
+UNVERIFIED: Final = "unverified"
+VERIFIED: Final = "verified"
+#: The flag of a learning that somebody took back: neither offered nor promoted until that is settled.
+CONTESTED: Final = "contested"
+#: Something was done about an error (`remedies/effectiveness`).
+ATTEMPTED: Final = "attempted"
+#: Takes back the event that it is about.
+UNDONE: Final = "undone"
+#: Another agent found it true.
+VALIDATED: Final = "validated"
+#: The flag of a learning that nearly says the same as another, and may claim otherwise.
+MAY_CONTRADICT: Final = "may_contradict"
+#: What a `repeated` event tells beside its task of what the repetition is about.
+SAID_AGAIN: Final = ("files", "tags", "actions")
+#: What an agent's `preferred` event says.
+PREFERS: Final = "prefers"
+NO_PREFERENCE: Final = "none"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One line of the ledger: something that happened."""
+
+    #: A ULID, later than any in the ledger that it was written to.
+    id: str
+    #: Seconds since 1970, UTC.
+    ts: float
+    event: str
+    #: The learning that it happened to; empty where it is about none.
+    of: str = ""
+    #: What did it: learn, ingest, consolidate, curate…
+    by: str = ""
+    agent: str = ""
+    session: str = ""
+    task: str = ""
+    machine: str = ""
+    #: As of a learning.
+    is_adopted: bool = False
+    #: What only some events have.
+    fields: Mapping[str, object] = field(default_factory=dict)
+
+    def text(self, name: str) -> str:
+        """Return one of the fields as text, empty where it is none."""
+        value = self.fields.get(name)
+        return value if isinstance(value, str) else ""
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """Return one of the fields as texts; one text alone counts."""
+        value = self.fields.get(name)
+        if isinstance(value, str):
+            return (value,)
+        return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list | tuple) else ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """What one event did to a learning's confidence."""
+
+    event: Event
+    before: int
+    after: int
+
+
+@dataclass(slots=True, kw_only=True)
+class Standing:
+    """A learning and what it counts today; only `replay` changes it."""
+
+    #: As it was first said, with the files, tags and actions of its repetitions.
+    learning: Learning
+    #: Hundredths, as events gave it; decay enters rank alone.
+    confidence: int
+    occurrences: int = 1
+    status: str = ACTIVE
+    verdict: str = UNVERIFIED
+    scope: str = "project"
+    is_pinned: bool = False
+    #: A human said what it is worth; no event moves it any more.
+    is_overridden: bool = False
+    #: Why it ranks lower or wants a look: stale, noise, contested, may_contradict…
+    flags: dict[str, str] = field(default_factory=dict)
+    superseded_by: str = ""
+    supersedes: tuple[str, ...] = ()
+    merged_from: tuple[str, ...] = ()
+    review_reason: str = ""
+    #: The node that it was promoted to.
+    node: str = ""
+    #: How often it was reused, by outcome.
+    outcomes: dict[str, int] = field(default_factory=dict)
+    #: The agents that prefer it; it comes first for them alone.
+    preferred_by: set[str] = field(default_factory=set)
+    #: Seconds since 1970 when it was said, repeated or used last.
+    last_used: float = 0.0
+    history: list[Step] = field(default_factory=list)
+    #: Sources that moved its confidence already.
+    heard: set[tuple[str, ...]] = field(default_factory=set)
+    #: Whether its line was moved to the archive.
+    is_archived: bool = False
+    #: Tasks that it was given to or repeated in, beside the one that it was learned in.
+    tasks: set[str] = field(default_factory=set)
+
+    @property
+    def id(self) -> str:
+        """The learning's id."""
+        return self.learning.id
+
+    def rank_confidence(self, now: float) -> int:
+        """Return the confidence that orders it at `now`, in seconds since 1970."""
+        if self.is_pinned or self.is_overridden:
+            return self.confidence
+        return confidence.decayed(self.confidence, idle_days=(now - self.last_used) / 86400)
+
+
+#: What `contradicts`, `names`, `shared` and `sure` say of a learning that may contradict another, names
+#: files, belongs to more tasks than one, is sure.
+YES: Final = "yes"
+#: What learnings are asked for by, beside their ids.
+TRAITS: Final[Mapping[str, Callable[[Standing], str]]] = {
+    "key": lambda one: one.learning.key,
+    "type": lambda one: one.learning.canonical_type,
+    "said": lambda one: one.learning.content.strip(),
+    "task": lambda one: one.learning.task,
+    "bead": lambda one: one.learning.bead,
+    "session": lambda one: one.learning.session,
+    "names": lambda one: YES if one.learning.files else "",
+    "shared": lambda one: YES if one.tasks else "",
+    "sure": lambda one: YES if is_sure(one) else "",
+    "status": lambda one: one.status,
+    "verdict": lambda one: one.verdict,
+    "contradicts": lambda one: YES if MAY_CONTRADICT in one.flags else "",
+    "node": lambda one: one.node,
+}
+
+
+def is_sure(standing: Standing) -> bool:
+    """Say whether a learning was said twice, was verified, or is trusted anyway."""
+    is_told_twice = standing.occurrences > 1
+    return is_told_twice or standing.verdict == VERIFIED or standing.confidence >= confidence.DURABLE
+
+
+class Shelf(Protocol):
+    """Where a state is kept, of which few learnings and events are wanted at a time."""
+
+    def having(self, trait: str, values: Collection[str]) -> list[Standing]:
+        """Return the learnings of which one of `TRAITS` has one of those values, in order."""
+
+    def named(self, names: Collection[str]) -> list[Event]:
+        """Return the events of those names, in order."""
+
+    def since(self, digest: str) -> Sequence[str] | None:
+        """Return the ids of the learnings that came after those that `digest` stands for; None if unknown."""
+
+
+#: The greatest id of an event, and what events told of that nobody said.
+Reach = tuple[str, frozenset[str]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """A project's log as it stands."""
+
+    #: By id, in the order in which they were said.
+    standings: Mapping[str, Standing]
+    #: The events that count, in order.
+    events: Sequence[Event]
+    #: Stands for the lines that it was folded from; empty where nobody says.
+    digest: str = field(default="", compare=False)
+    #: What that was before the last lines came, and the ids that they added.
+    grown: tuple[str, tuple[str, ...]] = field(default=("", ()), compare=False)
+    #: Where the rest of it is looked up; None where all of it is here.
+    shelf: Shelf | None = field(default=None, compare=False)
+    #: The greatest id of an event, counted or not, and what events told of that nobody said; for `advanced`.
+    reach: Reach | None = field(default=None, compare=False)
+
+    @property
+    def learnings(self) -> Mapping[str, Learning]:
+        """The learnings, by id."""
+        return _Learnings(self.standings)
+
+    def called(self, name: str) -> list[Standing]:
+        """Return the learnings with that id or key, the latest first (D4)."""
+        if name in self.standings:
+            return [self.standings[name]]
+        return self.having("key", name)[::-1]
+
+    def having(self, trait: str, *values: str) -> list[Standing]:
+        """Return the learnings of which one of `TRAITS` has one of `values`, in order."""
+        if self.shelf is not None:
+            return self.shelf.having(trait, values)
+        told = TRAITS[trait]
+        return [standing for standing in self.standings.values() if told(standing) in values]
+
+    def named(self, *names: str) -> Sequence[Event]:
+        """Return the events of those names that count, in order."""
+        if self.shelf is not None:
+            return self.shelf.named(names)
+        return [event for event in self.events if event.event in names]
+
+    def since(self, digest: str) -> Sequence[str] | None:
+        """Return the ids of the learnings that came after those that `digest` stands for; None if unknown."""
+        before, new = self.grown
+        if before and digest == before:
+            return new
+        return None if self.shelf is None else self.shelf.since(digest)
+
+    def unshelved(self) -> "State":
+        """Return the same state, all of it in memory."""
+        return replace(self, standings=dict(self.standings), events=[*self.events], shelf=None)
+
+    def is_disputed(self, standing: Standing) -> bool:
+        """Say whether the ledger names a learning that still stands and that `standing` may contradict."""
+        rival = self.standings.get(standing.flags.get(MAY_CONTRADICT, ""))
+        return rival is not None and rival.status != SUPERSEDED
+
+    def remembers(self, source: str) -> bool:
+        """Say whether the source line `source` was merged into some learning."""
+        return any(source in event.texts("source") for event in self.named("repeated"))
+
+
+class _Learnings(Mapping[str, Learning]):
+    """The learnings of standings, looked up as they are wanted."""
+
+    def __init__(self, standings: Mapping[str, Standing]) -> None:
+        self._standings = standings
+
+    def __getitem__(self, id: str) -> Learning:
+        return self._standings[id].learning
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._standings)
+
+    def __len__(self) -> int:
+        return len(self._standings)

@@ -1,0 +1,1 @@
+"""A project's log on the disk, its index, caches, receipts and observations."""

@@ -1,0 +1,75 @@
+"""`undo`: takes back one event that an agent brought about itself; it stays in the ledger, as does this."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from roamkb.core.errors import NotFound
+from roamkb.core.errors import UsageError
+from roamkb.core.text import shown
+from roamkb.log.new_learning import Hand
+from roamkb.log.new_learning import Stamps
+from roamkb.log.state.learning_state import UNDONE
+from roamkb.log.state.learning_state import Event
+from roamkb.log.state.learning_state import Standing
+from roamkb.log.store.project_log import Log
+
+#: What agents bring about and may be wrong in. A verdict is judged anew, a flag has its review, what a human
+#: decided has its own way back, and what is in a knowledge base or a rule file stays there whatever is said.
+OWN: Final = (
+    "repeated",
+    "reused",
+    "validated",
+    "pinned",
+    "preferred",
+    "attempted",
+    "task",
+    UNDONE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undone:
+    """An event that doesn't count any more."""
+
+    event: Event
+    #: The learning that it happened to, as it stands without; None where it was about none.
+    standing: Standing | None
+    #: Whether anything was written; not where it didn't count already.
+    is_new: bool
+
+
+def undo(log: Log, id: str, hand: Hand) -> Undone:
+    """Take back the event `id`; taking back an undoing lets the first event count again.
+
+    Raises:
+        NotFound: there is none. UsageError: it has another way back, or none. DiskError.
+    """
+    with log.locked():
+        contents = log.read()
+        wanted = id.strip().casefold()
+        event = next((one for one in contents.events if one.id.casefold() == wanted), None)
+        if event is None:
+            raise NotFound(id, what="event", hint="`roamkb explain KEY` shows a learning's, with their ids")
+        if event.event not in OWN:
+            raise UsageError(
+                f"a line `{shown(event.event)}` isn't taken back so",
+                hint=f"undo takes back {', '.join(OWN)}; the rest has `verify`, `review` and `rollback`",
+            )
+        state = contents.state()
+        is_new = any(one.id == event.id for one in state.events)
+        if is_new:
+            stamps = Stamps(hand, after=contents.last_event, by="undo")
+            undoing = stamps.event(UNDONE, event.id)
+            log.append(events=[undoing])
+            state = contents.plus(events=[undoing]).state()
+    return Undone(event=event, standing=state.standings.get(_subject(event, contents.events)), is_new=is_new)
+
+
+def _subject(event: Event, events: tuple[Event, ...]) -> str:
+    """Return the id of the learning that an event, or what it takes back, is about."""
+    by_id = {one.id: one for one in events}
+    seen: set[str] = set()
+    while event.event == UNDONE and event.of in by_id and event.id not in seen:
+        seen.add(event.id)
+        event = by_id[event.of]
+    return event.of

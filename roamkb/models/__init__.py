@@ -1,0 +1,1 @@
+"""Language models: how each is named, and what it answers."""

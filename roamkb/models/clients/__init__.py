@@ -1,0 +1,1 @@
+"""One question to a language model: by a program or over HTTP."""

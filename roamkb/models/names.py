@@ -1,0 +1,126 @@
+"""The name of a language model: `claude`, `codex`, `ollama:MODEL`, `openai:URL#MODEL`, or a command."""
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from roamkb.core.errors import UsageError
+from roamkb.core.server_address import Address
+from roamkb.core.server_address import BadAddress
+from roamkb.core.server_address import parse_address
+from roamkb.core.text import clipped
+from roamkb.core.text import shown
+from roamkb.secrets.detector import withheld
+
+_OLLAMA_PORT: Final = 11434
+#: A server listens on all of them; a client can only mean this machine.
+_ANY_HOST: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+#: Letters of a command that say which it was.
+_LABEL: Final = 200
+
+
+class ModelKind(StrEnum):
+    """How a model is asked."""
+
+    CLAUDE = "claude"
+    CODEX = "codex"
+    OLLAMA = "ollama"
+    OPENAI = "openai"
+    COMMAND = "command"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LanguageModel:
+    """A language model and the way to it."""
+
+    kind: ModelKind
+    #: What events and messages call it: without a secret, on one line.
+    label: str
+    #: The server's, where the model is asked over HTTP.
+    address: Address | None = None
+    #: The model's own name; empty where the server knows only one.
+    model: str = ""
+    #: The words of a command.
+    words: tuple[str, ...] = ()
+
+
+def parse_model_name(name: str, environment: Mapping[str, str]) -> LanguageModel:
+    """Return the model that `name` means; `environment` says where Ollama listens.
+
+    Raises:
+        UsageError: it means none.
+    """
+    scheme, colon, rest = name.partition(":")
+    if name in (ModelKind.CLAUDE, ModelKind.CODEX):
+        return LanguageModel(kind=ModelKind(name), label=name)
+    if name == ModelKind.OLLAMA or (colon and scheme == ModelKind.OLLAMA):
+        return _ollama(rest, environment)
+    if name == ModelKind.OPENAI or (colon and scheme == ModelKind.OPENAI):
+        return _openai(rest)
+    return _command(name)
+
+
+def _ollama(model: str, environment: Mapping[str, str]) -> LanguageModel:
+    if not model or shown(model) != model:
+        raise UsageError("which of Ollama's models?", hint="ollama:MODEL, as `ollama list` names it")
+    return LanguageModel(
+        kind=ModelKind.OLLAMA,
+        label=f"ollama:{model}",
+        address=_ollama_address(environment.get("OLLAMA_HOST", "").strip()),
+        model=model,
+    )
+
+
+def _ollama_address(host: str) -> Address:
+    """Return where Ollama listens, by its own reading of OLLAMA_HOST."""
+    text = host if "://" in host else f"http://{_with_port(host)}"
+    try:
+        address = parse_address(text)
+    except BadAddress as error:
+        # not shown: it may hold a password
+        raise UsageError(
+            f"OLLAMA_HOST {error}", hint="host, host:port or https://host, as Ollama reads it"
+        ) from error
+    return Address(
+        scheme=address.scheme,
+        host=_ANY_HOST.get(address.host, address.host),
+        port=address.port,
+        path=address.path,
+    )
+
+
+def _with_port(host: str) -> str:
+    name, colon, port = host.rpartition(":")
+    has_port = bool(colon) and "]" not in port
+    if not has_port:
+        name, port = host, ""
+    return f"{name or '127.0.0.1'}:{port or _OLLAMA_PORT}"
+
+
+def _openai(rest: str) -> LanguageModel:
+    url, _, model = rest.partition("#")
+    try:
+        address = parse_address(url)
+    except BadAddress as error:
+        raise UsageError(
+            f"the address behind openai: {error}",
+            hint="openai:https://HOST/v1#MODEL; the key is read from OPENAI_API_KEY",
+        ) from error
+    if shown(model) != model:
+        raise UsageError("the model's name holds an invisible character", hint="openai:https://HOST/v1#MODEL")
+    label = f"openai:{address.origin}{address.path}" + (f"#{model}" if model else "")
+    return LanguageModel(kind=ModelKind.OPENAI, label=withheld(label), address=address, model=model)
+
+
+def _command(name: str) -> LanguageModel:
+    try:
+        words = tuple(shlex.split(name))
+    except ValueError as error:
+        raise UsageError(f"{shown(name)} isn't a command: {error}") from error
+    if not words:
+        raise UsageError(
+            "no model is named", hint="claude, codex, ollama:MODEL, openai:URL#MODEL, or a command"
+        )
+    return LanguageModel(kind=ModelKind.COMMAND, label=clipped(shown(withheld(name)), _LABEL), words=words)

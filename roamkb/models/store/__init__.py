@@ -1,0 +1,1 @@
+"""Prompts of `roamkb/data`, by version and digest."""

@@ -1,0 +1,77 @@
+"""A node's own text, as it was given."""
+
+import re
+
+from roamkb.core.model import Node
+from roamkb.core.model import Note
+from roamkb.org.agent_node import AGENT_TAG
+from roamkb.org.agent_node import is_agent_node
+from roamkb.org.escape import BREAK
+from roamkb.org.escape import unescaped
+from roamkb.org.escape import unescaped_lines
+
+#: Tells by its head that a note may be an agent's, whose text has marks to take off.
+_AGENT = re.compile(rf"[ \t]*#\+filetags:.*:{AGENT_TAG}:", re.IGNORECASE)
+_COMMENT = re.compile(r"#(?: |$)")
+_KEYWORD = re.compile(r"[ \t]*#\+[^\s:]+:")
+_PLANNING = re.compile(r"[ \t]*(?:SCHEDULED|DEADLINE|CLOSED):", re.IGNORECASE)
+_DRAWER = re.compile(r"[ \t]*:PROPERTIES:[ \t]*", re.IGNORECASE)
+_PROPERTY = re.compile(r"[ \t]*:\S+:(?:[ \t].*)?")
+_END = re.compile(r"[ \t]*:END:[ \t]*", re.IGNORECASE)
+
+
+def body_of(note: Note, node: Node) -> str:
+    """Return the node's text: a human's as it stands, an agent's as it was given to `render_node`.
+
+    An agent node's links to related nodes are text at its end, and come with it.
+    """
+    lines = note.text.removeprefix("\ufeff").split("\n")
+    if node.level:
+        return "\n".join(_below_heading(lines[node.line - 1 : node.end_line])).strip("\n")
+    own = _after_head(lines)
+    if not is_agent_node(note, node):
+        return "\n".join(own).strip("\n")
+    # exactly one empty line stands between head and body: more of them are the body's own
+    return unescaped("\n".join(own[1:] if own and not own[0].strip() else own).rstrip("\n"))
+
+
+def lines_as_shown(text: str) -> dict[int, str]:
+    """Return the lines of a note, by number, that are shown otherwise than they stand in its file."""
+    lines = text.split("\n")
+    found = {n: line.replace(BREAK, "") for n, line in enumerate(lines, start=1) if BREAK in line}
+    body = _after_head(lines)
+    above = len(lines) - len(body)
+    if any(map(_AGENT.match, lines[:above])):
+        for number, given in enumerate(unescaped_lines(body), start=above + 1):
+            if given and given[0] != lines[number - 1]:
+                found[number] = given[0]
+    return found
+
+
+def _below_heading(lines: list[str]) -> list[str]:
+    """Return a subtree's lines after heading, planning line and drawer."""
+    start = 2 if len(lines) > 1 and _PLANNING.match(lines[1]) else 1
+    return lines[_after_drawer(lines, start) :]
+
+
+def _after_head(lines: list[str]) -> list[str]:
+    """Return a file's lines after its drawer and the keywords that lead it."""
+    start = 0
+    while start < len(lines) and _COMMENT.match(lines[start]):
+        start += 1
+    start = _after_drawer(lines, start)
+    while start < len(lines) and _KEYWORD.match(lines[start]):
+        start += 1
+    return lines[start:]
+
+
+def _after_drawer(lines: list[str], start: int) -> int:
+    """Return the number of the first line behind the property drawer at `start`, if there's one."""
+    if start >= len(lines) or not _DRAWER.fullmatch(lines[start]):
+        return start
+    for number in range(start + 1, len(lines)):
+        if _END.fullmatch(lines[number]):
+            return number + 1
+        if not _PROPERTY.fullmatch(lines[number]):
+            break
+    return start

@@ -1,0 +1,305 @@
+"""Markdown as org: markdown-it-py parses, we render.
+
+A node is one file without headings, so headings become bold lines. What Markdown took as
+text stays text: a line that org would read as a list, a table or a keyword gets a
+zero-width space in front. The result is a body like any other, escaped when it's written.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+from urllib.parse import unquote
+
+from roamkb.org.escape import BREAK
+from roamkb.org.escape import LANGUAGES
+
+if TYPE_CHECKING:
+    from markdown_it.tree import SyntaxTreeNode
+
+#: What Markdown's writers call a language that org calls otherwise.
+_LANGUAGE_NAMES = {
+    "golang": "go",
+    "jsonc": "json",
+    "jsx": "js",
+    "md": "markdown",
+    "patch": "diff",
+    "ps1": "powershell",
+    "py": "python",
+    "python3": "python",
+    "rb": "ruby",
+    "rs": "rust",
+    "tf": "terraform",
+    "yml": "yaml",
+    "zshrc": "zsh",
+}
+
+_MARKERS = {"em": "/", "strong": "*", "s": "+"}
+
+#: What may stand directly before and after a marked stretch in org.
+_BEFORE = re.compile(r"[-\s('\"{" + BREAK + r"]\Z")
+_AFTER = re.compile(r"[-\s.,:!?;'\")}\\\[" + BREAK + "]")
+
+#: What org would take for the start of something else than a paragraph.
+_NOT_PROSE = re.compile(
+    r"\s*(?:(?:[-+*]|[0-9]+[.)]|[A-Za-z][.)])(?:\s|$)|\||#\+|#(?:\s|$)|:|-{5,}\s*$|\\begin\{|%%\()|\*+\s|\[fn:"
+)
+_BLOCK_END = re.compile(r"\s*#\+end_(\w+)", re.IGNORECASE)
+_GOOD_TARGET = re.compile(r"(?:id|https?|doi):")
+_ORG_FILE = re.compile(r"(?:\./)?[\w+,=@ -][\w.+,=@ /-]*\.org")
+#: Times its own length that a table may have with all blanks; one long cell must not fill a thousand lines.
+_MOST_PADDED = 4
+_TASK = re.compile(r"\[x\](?=\s)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A block of a Markdown file: one that stands in no other, or an item of a list that does so."""
+
+    #: `heading`, `fence`, `html_block`, `paragraph`…; `item` for an item of one paragraph.
+    kind: str
+    #: Lines from 0; the second is behind the last.
+    start: int
+    end: int
+    #: 1 to 6 for a heading.
+    level: int = 0
+    #: A heading's own words, as they were written.
+    text: str = ""
+
+
+def parts(text: str) -> Iterator[Part]:
+    """Yield the blocks of CommonMark, in order; a line ends at CR, LF or both."""
+    from markdown_it import MarkdownIt
+    from markdown_it.tree import SyntaxTreeNode
+
+    for node in SyntaxTreeNode(MarkdownIt("commonmark").enable("table").parse(text)).children:
+        start, end = node.map or (0, 0)
+        if node.type == "heading":
+            words = node.children[0].content if node.children else ""
+            yield Part(kind=node.type, start=start, end=end, level=int(node.tag[1:]), text=words)
+        else:
+            yield Part(kind=node.type, start=start, end=end)
+        for item in node.children if node.type == "bullet_list" else ():
+            if [child.type for child in item.children] == ["paragraph"]:
+                first, last = item.map or (0, 0)
+                yield Part(kind="item", start=first, end=last)
+
+
+def org_from_markdown(text: str) -> str:
+    """Return CommonMark with tables, strikethrough and footnotes as the body of an org node."""
+    # imported here: no other command needs it, and it isn't quick to load
+    from markdown_it import MarkdownIt
+    from markdown_it.tree import SyntaxTreeNode
+
+    from roamkb.org.markdown_footnotes import footnotes
+
+    parser = MarkdownIt("commonmark").enable(["table", "strikethrough"]).use(footnotes)
+    root = SyntaxTreeNode(parser.parse(text))
+    lines = _blocks(root.children)
+    # org has no block that begins below the first one, and ends each with two empty lines
+    for note in (node for node in root.walk() if node.type == "footnote"):
+        lines += [*([""] if lines else []), *_footnote(note)]
+    return "\n".join(lines)
+
+
+#: How deep a block stands in quotes; what is deeper than one, or in a footnote, holds no other blocks.
+_NO_BLOCKS = 2
+
+
+def _blocks(nodes: Sequence["SyntaxTreeNode"], *, depth: int = 0) -> list[str]:
+    """Return the lines of `nodes`, an empty line between two of them unless the list is tight."""
+    out: list[str] = []
+    nodes = [node for node in nodes if node.type != "footnote"]
+    for number, node in enumerate(nodes):
+        tight = node.hidden or nodes[number - 1].hidden
+        if number and not tight:
+            out.append("")
+        out.extend(_block(node, depth=depth))
+    return out
+
+
+def _block(node: "SyntaxTreeNode", *, depth: int) -> Iterable[str]:
+    """Return the lines of one block."""
+    match node.type:
+        case "heading":
+            return [_prose(_marked("*", " ".join(_inline(node).split())))]
+        case "bullet_list" | "ordered_list":
+            return _list(node, depth=depth)
+        case "blockquote":
+            inner = _blocks(node.children, depth=depth + 1)
+            # org can't nest quotes: an inner one is marked as mail does it
+            return map(_cited, inner) if depth else ["#+begin_quote", *inner, "#+end_quote"]
+        case "fence" | "code_block":
+            return _code(node.content, node.info, depth=depth)
+        case "table":
+            return _table(node)
+        case "hr":
+            return ["-----"]
+        case "html_block":
+            return [_prose(line) for line in node.content.rstrip("\n").split("\n")]
+        case _:
+            return [_prose(line) for line in _inline(node).split("\n")]
+
+
+def _cited(line: str) -> str:
+    """Return a line of a quote in a quote; code stays code."""
+    if line.startswith(": "):
+        return f": > {line[2:]}"
+    return f"> {line.removeprefix(BREAK)}".rstrip()
+
+
+def _footnote(node: "SyntaxTreeNode") -> Iterator[str]:
+    """Yield the lines of a footnote."""
+    lines = _blocks(node.children, depth=_NO_BLOCKS)
+    label = f"[fn:{node.meta['label']}]"
+    if lines and node.children[0].type == "paragraph":
+        label += f" {lines.pop(0).removeprefix(BREAK)}"
+    yield label
+    yield from lines
+
+
+def _list(node: "SyntaxTreeNode", *, depth: int) -> Iterator[str]:
+    """Yield the lines of a list, each item's indented below its bullet."""
+    first = int(node.attrs.get("start", 1))
+    loose = any(
+        not child.hidden for item in node.children for child in item.children if child.type == "paragraph"
+    )
+    for number, item in enumerate(node.children, start=first):
+        if loose and number > first:
+            yield ""
+        bullet = "-" if node.type == "bullet_list" else f"{number}."
+        if node.type == "ordered_list" and number == first != 1:
+            bullet += f" [@{number}]"
+        lines = _blocks(item.children, depth=depth)
+        indent = " " * (2 if node.type == "bullet_list" else len(str(number)) + 2)
+        if lines and item.children[0].type in ("paragraph", "heading"):
+            yield f"{bullet} {_TASK.sub('[X]', lines.pop(0).removeprefix(BREAK), count=1)}"
+        else:
+            # org takes what follows a bullet for text, whatever it looks like
+            yield bullet
+        yield from (indent + line if line else "" for line in lines)
+
+
+def _code(content: str, info: str, *, depth: int) -> list[str]:
+    """Return code as a block that it can't close itself, or else as fixed-width lines."""
+    lines = content.removesuffix("\n").split("\n") if content else []
+    ends = {end[1].lower() for line in lines if (end := _BLOCK_END.match(line))}
+    word = (info.split() or [""])[0].strip("{}.")
+    names = (word, word.lower(), _LANGUAGE_NAMES.get(word.lower(), ""))
+    language = next((name for name in names if name in LANGUAGES), None)
+    cut = depth >= _NO_BLOCKS or (depth and "quote" in ends) or any(line.startswith("[fn:") for line in lines)
+    if language and "src" not in ends and not cut:
+        return [f"#+begin_src {language}", *lines, "#+end_src"]
+    if "example" not in ends and not cut:
+        return ["#+begin_example", *lines, "#+end_example"]
+    return [f": {line}".rstrip() for line in lines]
+
+
+def _table(node: "SyntaxTreeNode") -> Iterator[str]:
+    """Yield a table's lines, a rule below its head, its columns as wide as org would make them."""
+    parts = [
+        (part.type, [" ".join(_inline(cell).split()).replace("|", r"\vert{}") for cell in row.children])
+        for part in node.children
+        for row in part.children
+    ]
+    rows = [cells for _, cells in parts]
+    widths = [max(map(_width, column)) for column in zip(*rows, strict=True)]
+    if len(rows) * sum(widths) > _MOST_PADDED * sum(_width(cell) + 1 for cells in rows for cell in cells):
+        widths = [0] * len(widths)
+    for kind, cells in parts:
+        padded = (cell + " " * (width - _width(cell)) for cell, width in zip(cells, widths, strict=True))
+        yield f"| {' | '.join(padded)} |"
+        if kind == "thead":
+            yield f"|{'+'.join('-' * (max(width, 1) + 2) for width in widths)}|"
+
+
+def _width(text: str) -> int:
+    """Return how many columns a text takes, as Emacs counts them."""
+    if text.isascii():
+        return len(text)
+    return sum(_width_of(char) for char in text)
+
+
+def _width_of(char: str) -> int:
+    if unicodedata.category(char) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def _inline(node: "SyntaxTreeNode") -> str:
+    """Return the text of a block that holds no other blocks."""
+    return _run(node.children[0].children if node.children else ())
+
+
+def _run(nodes: Iterable["SyntaxTreeNode"], *, is_linked: bool = False) -> str:
+    """Return running text, marked stretches set apart from letters that touch them."""
+    out = ""
+    after_marked = False
+    for node in nodes:
+        piece = _piece(node, is_linked=is_linked)
+        is_marked = node.type in (*_MARKERS, "code_inline") and piece[:1] in tuple("/*+~=")
+        touches_before = is_marked and out and not _BEFORE.search(out)
+        touches_after = after_marked and piece and not _AFTER.match(piece)
+        out += f"{BREAK if touches_before or touches_after else ''}{piece}"
+        after_marked = is_marked if piece else after_marked
+    return out
+
+
+def _piece(node: "SyntaxTreeNode", *, is_linked: bool) -> str:
+    """Return one stretch of running text."""
+    match node.type:
+        case "softbreak":
+            return "\n"
+        case "hardbreak":
+            return "\\\\\n"
+        case "em" | "strong" | "s":
+            words = _run(node.children, is_linked=is_linked)
+            return _marked(_MARKERS[node.type], " ".join(words.split()))
+        case "code_inline":
+            return _verbatim(node.content)
+        case "link":
+            # no link can hold another: of a badge the words count
+            words = _run(node.children, is_linked=True)
+            return _link(str(node.attrs.get("href", "")), " ".join(words.split()))
+        case "image" if is_linked:
+            return " ".join(node.content.split())
+        case "footnote_ref":
+            return f"[fn:{node.meta['label']}]"
+        case "image":
+            return _link(str(node.attrs.get("src", "")), " ".join(node.content.split()))
+        case _:
+            return node.content.replace("\n", " ")
+
+
+def _marked(marker: str, words: str) -> str:
+    """Return `words` between two markers, unless they hold one that would end it early."""
+    return f"{marker}{words}{marker}" if words and marker not in words else words
+
+
+def _verbatim(code: str) -> str:
+    """Return code within a line; what holds both markers is left as text."""
+    words = code.strip()
+    return next((f"{m}{words}{m}" for m in "~=" if words and m not in words), code)
+
+
+def _link(target: str, words: str) -> str:
+    """Return a link that a note may hold, or its words and target as text."""
+    plain = unquote(target)
+    if _ORG_FILE.fullmatch(plain) and "/." not in plain:
+        target = f"file:{plain}"
+    elif _GOOD_TARGET.match(target):
+        target = re.sub(r"[\s\[\]\\]", lambda found: quote(found[0]), target)
+    else:
+        return words if words == target or not target else f"{words} ({target})".lstrip()
+    if not words or words in (target, plain):
+        return f"[[{target}]]"
+    return f"[[{target}][{re.sub(r'](?=]|$)', f']{BREAK}', words)}]]"
+
+
+def _prose(line: str) -> str:
+    """Return a line of text that org takes for text."""
+    return BREAK + line if _NOT_PROSE.match(line) else line

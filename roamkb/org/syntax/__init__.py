@@ -1,0 +1,1 @@
+"""Org's syntax, element by element, as Emacs reads it."""

@@ -1,0 +1,155 @@
+"""The links, citations and keywords of a text that count."""
+
+import re
+from bisect import bisect_left
+from bisect import bisect_right
+from collections.abc import Callable
+from collections.abc import Iterator
+
+from roamkb.org.syntax.elements import Mode
+from roamkb.org.syntax.elements import Place
+from roamkb.org.syntax.elements import Region
+from roamkb.org.syntax.elements import SectionReader
+from roamkb.org.syntax.headings import heading_lines
+from roamkb.org.syntax.inline_objects import Holds
+from roamkb.org.syntax.inline_objects import ObjectReader
+from roamkb.org.syntax.inline_objects import suspect_times
+from roamkb.org.syntax.links import Abbreviations
+from roamkb.org.syntax.links import LinkFinder
+from roamkb.org.syntax.links import LinkText
+
+_CITE = re.compile(r"\[cite[:/]", re.IGNORECASE)
+_VERBATIM_MARK = re.compile("[~=]")
+_KEY = re.compile(r"[ \t]*(?:#\+(\S*):|:(\S+):)")
+#: Keywords and properties whose links org-roam leaves out.
+_MUTE = frozenset(("TRANSCLUDE", "ROAM_REFS"))
+
+
+class LiveText:
+    """One text, read only where something of interest stands in it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.lines = heading_lines(text)
+        self.begins = [line.begin for line in self.lines]
+        self._reader = SectionReader(text)
+        self._read: dict[int, list[Region]] = {}
+
+    def keyword_lines(self, pattern: re.Pattern[str]) -> Iterator[str]:
+        """Yield the keyword lines that `pattern` matches at their start."""
+        places = [line.start() for line in pattern.finditer(self.text)]
+        for region, _ in self._regions_with(places):
+            if region.place is Place.KEYWORD:
+                yield self.text[region.begin : region.end]
+
+    def links(
+        self, title: Callable[[int], tuple[int, int] | None], abbreviations: Abbreviations
+    ) -> Iterator[LinkText]:
+        """Yield all links; `title` says where the title of the heading of that number is."""
+        if "[[" not in self.text and ":" not in self.text:
+            return
+        finder = LinkFinder(self.text, abbreviations)
+        points = [end - 1 for _, end in finder.everywhere(0, len(self.text))]
+        objects = ObjectReader(self.text, finder)
+        for region, inside in self._regions_with(points, title):
+            if region.place in (Place.KEYWORD, Place.PROPERTY):
+                yield from self._links_of_line(region, inside)
+            elif region.place is not Place.TIMES:
+                for begin, end, holds in self._stretches(region):
+                    some = inside[bisect_left(inside, begin) : bisect_left(inside, end)]
+                    if some:
+                        yield from objects.links_at(begin, end, some, holds)
+
+    def check_times(self, title: Callable[[int], tuple[int, int] | None]) -> None:
+        """Raise `NoDate` where Org would fail to read a time."""
+        places = suspect_times(self.text)
+        if not places:
+            return
+        objects = ObjectReader(self.text, LinkFinder(self.text))
+        for region, _ in self._regions_with(places, title):
+            if region.place not in (Place.KEYWORD, Place.PROPERTY):
+                for begin, end, holds in self._stretches(region):
+                    for _ in objects.citations(begin, end, holds):
+                        pass
+
+    def citations(self, title: Callable[[int], tuple[int, int] | None]) -> Iterator[tuple[str, int]]:
+        """Yield all cited keys and where each stands."""
+        if "[" not in self.text:
+            return
+        places = [cite.start() for cite in _CITE.finditer(self.text)]
+        if not places:
+            return
+        objects = ObjectReader(self.text, LinkFinder(self.text))
+        for region, _ in self._regions_with(places, title):
+            if region.place in (Place.TEXT, Place.ROW):
+                for begin, end, holds in self._stretches(region):
+                    yield from objects.citations(begin, end, holds)
+
+    def verbatims(self) -> Iterator[tuple[int, int]]:
+        """Yield where each verbatim or code text begins and ends, its marks included.
+
+        Raises:
+            NoDate: Org would fail to read a time.
+        """
+        places = [mark.start() for mark in _VERBATIM_MARK.finditer(self.text)]
+        objects = ObjectReader(self.text, LinkFinder(self.text))
+        for region, _ in self._regions_with(places):
+            if region.place in (Place.TEXT, Place.ROW, Place.CAPTION):
+                for begin, end, holds in self._stretches(region):
+                    yield from objects.verbatims(begin, end, holds)
+
+    def _links_of_line(self, region: Region, points: list[int]) -> Iterator[LinkText]:
+        key = _KEY.match(self.text, region.begin, region.end)
+        if key is not None and (key[1] or key[2] or "").upper() in _MUTE:
+            return
+        finder = LinkFinder(self.text)
+        spans = list(finder.everywhere(region.begin, region.end))
+        for point in points:
+            place = bisect_right(spans, (point, len(self.text))) - 1
+            if place >= 0 and point <= spans[place][1]:
+                link = finder.whole(*spans[place])
+                if link is not None:
+                    yield link
+
+    def _stretches(self, region: Region) -> Iterator[tuple[int, int, Holds]]:
+        """Yield what is read for itself: the region, or each cell of a table's row."""
+        begin, end = region.begin, region.end
+        if region.place is not Place.ROW:
+            yield begin, end, Holds.CAPTION if region.place is Place.CAPTION else Holds.ALL
+            return
+        while begin < end:
+            bar = self.text.find("|", begin, end)
+            bar = end if bar < 0 else bar
+            cell = self.text[begin:bar]
+            first = begin + len(cell) - len(cell.lstrip(" \t"))
+            yield first, max(begin + len(cell.rstrip(" \t")), first), Holds.CELL
+            begin = bar + 1
+
+    def _regions_with(
+        self, places: list[int], title: Callable[[int], tuple[int, int] | None] | None = None
+    ) -> Iterator[tuple[Region, list[int]]]:
+        """Yield the regions that hold some of the rising `places`, with those that each holds."""
+        at = 0
+        while at < len(places):
+            number = bisect_right(self.begins, places[at]) - 1
+            following = self.begins[number + 1] if number + 1 < len(self.begins) else len(self.text)
+            last = bisect_left(places, following, at)
+            inside = places[at:last]
+            at = last
+            if number >= 0 and inside[0] < self.lines[number].end and title and (span := title(number)):
+                yield from _holding([Region(Place.TEXT, *span)], inside)
+            if number < 0 or inside[-1] >= self.lines[number].end:
+                yield from _holding(self._regions(number, following), inside)
+
+    def _regions(self, number: int, end: int) -> list[Region]:
+        if number not in self._read:
+            begin, mode = (self.lines[number].end, Mode.PLANNING) if number >= 0 else (0, Mode.TOP)
+            self._read[number] = list(self._reader.regions(begin, end, mode))
+        return self._read[number]
+
+
+def _holding(regions: list[Region], places: list[int]) -> Iterator[tuple[Region, list[int]]]:
+    for region in regions:
+        inside = places[bisect_left(places, region.begin) : bisect_left(places, region.end)]
+        if inside:
+            yield region, inside

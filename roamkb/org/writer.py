@@ -1,0 +1,377 @@
+"""An agent's node as the text of a file, and the two lines that a later node adds to it.
+
+What real org-roam makes of the text is what was meant: one node at level 0 with this id,
+title, tags, aliases, refs and links, whatever the words hold (docs/architecture.md).
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from dataclasses import field
+from datetime import datetime
+from urllib.parse import quote
+
+from roamkb.core.errors import NotAsMeant
+from roamkb.core.errors import UsageError
+from roamkb.core.model import Note
+from roamkb.core.model import Ref
+from roamkb.core.text import clipped
+from roamkb.core.text import shown
+from roamkb.org.agent_node import AGENT_TAG
+from roamkb.org.agent_node import is_agent_node
+from roamkb.org.body import body_of
+from roamkb.org.escape import BREAK
+from roamkb.org.escape import defused
+from roamkb.org.escape import escaped
+from roamkb.org.escape import escaped_name
+from roamkb.org.escape import unescaped
+
+#: Longer than any sentence; a list of titles stays a list that a person or a prompt can hold.
+TITLE_LIMIT = 300
+
+#: Reducing links takes time that grows with the square of the length.
+_LONGEST_LINE = 10 * TITLE_LIMIT
+
+#: A node is one thing worth knowing. The reader's promise of milliseconds holds up to here.
+BODY_LIMIT = 64 * 1024
+
+#: The days as org's own English stamps have them, in any locale.
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+
+#: C0 controls but tab and newline, DEL, lone surrogates: Emacs would take a file with one of them for
+#: another encoding, or could not read it at all.
+_UNSTORABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+
+#: A bracket link, as org-roam reduces it in titles. One with a backslash isn't reduced but broken, and so
+#: is one that begins with a blank: a shell's test.
+_LINK = re.compile(r"\[\[(?!\s)([^\]\[\\]+)\](?:\[(.+?)\])?\]")
+
+_URL_CHARACTER = r'[^\s\[\]()<>"\\]'
+_PARENTHESIS = rf"\((?:{_URL_CHARACTER}|\({_URL_CHARACTER}*\))*\)"
+#: What org takes whole as a plain link; a last character that is punctuation would be cut off.
+_REF = re.compile(
+    rf"(https?|ftp|doi|mailto):((?:{_URL_CHARACTER}|{_PARENTHESIS})*(?:\w(?<!_)|/|{_PARENTHESIS}))"
+)
+_WRAPPED_REF = re.compile(r"<(.*)>|\[\[(.*?)\](?:\[.*\])?\]|\[cite:(@[^;\s]+)\]")
+_CITATION = re.compile(r"@([\w.:?!'/*+|&^$#%~-]+)")
+
+_KEY = re.compile(r"[A-Z][A-Z_]*")
+_OWN_KEYS = frozenset(
+    ("ID", "CREATED", "AGENT", "PROJECT", "SOURCE", "ROAM_ALIASES", "ROAM_REFS", "ROAM_EXCLUDE")
+)
+
+#: Link types that a written note may hold.
+_LINK_TYPES = frozenset(("id", "http", "https", "doi", "file"))
+
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_LINE_FEED = re.compile(r"\r?\n")
+#: A carriage return ends a line only where nothing else does, in Emacs as in our reader.
+_HEADING = re.compile(r"(?:\A|(?<=\n))\*+ ")
+_MAC_HEADING = re.compile(r"(?:\A|(?<=\r))\*+ ")
+_COMMENT = re.compile(r"#(?:\s|$)")
+_LIST_LINK = re.compile(r"- [^\n]* :: \[\[id:")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """A node that is about to be written, in the words it was given."""
+
+    id: str
+    #: Local time, naive.
+    created: datetime
+    agent: str
+    project: str
+    source: str
+    title: str
+    body: str
+    tags: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    refs: tuple[str, ...] = ()
+    #: Ids and titles of nodes to link to.
+    related: tuple[tuple[str, str], ...] = ()
+    #: Further entries of the drawer, such as SUPERSEDES.
+    properties: Mapping[str, str] = field(default_factory=dict)
+
+
+def render_node(draft: Draft) -> str:
+    """Return the whole file; `UsageError` where a field can't be stored."""
+    body = normalised_body(draft.body)
+    title = normalised_title(draft.title)
+    blocks = [*_head(draft, title), *(["", escaped(body)] if body else [])]
+    links = [link_line("related", id, title) for id, title in draft.related]
+    return "\n".join([*blocks, *(["", *links] if links else []), ""])
+
+
+def normalised(text: str) -> str:
+    """Return `text` as a note can keep it: the one thing that writing changes.
+
+    Line ends become newlines; control characters other than tab and newline, DEL and lone
+    surrogates go; so do newlines at the end, since a file ends with one anyway.
+    """
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    return _UNSTORABLE.sub("", lines).rstrip("\n")
+
+
+def normalised_body(text: str) -> str:
+    """Return `text` as a note can keep it; `UsageError` where it is more than one can."""
+    body = normalised(text)
+    size = len(body.encode())
+    if size > BODY_LIMIT:
+        raise UsageError(
+            f"the body has {size} bytes; a node holds {BODY_LIMIT}",
+            hint="a node is one fact: write several and link them, or link to the source",
+        )
+    return body
+
+
+def normalised_title(title: str) -> str:
+    """Return `title` as it is shown: one line, links reduced to their words."""
+    if len(title) > _LONGEST_LINE:
+        raise _too_long(title)
+    line = _reduced(title)
+    if not shown(line):
+        raise UsageError("a node needs a title", hint="say in one sentence what is worth knowing")
+    if len(line) > TITLE_LIMIT:
+        raise _too_long(line)
+    return line
+
+
+def normalised_alias(alias: str) -> str:
+    """Return `alias` as it is shown, by the rules of titles."""
+    if len(alias) > _LONGEST_LINE or len(line := _reduced(alias)) > TITLE_LIMIT:
+        raise UsageError(f"the alias {shown(clipped(alias, 60))!r} is longer than {TITLE_LIMIT} characters")
+    return line
+
+
+def normalised_agent(agent: str) -> str:
+    """Return the name of who wrote it on one line; a node without would be the human's."""
+    if len(agent) > _LONGEST_LINE or len(line := _one_line(agent)) > TITLE_LIMIT:
+        raise UsageError(f"the name of who wrote it has {len(agent)} characters; at most {TITLE_LIMIT}")
+    if not shown(line):
+        raise UsageError("a node needs a name of who wrote it", hint="--by NAME, or leave it out")
+    return line
+
+
+def normalised_tag(tag: str) -> str:
+    """Return `tag` in the characters that org allows in one; empty where none of them is left."""
+    plain = "".join(
+        c if _is_tag_character(c) else "_" for c in unicodedata.normalize("NFC", normalised(tag).strip())
+    )
+    return plain if plain.strip("_") else ""
+
+
+def normalised_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    """Return the tags to store: `agent` first, each once."""
+    return tuple(dict.fromkeys((AGENT_TAG, *filter(None, map(normalised_tag, tags)))))
+
+
+def normalised_ref(ref: str) -> Ref:
+    """Return `ref` as org-roam will store it; `UsageError` where it would store something else."""
+    line = " ".join(normalised(ref).split())
+    if wrapped := _WRAPPED_REF.fullmatch(line):
+        line = wrapped[1] or wrapped[2] or wrapped[3] or ""
+    if citation := _CITATION.fullmatch(line):
+        return Ref(type="cite", ref=citation[1])
+    if (link := _REF.fullmatch(line)) and link[2].strip("/"):
+        # Emacs and Python disagree on which of them is punctuation
+        last = link[2][-1]
+        return Ref(type=link[1], ref=link[2] if last.isascii() else link[2][:-1] + quote(last))
+    raise UsageError(
+        f"{shown(clipped(ref, 80))!r} can't be stored as a ref",
+        hint="give an http, https, ftp, doi or mailto address (blanks, brackets and a last punctuation "
+        "mark encoded with %), or a citation key as @key",
+    )
+
+
+def link_line(label: str, id: str, title: str) -> str:
+    """Return the list item that links to a node."""
+    if re.search(r"[\[\]\\%\n]", id) or not id.strip():
+        raise UsageError(f"the id {shown(clipped(id, 80))!r} can't be linked to")
+    # the first `]]` would end the link, as org itself knows; the last ` :: ` ends a list's label
+    line = clipped(_one_line(title), TITLE_LIMIT)
+    words = re.sub(r"\](?=\]|$)|(?<= ):(?=: )", rf"\g<0>{BREAK}", line) or id
+    return f"- {label} :: [[id:{id}][{words}]]"
+
+
+def insert_property(text: str, key: str, value: str) -> str:
+    """Return `text` with one more line in the drawer at its top; every other byte is as it was."""
+    lines = _lines(text)
+    start = next((n for n, line in enumerate(lines) if not _COMMENT.match(line)), 0)
+    end = next((n for n in range(start, len(lines)) if lines[n].strip().upper() == ":END:"), None)
+    if end is None or lines[start].removeprefix("\ufeff").strip().upper() != ":PROPERTIES:":
+        raise UsageError("the note has no drawer at its top")
+    if any(line.strip().upper().startswith(f":{key}:") for line in lines[start:end]):
+        raise UsageError(f"the note has a :{key}: already")
+    return "".join((*lines[:end], _property(key, value), _line_end(text), *lines[end:]))
+
+
+def append_link(text: str, label: str, id: str, title: str) -> str:
+    """Return `text` with one more link in a list at its end; every other byte is as it was.
+
+    The end is that of what stands before the first heading: below it, the link might be
+    another node's, or nobody's in a commented tree.
+    """
+    end = _line_end(text)
+    top, rest = _parted(text)
+    lines = _lines(top)
+    last = lines[-1] if lines else end
+    gap = "" if _LINE_END.search(last) else end
+    if not _LIST_LINK.match(last):
+        gap += end
+    return f"{top}{gap}{link_line(label, id, title)}{end}{rest}"
+
+
+def check_written(draft: Draft, note: Note) -> None:
+    """Raise where the note that was read back isn't the one that was meant."""
+    wrong = list(_differences(draft, note))
+    if wrong:
+        raise NotAsMeant("; ".join(wrong))
+
+
+def _head(draft: Draft, title: str) -> Iterator[str]:
+    """Yield the drawer and the two keyword lines."""
+    aliases = _aliases(draft)
+    refs = dict.fromkeys(map(normalised_ref, draft.refs))
+    yield ":PROPERTIES:"
+    yield _property("ID", draft.id)
+    yield _property("CREATED", _stamp(draft.created))
+    yield _property("AGENT", normalised_agent(draft.agent))
+    for key, value in (("PROJECT", draft.project), ("SOURCE", draft.source)):
+        if _one_line(value):
+            yield _property(key, value)
+    for key, value in draft.properties.items():
+        if not _KEY.fullmatch(key) or key in _OWN_KEYS:
+            raise UsageError(f"{shown(key)!r} is no key for an agent's drawer")
+        yield _property(key, value)
+    if aliases:
+        yield f":ROAM_ALIASES: {' '.join(_quoted(escaped_name(alias)) for alias in aliases)}"
+    if refs:
+        yield f":ROAM_REFS: {' '.join(_quoted(_ref_text(ref)) for ref in refs)}"
+    yield ":END:"
+    yield f"#+title: {escaped_name(title)}"
+    # `:shell:bash:` would be a link in any Emacs that knows the type; org takes blanks between groups as well
+    yield f"#+filetags: {' '.join(f':{tag}:' for tag in normalised_tags(draft.tags))}"
+
+
+def _aliases(draft: Draft) -> tuple[str, ...]:
+    """Return the aliases to store, each once, none that nobody could see."""
+    return tuple(dict.fromkeys(filter(shown, map(normalised_alias, draft.aliases))))
+
+
+def _differences(draft: Draft, note: Note) -> Iterator[str]:
+    """Yield each thing that is not as it was meant, one clause each."""
+    if note.fault is not None or len(note.nodes) != 1:
+        yield note.fault or f"{len(note.nodes)} nodes instead of one"
+        return
+    node = note.nodes[0]
+    meant = {
+        "id": (draft.id, node.id),
+        "level": (0, node.level),
+        "title": (normalised_title(draft.title), node.title),
+        "tags": (normalised_tags(draft.tags), node.tags),
+        "aliases": (sorted(_aliases(draft)), sorted(node.aliases)),
+        "refs": (
+            sorted(_ref_text(r) for r in {normalised_ref(r) for r in draft.refs}),
+            sorted(map(_ref_text, node.refs)),
+        ),
+        "text": (_meant_text(draft), body_of(note, node)),
+        "agent": (True, is_agent_node(note, node)),
+        "set-up files": ((), note.setupfiles),
+    }
+    yield from (
+        f"{what} {shown(clipped(str(read), 80))}" for what, (wanted, read) in meant.items() if wanted != read
+    )
+    linked = [link.dest for link in node.links if link.type == "id"]
+    yield from (f"no link to {shown(id)}" for id, _ in draft.related if id not in linked)
+    live = {link.type for link in node.links if link.type.islower()} - _LINK_TYPES
+    yield from (f"a live link of type {shown(type)}" for type in sorted(live))
+
+
+def _meant_text(draft: Draft) -> str:
+    """Return what `body_of` shall say: the body, then the links, in them the words as they were."""
+    links = unescaped("\n".join(link_line("related", id, title) for id, title in draft.related))
+    body = normalised(draft.body)
+    return f"{body}\n\n{links}" if body and links else body or links
+
+
+def _reduced(text: str) -> str:
+    """Return `text` as one line, links reduced to what they show."""
+    line = clipped(" ".join(_UNSTORABLE.sub("", " ".join(text.split())).split()), _LONGEST_LINE)
+    while (less := " ".join(_LINK.sub(_shown_link, line).split())) != line:
+        line = less
+    return line
+
+
+def _one_line(text: str) -> str:
+    """Return `text` as one line with nothing active in it, links reduced to what they show."""
+    return defused(_reduced(text).replace("[[", f"[{BREAK}["))
+
+
+def _shown_link(link: re.Match[str]) -> str:
+    """Return what a link shows: its description, else its target."""
+    return link[2] or link[1]
+
+
+def _too_long(title: str) -> UsageError:
+    """Return the error for a title that is no title."""
+    return UsageError(
+        f"the title has {len(title)} characters; at most {TITLE_LIMIT}",
+        hint="say it in one sentence, and give the rest as the body",
+    )
+
+
+def _is_tag_character(character: str) -> bool:
+    """Say whether org allows the character in a tag."""
+    return character in "_@#%" or unicodedata.category(character)[0] in "LM" or character.isdigit()
+
+
+def stored_value(value: str) -> str:
+    """Return `value` as a drawer of ours keeps it, for finding it again."""
+    return _one_line(value)
+
+
+def _property(key: str, value: str) -> str:
+    """Return a line of the drawer, its value in org-roam's own column."""
+    return f"{f':{key}:':<10} {_one_line(value)}"
+
+
+def _ref_text(ref: Ref) -> str:
+    """Return a ref as it stands in the drawer."""
+    return f"@{ref.ref}" if ref.type == "cite" else f"{ref.type}:{ref.ref}"
+
+
+def _quoted(text: str) -> str:
+    """Return `text` as Lisp reads a string."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _stamp(moment: datetime) -> str:
+    """Return an inactive org timestamp."""
+    return f"[{moment:%Y-%m-%d} {_DAYS[moment.weekday()]} {moment:%H:%M}]"
+
+
+def _lines(text: str) -> list[str]:
+    """Return the lines of `text` with their ends, whichever of the three kinds they have."""
+    ends = [found.end() for found in _LINE_END.finditer(text)]
+    return [text[a:b] for a, b in zip([0, *ends], [*ends, len(text)], strict=True) if a < b]
+
+
+def _parted(text: str) -> tuple[str, str]:
+    """Return what stands before the first heading, and that heading with the empty lines above it."""
+    heading = (_HEADING if "\n" in text else _MAC_HEADING).search(text)
+    if heading is None:
+        return text, ""
+    lines = _lines(text[: heading.start()])
+    while lines and not lines[-1].strip():
+        lines.pop()
+    top = "".join(lines)
+    return top, text[len(top) :]
+
+
+def _line_end(text: str) -> str:
+    """Return what ends the first line of `text`; a carriage return alone does so only in a text of those."""
+    found = (_LINE_FEED if "\n" in text else _LINE_END).search(text)
+    return found[0] if found else "\n"

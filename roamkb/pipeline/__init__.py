@@ -1,0 +1,1 @@
+"""From observations to verified knowledge: observe, consolidate, verify, promote."""

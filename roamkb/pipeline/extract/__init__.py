@@ -1,0 +1,1 @@
+"""Statements found in a session: hook payloads, transcripts, markers and model extraction."""

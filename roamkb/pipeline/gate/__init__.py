@@ -1,0 +1,1 @@
+"""The gate that a learning passes: evidence, judges, hazards and noise."""

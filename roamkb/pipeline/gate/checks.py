@@ -1,0 +1,282 @@
+"""The gate: named checks, and scores, that must both hold before a learning counts as verified.
+
+The verdict comes from the scores' mean and the least of them (document 002, stage 4; D6), never
+from a model's own word, and at the exact limits: scores are decimals. A secret or an instruction
+is invalid whatever the mean.
+"""
+
+import re
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from decimal import InvalidOperation
+from typing import Final
+
+from roamkb.core.text import cleaned
+from roamkb.log.state.learning_state import UNVERIFIED
+from roamkb.pipeline.extract.attention import DURABLE_CATEGORIES
+from roamkb.pipeline.gate.noise import noise_of
+from roamkb.pipeline.gate.transcript_evidence import Attestation
+from roamkb.secrets.detector import SECRET_MARK
+from roamkb.secrets.detector import find_secret
+from roamkb.secrets.detector import has_high_entropy
+from roamkb.text.code_identifiers import names_of
+from roamkb.text.tokenize import UNSPACED
+from roamkb.text.tokenize import words
+
+VERIFIED: Final = "verified"
+INVALIDATED: Final = "invalidated"
+
+#: Of the mean, inclusive and exclusive (document 002).
+VERIFIED_FROM: Final = Decimal("0.6")
+_INVALIDATED_BELOW: Final = Decimal("0.3")
+#: Of each score, inclusive: a mean must not hide a no (D6).
+NO_SCORE_UNDER: Final = Decimal("0.5")
+
+_LEAST_WORDS = 4
+_MOST_CHARACTERS = 2000
+_MOST_SENTENCES = 8
+_SENTENCE = re.compile(r"[.!?](?:\s|\Z)")
+_SEVERAL = re.compile(
+    r"^(?:LEARNED|DECISION|FACT|PATTERN|INVESTIGATION|DEVIATION|GOTCHA|MUST-CHECK):", re.MULTILINE
+)
+
+#: What makes a project less safe is a human's to decide, true or not.
+_WEAKENS: Final = re.compile(
+    r"\b(?:disabl(?:e|ed|es|ing)|(?:turn|switch)(?:ed|s|es|ing)? off|skip(?:s|ped|ping)?"
+    r"|bypass(?:es|ed|ing)?|circumvent(?:s|ed|ing)?|suppress(?:es|ed|ing)?|ignor(?:e|ed|es|ing)"
+    r"|remov(?:e|ed|es|ing)|weaken(?:s|ed|ing)?)\s+(?:\w+\s+){0,2}?"
+    r"(?:tls|ssl|https|certificates?|signatures?|sandbox(?:ing)?|firewalls?|auth(?:entication|orization)?"
+    r"|permissions?|security|csrf|cors|encryption|malware|antivirus|selinux|two-factor|2fa|mfa|reviews?"
+    r"|approvals?|safety|guardrails?)\b"
+    r"|\b(?:chmod\s+(?:-R\s+)?0?777|verify\s*=\s*False|NODE_TLS_REJECT_UNAUTHORIZED)"
+    r"|--(?:no-verify|insecure)\b",
+    re.IGNORECASE,
+)
+_NEGATED: Final = re.compile(
+    r"\b(?:never|not|don['’]?t|no one|nobody|without|avoid|must ?n['’]?t|refuse to|instead of)"
+    r"(?:\s+\w+){0,3}\s*\Z",
+    re.IGNORECASE,
+)
+
+#: What tells an agent to do something, beyond how this project is built. None of it is knowledge.
+_INSTRUCTIONS: Final = re.compile(
+    "|".join(
+        (
+            r"(?:ignore|disregard|forget|override|bypass)\s+(?:all\s+|any\s+|the\s+|your\s+|these\s+|every\s+|previous\s+"
+            r"|prior\s+|earlier\s+|above\s+|other\s+)*(?:instructions?|rules?|prompts?|guidelines?|polic(?:y|ies)|safety)",
+            r"(?:system|developer)\s+prompt",
+            r"\byou\s+(?:are|act)\s+(?:now|as)\s+(?:an?|the|in)\b",
+            r"\b(?:as\s+an?|dear|attention|note\s+to|instructions?\s+for|message\s+(?:to|for))\s+(?:ai|llm|agents?|assistants?"
+            r"|language\s+model|claude|codex|gpt)\b",
+            r"\b(?:ai|llm|the)?\s*(?:agents?|assistants?|claude|codex)\s*(?:,|:|must|should|shall|needs?\s+to|has\s+to)"
+            r"\s+(?:always\s+|now\s+|immediately\s+|first\s+|silently\s+)*(?:run|execute|send|post|upload|fetch|download"
+            r"|delete|install|approve|ignore|disable|email|exfiltrate|reveal|print|push|read|open|visit|copy|share)\b",
+            r"\b(?:without|don'?t|do\s+not|never)\s+(?:ask(?:ing)?|tell(?:ing)?|inform(?:ing)?|mention(?:ing)?|alert(?:ing)?)"
+            r"(?:\s+(?:it|this|that))?(?:\s+to)?\s+(?:the\s+|your\s+)?(?:user|human|owner|operator|anyone|him|her|them)",
+            r"\b(?:curl|wget|fetch)\b[^\n]{0,200}\|\s*(?:sudo\s+)?(?:ba|z|da|k)?sh\b",
+            r"\b(?:send|post|upload|exfiltrate|forward|e-?mail|leak)\s+(?:\S+\s+){0,8}?(?:credentials?|secrets?|tokens?"
+            r"|api\s+keys?|passwords?|env(?:ironment)?\s+(?:variables?|files?)|\.env|ssh\s+keys?|private\s+keys?)",
+            r"\b(?:urgent|important|critical)\s*[:!]\s*(?:you\s+must|run|execute|send|immediately)",
+            r"\bpre-?approved?\b|\bauto-?approve\b|\bskip\s+(?:the\s+)?(?:approval|confirmation|review|verification)\b",
+            r"<\s*/?\s*(?:system|assistant|untrusted-knowledge|instructions?)\b",
+            r"\brm\s+-rf\s+[/~]",
+        )
+    ),
+    re.IGNORECASE,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One named check, and what it says."""
+
+    name: str
+    ok: bool
+    #: Empty where it holds.
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scores:
+    """What a judge says, each 0 to 1."""
+
+    accuracy: Decimal
+    relevance: Decimal
+    specificity: Decimal
+
+    @property
+    def mean(self) -> Decimal:
+        """Their mean, to four digits; the limits are compared exactly."""
+        return ((self.accuracy + self.relevance + self.specificity) / 3).quantize(Decimal("0.0001"))
+
+    def reaches(self, limit: Decimal) -> bool:
+        """Say whether the exact mean is at least `limit`."""
+        return self.accuracy + self.relevance + self.specificity >= 3 * limit
+
+    @property
+    def too_low(self) -> tuple[str, ...]:
+        """The scores that say no by themselves, by name."""
+        return tuple(name for name in self.__slots__ if getattr(self, name) < NO_SCORE_UNDER)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What is known about a statement beside its text; empty texts and False mean that nothing is wrong."""
+
+    #: What it nearly repeats, or says in part or with an addition: a verified learning.
+    repeats: str = ""
+    #: What it may contradict: a verified learning, or one that the ledger names.
+    contradicts: str = ""
+    #: The file that every session starts with and that says so.
+    boot_file: str = ""
+    is_only_recalled: bool = False
+    has_source: bool = True
+    #: What it names and the project hasn't.
+    missing_anchors: tuple[str, ...] = ()
+    #: What a session's transcript says of it; None where no transcript was asked.
+    attestation: Attestation | None = None
+    #: What only a human may let pass.
+    hazard: str = ""
+
+
+def checks(content: str, evidence: Evidence) -> tuple[Check, ...]:
+    """Return every check of a statement, in the order in which people read them."""
+    restates = f"{evidence.boot_file}, with which every session starts, says so" if evidence.boot_file else ""
+    recalled = "it was shown to the session that says it" if evidence.is_only_recalled else ""
+    return tuple(
+        Check(name=name, ok=not why, why=why)
+        for name, why in (
+            ("substantial", _too_little(content)),
+            ("no_noise", noise_of(content)),
+            ("size", _too_much(content)),
+            ("one_statement", _several(content)),
+            ("no_secret", _secret(content)),
+            ("no_instruction", _instruction(content)),
+            ("safe", _unsafe(content)),
+            ("not_in_boot_file", restates),
+            ("not_repeated", f"{evidence.repeats} says so and is verified" if evidence.repeats else ""),
+            ("no_contradiction", f"{evidence.contradicts} may say otherwise" if evidence.contradicts else ""),
+            ("anchored", _unanchored(evidence.missing_anchors)),
+            ("sourced", "" if evidence.has_source else "nobody knows who said it, and from where"),
+            ("not_only_recalled", recalled),
+            ("borne_out", evidence.attestation.why_not if evidence.attestation else ""),
+            ("harmless", evidence.hazard),
+            ("no_token", _token(content)),
+        )
+    )
+
+
+def verdict(found: Iterable[Check], scores: Scores | None) -> str:
+    """Return what checks and scores amount to; without scores a learning stays unverified."""
+    failed = {check.name for check in found if not check.ok}
+    if failed & {"no_secret", "no_instruction"}:
+        return INVALIDATED
+    if scores is None:
+        return UNVERIFIED
+    if not scores.reaches(_INVALIDATED_BELOW):
+        return INVALIDATED
+    is_convinced = scores.reaches(VERIFIED_FROM) and not scores.too_low
+    return VERIFIED if is_convinced and not failed else UNVERIFIED
+
+
+def scores_of(told: Mapping[str, object]) -> Scores | None:
+    """Return the three scores of a judge's answer; None where one is missing or no number from 0 to 1."""
+    values = [_score(told.get(name)) for name in ("accuracy", "relevance", "specificity")]
+    accuracy, relevance, specificity = values
+    if accuracy is None or relevance is None or specificity is None:
+        return None
+    return Scores(accuracy=accuracy, relevance=relevance, specificity=specificity)
+
+
+def _score(value: object) -> Decimal | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = Decimal(str(value))
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() and 0 <= number <= 1 else None
+
+
+def scores_by_evidence(
+    content: str, attestation: Attestation | None, *, category: str, agreeing: int = 0
+) -> Scores | None:
+    """Return the scores that evidence gives (D6); None where there is none to give any.
+
+    Accuracy by who said it and what bears it out, or by the number of other sources that `agree`: sessions
+    that repeated it, agents that validated it, uses that succeeded. Relevance by whether it names things of
+    the project, or is of a category that lasts; specificity by what it names and by its words.
+    """
+    if attestation is None and not agreeing:
+        return None
+    accuracy = min(Decimal("0.9"), Decimal("0.45") + Decimal("0.15") * agreeing)
+    if attestation is not None and attestation.is_good:
+        accuracy = max(accuracy, _ACCURACY[attestation.speaker])
+    names = len(names_of(content))
+    lasts = names or category in DURABLE_CATEGORIES
+    count = sum(1 for _ in words(content)) + sum(map(len, UNSPACED.findall(content))) // 2
+    return Scores(
+        accuracy=accuracy,
+        relevance=Decimal("0.8") if lasts else Decimal("0.6"),
+        specificity=min(Decimal(1), Decimal("0.5") + Decimal("0.1") * names + Decimal(count) / 100),
+    )
+
+
+#: A human's own words, and an agent's that a tool's output bears out.
+_ACCURACY: Final = {"human": Decimal("0.9"), "agent": Decimal("0.8")}
+
+
+def _too_little(content: str) -> str:
+    count = sum(1 for _ in words(content))
+    # one run of Chinese or Thai is a sentence to its reader
+    return "" if count >= _LEAST_WORDS or len(content.strip()) >= 3 * _LEAST_WORDS else "it is too short"
+
+
+def _too_much(content: str) -> str:
+    return f"it has more than {_MOST_CHARACTERS:,} characters" if len(content) > _MOST_CHARACTERS else ""
+
+
+def _several(content: str) -> str:
+    if len(_SEVERAL.findall(content)) > 1:
+        return "it holds several learnings"
+    sentences = len(_SENTENCE.findall(content))
+    return f"it has {sentences} sentences" if sentences > _MOST_SENTENCES else ""
+
+
+def _secret(content: str) -> str:
+    found = find_secret(content)
+    if found:
+        return f"it holds a secret ({found.kind})"
+    return "it held a secret" if SECRET_MARK.search(content) else ""
+
+
+def _instruction(content: str) -> str:
+    # what is split by invisible characters or line breaks is read as it would be
+    text = " ".join(cleaned(content).split())
+    found = _INSTRUCTIONS.search(text) or _INSTRUCTIONS.search(content)
+    return f"it tells an agent what to do: “{found.group()[:60]}”" if found else ""
+
+
+def _unsafe(content: str) -> str:
+    text = " ".join(cleaned(content).split())
+    for found in _WEAKENS.finditer(text):
+        if not _NEGATED.search(text[: found.start()]):
+            return f"it makes something less safe: “{found.group()[:60]}”"
+    return ""
+
+
+def _token(content: str) -> str:
+    found = has_high_entropy(content)
+    return "a word in it looks like a token of an unknown form" if found else ""
+
+
+def _unanchored(missing: tuple[str, ...]) -> str:
+    return f"the project has no {', '.join(missing)}" if missing else ""
+
+
+def failed(found: Iterable[Check]) -> Iterator[Check]:
+    """Yield the checks that don't hold."""
+    yield from (check for check in found if not check.ok)

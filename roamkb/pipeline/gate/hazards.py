@@ -1,0 +1,121 @@
+"""What of a claim only a human may let pass, in any language: addresses, places of credentials, privileges.
+
+Whoever plants an instruction wants something done, and that has to name where to, with what, or past which
+guard. Those names are the same in every language; the sentence around them is not looked at, but for whether
+it tells to act, where it names a credential's place alone.
+"""
+
+import re
+from collections.abc import Callable
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from roamkb.core.text import cleaned
+from roamkb.core.text import folded
+from roamkb.text.tokenize import UNSPACED
+
+#: A page, a mail address or a machine that isn't this one.
+_ADDRESS: Final = re.compile(
+    r"\b[a-z][a-z0-9+.-]{1,15}://(?P<host>[^\s/\"'<>)\]}`]+)"
+    r"|(?<![\w.])[\w.+-]+@(?P<mail>[\w-]+(?:\.[\w-]+)+)"
+    r"|(?<![\w.])(?P<ip>(?:\d{1,3}\.){3}\d{1,3})(?![\w.])",
+    re.IGNORECASE,
+)
+_LOCAL: Final = re.compile(
+    r"(?:localhost|127\.|0\.0\.0\.0|\[?::1|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.)"
+    r"|(?:[\w-]+\.)*(?:example|test|invalid|local|internal|localhost)(?:\.(?:com|org|net))?(?::\d+)?\Z",
+    re.IGNORECASE,
+)
+_CREDENTIALS: Final = re.compile(
+    r"~?/?\.(?:ssh|aws|gnupg|kube|docker|netrc|pgpass|npmrc|pypirc|git-credentials|env)\b(?![-\w])"
+    r"|\bid_(?:rsa|dsa|ecdsa|ed25519)\b|\bauthorized_keys\b|/etc/(?:shadow|sudoers)\b|\bcredentials?\.\w+"
+    r"|\b[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:TOKEN|SECRET|PASSWORD|PASSWD|KEY|CREDENTIALS?)\b",
+)
+_FOLDER: Final = re.compile(r"(?::\d+)?[:/]+(?P<name>[\w~%+-]+(?:\.[\w~%+-]+)*)")
+#: The scripts that the lexicon's languages are written in: Latin, Cyrillic, kana, Han and Hangul.
+_SCRIPTS: Final = re.compile(
+    "[a-z\u00df-\u024f\u0400-\u04ff\u3005-\u3007\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]"
+)
+_PRIVILEGES: Final = re.compile(
+    r"\bsudo\b|\bchmod\s+(?:-\w+\s+)*(?:0?[0-7]?[0-7]?7[0-7]?7|\S*\+\S*s)\b|\bNOPASSWD\b|\bset[ug]id\b"
+    r"|--(?:privileged|dangerously[\w-]*|yolo|no-verify|insecure|no-sandbox|skip-permissions|no-check-certificate"
+    r"|trusted-host|allow-root|full-auto)\b|\b(?:bypassPermissions|dangerouslyDisableSandbox|allow-all)\b"
+    r"|StrictHostKeyChecking[ =]+no\b|\bverify\s*=\s*False\b|NODE_TLS_REJECT_UNAUTHORIZED|GIT_SSL_NO_VERIFY"
+    r"|\|\s*(?:sudo\s+)?(?:ba|z|da|k)?sh\b|\brm\s+-\w*[rf]\w*\s+[/~]|\beval\s+\"?\$\(",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Address:
+    """An address that a claim names, as far as it says whose it is."""
+
+    text: str
+    #: Without a port; of a mail address what stands behind the @.
+    host: str
+    #: What stands before the @ of a mail address, or of a repository's; else empty.
+    mailbox: str = ""
+    #: The first part of its path: on some hosts everybody has one.
+    folder: str = ""
+
+    def stands_in(self, text: str) -> bool:
+        """Say whether a text has the same address: its host alone, or with the same folder.
+
+        A host that stands behind an @ is nobody's own: of a mail address all of it must be there.
+        """
+        return self.host.casefold() in text.casefold() and self._pattern.search(text) is not None
+
+    @property
+    def _pattern(self) -> re.Pattern[str]:
+        host, folder = re.escape(self.host), re.escape(self.folder)
+        begin = rf"(?<![\w.+-]){re.escape(self.mailbox)}@" if self.mailbox else r"(?<![\w@-])(?<!\w\.)"
+        bare = r"(?![\w-]|\.\w|:\d|/+[\w.~%+-]|:[a-z])"
+        ends = [bare, rf"[:/]+{folder}(?![\w~%+-]|\.\w)"] if folder else [bare]
+        return re.compile(rf"{begin}{host}(?::\d+)?(?:{'|'.join(ends)})", re.IGNORECASE)
+
+
+def hazard_of(
+    claim: str, *, acts: Sequence[str] = (), is_own: Callable[[Address], bool] = lambda _: False
+) -> str:
+    """Return what a human has to say yes to; empty where the claim names nothing of the kind.
+
+    `acts` are beginnings of words that tell to act; without them every claim is taken for telling so. An
+    address that `is_own` to the project is none by itself.
+    """
+    text = " ".join(cleaned(claim).split())
+    if found := _PRIVILEGES.search(text):
+        return f"it names a privilege: “{found.group()[:60]}”"
+    addresses = [_address(one) for one in _ADDRESS.finditer(text) if not _LOCAL.match(_host(one))]
+    if strange := next((one for one in addresses if not is_own(one)), None):
+        return f"it names an address: {strange.text}"
+    credential = _CREDENTIALS.search(text)
+    if credential and (addresses or _tells_to_act(text, acts)):
+        return f"it names where a credential is: {credential.group()[:60]}"
+    return ""
+
+
+def _host(found: re.Match[str]) -> str:
+    host = found["host"] or found["mail"] or found["ip"]
+    return host.rpartition("@")[2].rstrip(".,;:")
+
+
+def _address(found: re.Match[str]) -> Address:
+    folder = _FOLDER.match(found.string, found.end())
+    return Address(
+        text=found.group()[:60],
+        host=re.sub(r":\d*\Z", "", _host(found)),
+        mailbox=found.group().rpartition("@")[0] if found["mail"] else "",
+        folder=folder["name"].removesuffix(".git") if folder else "",
+    )
+
+
+def _tells_to_act(text: str, acts: Sequence[str]) -> bool:
+    """Say whether a text may tell its reader to do something: in a script that no list is in, it may."""
+    plain = folded(text)
+    words = re.findall(r"[^\W\d_]+", plain)
+    if any(_SCRIPTS.match(word) is None for word in words):
+        return True
+    # Chinese, Japanese and Korean put no blank before a verb
+    return not acts or any(
+        act in plain if UNSPACED.match(act) else any(word.startswith(act) for word in words) for act in acts
+    )

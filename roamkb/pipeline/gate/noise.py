@@ -1,0 +1,136 @@
+"""What speaks against a learning by its own text: it is noise, or it names what the project hasn't.
+
+Flags that lower a rank and ask for a look; never a filter, never a deletion (D8). Good
+sentences begin with "If", "Git", "For" and "echo", so that a first word decides nothing:
+a command is known by its syntax, and by having none of the words that sentences have.
+"""
+
+import re
+from typing import Final
+
+from roamkb.core.text import clipped
+from roamkb.core.text import shown
+from roamkb.text.similarity.shell_remnants import without_debris
+from roamkb.text.tokenize import words
+
+#: Programs that agents run, as a command line begins.
+_PROGRAMS: Final = frozenset(
+    "apt awk aws bash bd brew bun bundle cargo cat cd chmod chown cmake cp curl deno docker dotnet echo env "
+    "eval exec export find gcc gh git go gradle grep head helm jj jq kill kubectl ln ls make mkdir mv mvn "
+    "node npm npx pip pip3 pnpm printf psql pwd py.test pytest python python3 rails rake rg rm rsync ruby "
+    "ruff rustup scp sed set sh sleep sort source sqlite3 ssh sudo systemctl tail tar tee terraform time "
+    "touch tsc uniq unset uv vim vitest wc wget which xargs yarn zsh".split()
+)
+#: What is a command with any one word behind it.
+_WITH_SUBCOMMANDS: Final = frozenset(
+    "bd brew bun bundle cargo docker gh git jj kubectl npm pip pnpm uv yarn".split()
+)
+#: Words of sentences that no command line has outside quotes.
+_OF_SENTENCES: Final = frozenset(
+    "a after an and are as at be because been before but by can cannot could did do does doesn't don't for "
+    "from had has have if in into is isn't it its lets like must need needs never no not of on only or over "
+    "should so than that the their them then there these they this those to under unless until was we were "
+    "when where which while will with without won't would you your "
+    "broke came fell forgot got kept left lost made ran sent took went wrote".split()
+)
+#: Plural names of what commands are given, which look like verbs.
+_PLURALS: Final = frozenset(
+    "assets deps docs files fixtures hooks modules packages plugins scripts specs status targets tests "
+    "types logs tags".split()
+)
+#: Characters that tell; no statement needs more.
+_LOOKED_AT = 4000
+#: More plain words than arguments are.
+_MANY_WORDS = 4
+
+_QUOTED = re.compile(r"""(?<![^\s=(,])(?:\$?'[^']*(?:'|\Z)|"(?:[^"\\]|\\.)*(?:"|\Z))""", re.DOTALL)
+_OPEN_QUOTE = re.compile(r"""(?<![^\s=(,])"(?:[^"\\]|\\.)*\Z""", re.DOTALL)
+_PLAIN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_SYNTAX = re.compile(
+    r"(?:^|\s)--?[A-Za-z]|&&|\|\||[|;]\s*\S|\s[12&]?>>?\s*\S|<<|\$[({A-Za-z_]|(?:^|\s)\S*/\S|(?:^|\s)\w+=|\\$"
+    r"|\s[\w-]+\.\w+(?:\s|$)"
+)
+_CHAINED = re.compile(r"(?:&&|\|\||\||\\)\s*\Z")
+_ASSIGNMENT = re.compile(r"\A(?:[A-Z_][A-Z0-9_]*=\S*\s+)+")
+_PROMPT = re.compile(r"\A[$>%]\s+(?=\w)")
+_CONTROL = re.compile(
+    r"\A(?:(?:if|while|until)\s+(?:!\s+)?(?:\[\[?\s[^\n]*\]\s*(?:;|&&|\|\||\n)|test\s+-|\(\(|[^\n]*;\s*(?:then|do)\b)"
+    r"|for\s+\w+\s+in\s[^\n]*(?:;\s*|\n\s*)do\b|for\s+\(\(|case\s+\S+\s+in\b|#!\s*/)"
+)
+
+_COMMENT = re.compile(r"\s*#(?:\s|$)")
+_TRACKER = re.compile(r"bd (?:close|comments?|create|dep|list|ready|reopen|show|sync|update)(?!\S)")
+
+_HEADING = re.compile(r"#{1,6}\s[^\n]*")
+_FENCE = re.compile(r"(?:`{3,}|~{3,})[^\n`]*(?:\n(?!```|~~~)[^\n]*)*(?:\n(?:`{3,}|~{3,})\s*)?")
+_TAG = re.compile(r"</?[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?>")
+
+
+def noise_of(content: str) -> str:
+    """Return why `content` looks like no statement, empty where it does."""
+    text = content[:_LOOKED_AT].strip()
+    if _TAG.fullmatch(text):
+        return "a tag alone"
+    if text.startswith(("```", "~~~")) and _FENCE.fullmatch(text):
+        return "a code block alone"
+    if not any(letter.isalpha() for word in words(text) for letter in word):
+        return "it has no word"
+    if _HEADING.fullmatch(text):
+        return "a heading alone"
+    if _is_script(text):
+        return "a shell command"
+    if debris := text.removeprefix(without_debris(text)).lstrip("\"' \t)"):
+        return f"it holds the rest of a shell command: {clipped(shown(debris), 60)}"
+    return ""
+
+
+def _is_script(text: str) -> bool:
+    """Say whether the whole text, or its unfinished first line, is for a shell."""
+    if _CONTROL.match(text):
+        return True
+    lines = [line for line in text.split("\n") if line.strip()]
+    first = lines[0]
+    if len(lines) > 1 and _is_command(first) and (_CHAINED.search(first) or _OPEN_QUOTE.search(_bare(first))):
+        return True
+    return any(map(_is_command, lines)) and all(_is_command(line) or _COMMENT.match(line) for line in lines)
+
+
+def _bare(line: str) -> str:
+    """Return `line` with its closed quotes emptied, so that an open one shows."""
+    return re.sub(r'(?<=[\s=(])"(?:[^"\\]|\\.)*"', "", line)
+
+
+def _is_command(line: str) -> bool:
+    bare = _ASSIGNMENT.sub("", _PROMPT.sub("", line.strip()))
+    program, _, rest = bare.partition(" ")
+    if program not in _PROGRAMS and not re.fullmatch(r"\.{1,2}/[\w./-]+", program):
+        return False
+    arguments = _QUOTED.sub(" '' ", " " + rest)
+    if _is_prose(arguments):
+        return False
+    count = len(rest.split())
+    return (
+        bool(_SYNTAX.search(arguments) or "''" in arguments)
+        or (count == 1 and program in _WITH_SUBCOMMANDS)
+        or (count == 1 and program in ("cd", "ls", "echo", "cat", "source"))
+        or bool(_TRACKER.match(bare))
+        or not rest
+    )
+
+
+def _is_prose(arguments: str) -> bool:
+    """Say whether a command's arguments, without quotes, read like the rest of a sentence."""
+    tokens = arguments.split()
+    plain = [token.strip("()") for token in tokens]
+    if any(re.fullmatch(r"[^\W\d_]{2,}[,.:!?]+|\S+\),?", token) for token in tokens):
+        return True
+    named = [word for word in plain if _PLAIN.fullmatch(word) and word not in _PROGRAMS]
+    return len(named) > _MANY_WORDS or any(map(_is_of_sentence, named))
+
+
+def _is_of_sentence(word: str) -> bool:
+    folded = word.lower()
+    if folded in _OF_SENTENCES or not folded.isascii():
+        return True
+    is_verb = folded.endswith(("s", "ed")) and not folded.endswith("ss") and len(folded) > 3
+    return is_verb and folded not in _PLURALS

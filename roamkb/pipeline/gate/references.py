@@ -1,0 +1,120 @@
+"""The files and symbols that a learning names, and what it says of it whether the project has them.
+
+As written: case counts. A path that leads out of the project is no anchor of it.
+"""
+
+import posixpath
+import re
+from collections.abc import Iterator
+from collections.abc import Set
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from roamkb.text.code_identifiers import is_code
+
+#: So many of each are looked up; more would be a list, not a place.
+MOST_FILES: Final = 8
+MOST_SYMBOLS: Final = 6
+
+ACTIVE: Final = "active"
+NEEDS_REVIEW: Final = "needs_review"
+STALE: Final = "stale_candidate"
+
+_PATH = re.compile(
+    r"(?<![\w/.@:~$*{}<>\\-])(?:[\w.@+-]{1,100}/){1,20}[\w.@+-]{0,100}\.[A-Za-z]\w{0,7}(?![\w/*{-])"
+)
+#: `opencode.ai/docs/x.html` is a page.
+_HOST = re.compile(r"(?:www\.)?[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|ai|edu|gov|app|sh|co|de|uk|eu)/")
+_NAME = r"[A-Za-z_$][\w$]{1,80}(?:(?:\.|::|->|#)[A-Za-z_$][\w$]{0,80}){0,5}"
+_TICKED = re.compile(rf"`({_NAME})(?:\([^`\n]{{0,80}}\))?`")
+_CALLED = re.compile(rf"(?<![\w$.`])({_NAME})\((?!s\))(?P<closed>\)?)")
+_SEPARATORS = re.compile(r"\.|::|->|#")
+#: A learning about what went away, moved or is yet to come isn't wrong because it isn't there.
+_OF_CHANGE = re.compile(
+    r"\b(?:delet|remov|renam|moved?\b|moving\b|dropp?(?:ed|ing)?\b|replac|no longer|gone\b|deprecat|"
+    r"used to\b|former|retir|obsolete|missing|does(?:n't| not) exist|not there\b|there is no\b|not yet\b|"
+    r"merged into)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Anchors:
+    """What a learning names, as written, in its order."""
+
+    files: tuple[str, ...] = ()
+    symbols: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What the project says of a learning's anchors."""
+
+    #: `ACTIVE`, `NEEDS_REVIEW` or `STALE`.
+    status: str
+    #: high, medium or low.
+    confidence: str
+    reason: str
+    existing_files: tuple[str, ...] = ()
+    missing_files: tuple[str, ...] = ()
+    #: The symbols that were looked for, where no file decided.
+    missing_symbols: tuple[str, ...] = ()
+
+
+def anchors_of(content: str) -> Anchors:
+    """Return the first files and symbols that `content` names."""
+    files = tuple(islice(dict.fromkeys(_files(content)), MOST_FILES))
+    symbols = tuple(islice(dict.fromkeys(_symbols(content)), MOST_SYMBOLS))
+    return Anchors(files=files, symbols=symbols)
+
+
+def judged(anchors: Anchors, content: str, *, files: Set[str], symbols: Set[str] | None) -> Verdict:
+    """Return what to think of a learning of which the project has `files` and `symbols`.
+
+    None for `symbols` where nobody looked for them: then they say nothing.
+    """
+    there = tuple(file for file in anchors.files if file in files)
+    missing = tuple(file for file in anchors.files if file not in files)
+    if missing:
+        # a name such as src/old/missing.ts says nothing of what became of it
+        is_stale = not there and not _OF_CHANGE.search(_PATH.sub(" ", content))
+        reason = "partial_missing_file_anchor" if there else "missing_file_anchor"
+        return Verdict(
+            status=STALE if is_stale else NEEDS_REVIEW,
+            confidence="low" if is_stale else "medium",
+            reason=reason,
+            existing_files=there,
+            missing_files=missing,
+        )
+    if there:
+        return Verdict(status=ACTIVE, confidence="high", reason="file_anchor_match", existing_files=there)
+    if not anchors.symbols or symbols is None:
+        return Verdict(status=ACTIVE, confidence="medium", reason="unanchored_memory")
+    if not symbols.isdisjoint(anchors.symbols):
+        return Verdict(status=ACTIVE, confidence="medium", reason="symbol_anchor_match")
+    return Verdict(
+        status=NEEDS_REVIEW,
+        confidence="low",
+        reason="missing_symbol_anchor",
+        missing_symbols=anchors.symbols,
+    )
+
+
+def last_part(symbol: str) -> str:
+    """Return the name in a dotted symbol that code must have where it is used."""
+    return _SEPARATORS.split(symbol)[-1]
+
+
+def _files(content: str) -> Iterator[str]:
+    for found in _PATH.finditer(content):
+        path = posixpath.normpath(found[0])
+        if not _HOST.match(found[0]) and not path.startswith(("../", "/")):
+            yield path
+
+
+def _symbols(content: str) -> Iterator[str]:
+    found = [(one.start(), one[1]) for one in _TICKED.finditer(content)]
+    # `architecture(2 findings)` is no call
+    found += [(one.start(), one[1]) for one in _CALLED.finditer(content) if one["closed"] or is_code(one[1])]
+    yield from (name for _, name in sorted(found) if not _PATH.fullmatch(name))

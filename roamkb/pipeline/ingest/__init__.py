@@ -1,0 +1,1 @@
+"""Other tools' memory, taken into the log."""

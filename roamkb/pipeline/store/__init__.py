@@ -1,0 +1,1 @@
+"""Transcripts, other tools' files and a project's references on the disk."""

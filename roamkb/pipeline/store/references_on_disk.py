@@ -1,0 +1,142 @@
+"""Which of the files and symbols that learnings name a project has, with bounded work.
+
+A path is looked up as written from the root, then as the end of a longer path: people
+leave the first folders out. Symbols are looked for in one pass over the project's own text
+files; what git ignores, and other tools' memories, say nothing. Where a bound was met,
+nothing is called missing.
+"""
+
+import os
+import re
+import time
+from collections.abc import Callable
+from collections.abc import Iterable
+from collections.abc import Iterator
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from roamkb.core.gitignore import ignoring
+from roamkb.core.model import Unreadable
+from roamkb.fs.files import read_file
+from roamkb.pipeline.gate.references import last_part
+
+#: Files that are looked at: more than all but the largest projects have.
+_MOST_FILES = 50_000
+#: No hand-written source is larger.
+_MOST_BYTES = 512 * 1024
+#: Seconds that the pass over the texts may take.
+_PATIENCE = 5.0
+#: Folders of machines, and of memories that repeat what a learning says.
+_SKIPPED = frozenset(
+    ".git .hg .jj .svn .roamkb .lavra .beads .oro .venv venv node_modules __pycache__ .mypy_cache "
+    ".ruff_cache .pytest_cache .tox .cache".split()
+)
+_IGNORE = ".gitignore"
+_NAME = re.compile(rb"[A-Za-z_$][\w$]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Tree:
+    """The project's files, as far as they were looked at."""
+
+    #: Relative to the root, with `/`.
+    files: tuple[str, ...]
+    is_whole: bool
+
+
+class Grounds:
+    """The project at `root`, asked what it has."""
+
+    def __init__(self, root: Path, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._root = root
+        self._real = root.resolve()
+        self._clock = clock
+
+    def has_file(self, path: str) -> bool:
+        """Say whether `path`, relative and normal, is there, at the root or below some folder of it."""
+        return self._is_at(path) or not self._tree.is_whole or self._is_ending(path)
+
+    def symbols_among(self, wanted: Iterable[str]) -> frozenset[str] | None:
+        """Return those of the dotted names `wanted` that the project's texts have; None if time ran out."""
+        by_name: dict[bytes, list[str]] = {}
+        for symbol in wanted:
+            by_name.setdefault(last_part(symbol).encode(), []).append(symbol)
+        missing = set(by_name)
+        end = self._clock() + _PATIENCE
+        for file in self._tracked():
+            if not missing:
+                break
+            if self._clock() > end:
+                return None
+            data = read_file(self._root / file, limit=_MOST_BYTES)
+            if not isinstance(data, Unreadable) and b"\0" not in data[:1024]:
+                missing.difference_update(_NAME.findall(data))
+        if missing and not self._tree.is_whole:
+            return None
+        return frozenset(symbol for name in by_name.keys() - missing for symbol in by_name[name])
+
+    def text_of(self, path: str) -> str:
+        """Return what stands in a file that `path` names; nothing of one that git leaves out, or of several.
+
+        What git leaves out is where people keep what isn't for others.
+        """
+        named = [path] if path in self._kept else [file for file in self._kept if file.endswith(f"/{path}")]
+        if len(named) != 1 or not self._is_at(named[0]):
+            return ""
+        data = read_file(self._root / named[0], limit=_MOST_BYTES)
+        return "" if isinstance(data, Unreadable) or b"\0" in data[:1024] else data.decode("utf-8", "replace")
+
+    @cached_property
+    def _kept(self) -> frozenset[str]:
+        return frozenset(self._tracked())
+
+    def _is_ending(self, path: str) -> bool:
+        namesakes = self._by_name.get(path.rpartition("/")[2], ())
+        return any(file.endswith(f"/{path}") for file in namesakes)
+
+    def _is_at(self, path: str) -> bool:
+        place = self._root / path
+        try:
+            # no link leads the look out of the project
+            return place.exists() and place.resolve().is_relative_to(self._real)
+        except (OSError, ValueError):
+            return False
+
+    @cached_property
+    def _tree(self) -> _Tree:
+        found: list[str] = []
+        for folder, folders, files in os.walk(self._root):
+            folders[:] = sorted(name for name in folders if name not in _SKIPPED)
+            inside = os.path.relpath(folder, self._root)
+            prefix = "" if inside == os.curdir else inside.replace(os.sep, "/") + "/"
+            found += (prefix + name for name in sorted(files))
+            if len(found) > _MOST_FILES:
+                return _Tree(files=tuple(found[:_MOST_FILES]), is_whole=False)
+        return _Tree(files=tuple(found), is_whole=True)
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, Sequence[str]]:
+        found: dict[str, list[str]] = {}
+        for file in self._tree.files:
+            found.setdefault(file.rpartition("/")[2], []).append(file)
+        return found
+
+    def _tracked(self) -> Iterator[str]:
+        """Yield the files that the ignore files of the root and the folders on the way let through."""
+        ignores: dict[str, Callable[[str], bool]] = {}
+        for file in self._tree.files:
+            folder, _, name = file.rpartition("/")
+            if name == _IGNORE:
+                data = read_file(self._root / file, limit=_MOST_BYTES)
+                if not isinstance(data, Unreadable):
+                    ignores[folder] = ignoring(data.decode("utf-8", "replace").splitlines())
+        for file in self._tree.files:
+            if not any(
+                matches(file[len(base) + 1 :] if base else file)
+                for base, matches in ignores.items()
+                if not base or file.startswith(base + "/")
+            ):
+                yield file

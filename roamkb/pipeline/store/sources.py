@@ -1,0 +1,212 @@
+"""What other tools keep for a project: where it lies, and its lines, of any size. Only ever read."""
+
+import contextlib
+import os
+import re
+import stat
+from collections.abc import Iterator
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from roamkb.boundary.store.folder_evidence import classify_folder
+from roamkb.boundary.store.folder_evidence import lies_within
+from roamkb.core.errors import BadRule
+from roamkb.core.errors import DiskError
+from roamkb.core.errors import NotFound
+from roamkb.core.model import Kind
+from roamkb.core.model import Project
+from roamkb.core.model import Rule
+from roamkb.core.model import Unreadable
+from roamkb.fs.files import disk_error
+from roamkb.fs.files import read_file
+from roamkb.fs.git_repository import is_marked
+from roamkb.log.jsonl import BadLine
+from roamkb.pipeline.ingest.claude_memory import folder_names
+from roamkb.pipeline.ingest.claude_memory import may_be_under
+from roamkb.pipeline.ingest.claude_memory import project_name
+
+#: What names the file, the first that is set: ours, and Oro's.
+VARIABLES: Final = ("ROAMKB_KNOWLEDGE_FILE", "ORO_KNOWLEDGE_FILE")
+#: A line of another tool's holds some KiB; one of so much is no learning, and would fill the memory.
+MOST_LINE: Final = 8 * 1024 * 1024
+
+_LOG = "knowledge.jsonl"
+_ARCHIVE = "knowledge.archive.jsonl"
+_BEADS = f".beads/memory/{_LOG}"
+_PLACES = (_BEADS, f".lavra/memory/{_LOG}", f".oro/{_LOG}")
+_ORO = ".oro/config.yaml"
+#: One setting of Oro's file; that is no reason to depend on YAML.
+_PROJECT_ROOT = re.compile(
+    r"^[ \t]*project_root[ \t]*:[ \t]*(?:\"([^\"\n]+)\"|'([^'\n]+)'|([^\s#\"'][^\n#]*))", re.M
+)
+_CHUNK = 1024 * 1024
+#: Files and folders of a harness's memory, and bytes of one of its files; some dozens and some KiB are usual.
+_MOST_ENTRIES: Final = 5_000
+_LONGEST_MEMORY: Final = 1024 * 1024
+
+
+def find_sources(
+    root: Path, *, file: str | None, environment: Mapping[str, str], base: Path
+) -> tuple[Path, ...]:
+    """Return the files to read for the project at `root`, each archive before its log.
+
+    Several tools may have kept one, and none of them hides another. `file` and what the environment names
+    count alone, whether they exist or not; they begin at `base`.
+    """
+    named = next((name for name in (file, *map(environment.get, VARIABLES)) if name), None)
+    if named is not None:
+        return (*_archive_of(base / named), base / named)
+    configured = _project_root(root)
+    places = ([configured / _BEADS] if configured else []) + [root / place for place in _PLACES]
+    found = (path for place in places for path in (*_archive_of(place), place) if _is_file(path))
+    return tuple(dict.fromkeys(found))
+
+
+def _archive_of(log: Path) -> tuple[Path, ...]:
+    """Return where Lavra puts the older half of a log that grew too long, if it is there."""
+    archive = log.with_name(_ARCHIVE) if log.name == _LOG else None
+    return (archive,) if archive is not None and _is_file(archive) else ()
+
+
+def leads_out(path: Path, root: Path, *, environment: Mapping[str, str]) -> bool:
+    """Say whether what nobody named lies elsewhere: a repository's link or setting may lead anywhere."""
+    if any(map(environment.get, VARIABLES)):
+        return False
+    return not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:
+        # what can't be looked at isn't there for us
+        return False
+
+
+def _project_root(root: Path) -> Path | None:
+    """Return the folder that Oro's configuration names."""
+    text = read_file(root / _ORO)
+    if isinstance(text, Unreadable):
+        return None
+    found = _PROJECT_ROOT.search(text.decode("utf-8", "replace"))
+    return root / next(filter(None, found.groups())).strip() if found else None
+
+
+def find_memory(home: Path, root: Path) -> Path | None:
+    """Return Claude Code's memory of the project at `root`; None where it has none."""
+    places = (home / ".claude" / "projects" / name / "memory" for name in folder_names(root))
+    return next((place for place in places if place.is_dir()), None)
+
+
+def belongs_to(path: Path, rule: Rule | BadRule, place: Project) -> Project:
+    """Return the project that `path` belongs to, whose log is asked for being that of `place`.
+
+    Claude Code keeps its memory of a project elsewhere, in a folder that the project's path names,
+    with other characters for some: what may be of a work project is taken for one's.
+    """
+    judged = classify_folder(path, rule)
+    name = project_name(Path(os.path.realpath(path)))
+    if name is None or judged.kind is Kind.WORK or isinstance(rule, BadRule):
+        return judged
+    is_own = place.root is not None and name in folder_names(place.root)
+    if is_own and place.kind is Kind.WORK:
+        return place
+    for entry in rule.work_roots:
+        if may_be_under(name, entry):
+            reason = f"{path} may be of a project under the work root {entry}"
+            return Project(kind=Kind.WORK, root=None, reason=reason, hint="read it in that project")
+    return place if is_own else judged
+
+
+def shares_tree(path: Path, source: Project, place: Project, rule: Rule | BadRule) -> bool:
+    """Say whether `path`, by its real name, lies in the tree of `place`, or in a project that holds that."""
+    if place.root is None or source is place:
+        return source is place
+    real = Path(os.path.realpath(path))
+    if lies_within(real, place.root):
+        return True
+    top = classify_folder(real, rule).root
+    # what lies beside several projects is none's
+    return top is not None and is_marked(str(top)) and lies_within(place.root, top)
+
+
+def source_lines(path: Path) -> Iterator[tuple[int, bytes | BadLine]]:
+    """Yield each line with its number; one that is too long as what is wrong with it.
+
+    Raises:
+        NotFound: it isn't there. DiskError: it is no file, or can't be read.
+    """
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise NotFound(str(path), what="file", hint="look at its name; nothing was read") from error
+    except ValueError as error:
+        raise NotFound(str(path), what="file", hint="no file can have that name") from error
+    except OSError as error:
+        raise disk_error(path, error) from error
+    try:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise DiskError(path, "isn't a regular file")
+        yield from enumerate(_lines(fd), start=1)
+    except OSError as error:
+        raise disk_error(path, error) from error
+    finally:
+        # all that was wanted of it was read
+        with contextlib.suppress(OSError):
+            os.close(fd)
+
+
+def _lines(fd: int) -> Iterator[bytes | BadLine]:
+    """Yield the lines, without their newlines; no more than one of them is held."""
+    number, held, is_too_long = 1, b"", False
+    while chunk := os.read(fd, _CHUNK):
+        *whole, rest = chunk.split(b"\n")
+        for end in whole:
+            line = held + end
+            yield _too_long(number) if is_too_long or len(line) > MOST_LINE else line
+            number, held, is_too_long = number + 1, b"", False
+        held = b"" if is_too_long else held + rest
+        if len(held) > MOST_LINE:
+            held, is_too_long = b"", True
+    if held or is_too_long:
+        yield _too_long(number) if is_too_long else held
+
+
+def _too_long(number: int) -> BadLine:
+    return BadLine(line=number, reason=f"it has more than {MOST_LINE:,} bytes")
+
+
+def memory_files(folder: Path) -> Iterator[tuple[str, str | Unreadable, float]]:
+    """Yield the Markdown files of a harness's memory: name, text and when it was changed, in seconds.
+
+    Links are left alone: they may lead anywhere.
+
+    Raises:
+        DiskError: the folder holds so much that it is no memory; nothing was read.
+    """
+    for path in sorted(_memory_paths(folder)):
+        data = read_file(path, limit=_LONGEST_MEMORY)
+        try:
+            changed = path.stat().st_mtime
+        except OSError:
+            changed = 0.0
+        text = data if isinstance(data, Unreadable) else data.decode("utf-8", "replace")
+        yield path.relative_to(folder).as_posix(), text, changed
+
+
+def _memory_paths(folder: Path) -> Iterator[Path]:
+    """Yield the Markdown files below `folder`, where it holds no more than a memory would."""
+    left = _MOST_ENTRIES
+    for place, folders, names in os.walk(folder):
+        left -= len(folders) + len(names)
+        if left < 0:
+            raise DiskError(
+                folder,
+                f"holds more than {_MOST_ENTRIES:,} files: no harness's memory does; nothing was read",
+                hint="name the folder that holds the memory itself: ~/.claude/projects/…/memory",
+            )
+        for name in names:
+            path = Path(place, name)
+            if name.endswith(".md") and not path.is_symlink() and path.is_file():
+                yield path

@@ -1,0 +1,1 @@
+"""Errors, the episodes that fixed them, and which remedy works best."""

@@ -1,0 +1,274 @@
+"""When is an error the same error? Its class and message, without what differs from run to run.
+
+Numbers, paths, addresses, ids, times and quoted values are folded, so that the same error on another
+line, machine or day is the same error. What its program calls it stays, since that is what it is:
+`E0382`, `ENOENT`, `404`, `exit status 137`, and the types of a language (`'NoneType'`).
+"""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from roamkb.core.text import clipped
+from roamkb.remedies.error_output import Telling
+from roamkb.remedies.error_output import is_strong
+from roamkb.remedies.error_output import tellings
+from roamkb.remedies.error_similarity import marked_nearness
+from roamkb.remedies.error_similarity import marks_of
+from roamkb.remedies.error_similarity import name_others
+from roamkb.secrets.detector import redacted
+from roamkb.text.similarity.jaccard import guarded
+from roamkb.text.similarity.jaccard import is_alike
+from roamkb.text.similarity.jaccard import shape
+from roamkb.text.similarity.jaccard import similarity
+
+#: Characters of a folded message; what follows is detail.
+_LONGEST: Final = 240
+#: Errors of one output that are remembered beside the one that tells most.
+_MOST_OTHERS: Final = 8
+#: Hexadecimal digits of a digest: 64 bits, which a project's errors never fill.
+_DIGITS: Final = 16
+#: The least similarity of two messages that may have the same cure, inclusive; what a person would call
+#: the same.
+ALIKE: Final = 0.80
+#: How near two errors are at least that are one but for what they name, and at most by their marks alone.
+_OTHER_NAMES: Final = 0.4
+_GUESS: Final = 0.79
+FORM: Final = re.compile(rf"[0-9a-f]{{{_DIGITS}}}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fingerprint:
+    """What makes an error the same as another."""
+
+    #: The digest that is compared.
+    digest: str
+    #: Its class or code, as its program calls it; empty where it has none.
+    name: str
+    #: Its message, folded.
+    form: str
+    #: The message as it was said, on one line, without secrets, addresses and paths.
+    line: str
+    #: Digests of what else the same output tells, at most eight.
+    others: tuple[str, ...] = ()
+    #: What its lines are about, names among it.
+    marks: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The error in words, folded."""
+        return ": ".join(filter(None, (self.name, self.form)))
+
+
+def fingerprint(error: str, *, type: str = "") -> Fingerprint:
+    """Return the identity of an error, from its message or from a program's whole output.
+
+    `type` is its class, where the caller knows it and the text doesn't say it.
+    """
+    found = tellings(error) or [Telling(name="", message="", weight=0)]
+    best, *rest = found
+    name = best.name or type.strip()
+    form = folded(name, best.message)
+    digest = _digest(name, form)
+    others = dict.fromkeys(_digest(one.name, folded(one.name, one.message)) for one in rest if is_strong(one))
+    others.pop(digest, None)
+    return Fingerprint(
+        digest=digest,
+        name=name,
+        form=form,
+        line=": ".join(filter(None, (name, redacted(_PRIVATE.sub(r"\1\2[secret]", best.message))))),
+        others=tuple(others)[:_MOST_OTHERS],
+        marks=marks_of(error),
+    )
+
+
+def graded_nearness(one: Fingerprint, other: Fingerprint) -> float:
+    """Return how near two errors are, 0 to 1; `ALIKE` where what cured one may well cure the other.
+
+    Two that name different things are never as near, though they are one error but for that.
+    """
+    marked = marked_nearness(one.marks, other.marks)
+    near = nearness(one, other)
+    if near and name_others(one.marks, other.marks):
+        return max(marked, _OTHER_NAMES)
+    return near or min(marked, _GUESS)
+
+
+def nearness(one: Fingerprint, other: Fingerprint) -> float:
+    """Return how alike two errors are, `ALIKE` to 1, or 0 where they are different ones.
+
+    Two that have names of their own are different, and so are values that were compared otherwise.
+    """
+    if one.digest == other.digest:
+        return 1.0
+    if one.name and other.name and one.name.casefold() != other.name.casefold():
+        return 0.0
+    mine, theirs = (_EMPTY.sub(" ", form).strip() for form in (one.form, other.form))
+    if not mine or not theirs or mine.startswith("assert ") or theirs.startswith("assert "):
+        return 0.0
+    ours, others = shape(mine), shape(theirs)
+    if not is_alike(ours, others, limit=ALIKE) or guarded(ours, others):
+        return 0.0
+    return round(similarity(ours, others), 2)
+
+
+def _digest(name: str, form: str) -> str:
+    told = f"{name}\0{form}".casefold()
+    return hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()[:_DIGITS]
+
+
+_FILE = (
+    r"[\w-]+\.(?:pyi?|[cm]?jsx?|[cm]?tsx?|go|rs|cc?|cpp|cxx|hh?|hpp|java|kt|rb|php|cs|sql|sh|json|toml|ya?ml"
+    r"|txt|md|lock|service|socket|timer|cfg|ini|html|css|so|o|a|env|org|csv|xml|vue|mk|gz|zip|whl|log|db|sqlite)\b"
+)
+_PLACE = r"(?::\d+(?::\d+)?)?"
+_VALUE: Final = "<q>"
+#: Names of types that a quotation keeps: 'NoneType' and 'str' are two faults, 'x' and 'y' are one.
+_TYPES = (
+    "NoneType|None|str|int|float|bool|bytes|list|dict|tuple|set|function|method|module|type|object|coroutine"
+)
+#: What differs from run to run, and what stands for it; the first that fits is it.
+_FOLDS: Final = (
+    (
+        "",
+        rf"(?<!\w)['\"](?:{_TYPES})['\"](?!\w)"
+        r"|(?i:['\"]?\b(?:errno|os error|returned error|exit (?:code|status)|(?:status|response) code|code"
+        r"|status|signal|sqlstate|http(?:/[\d.]+)?(?: error| status)?)['\"]?[\s:=]{1,2}-?\d{1,5}\b)"
+        r"|\bError \d{1,3}(?=$| connecting)|\bError -\d{1,3}\b"
+        r"|\b[45]\d\d(?= (?:Client|Server) Error)"
+        r"|\b[45]\d\d:? (?=Not |Bad |Unauthor|Forbidden|Internal|Service|Gateway|Too Many|Conflict|Method"
+        r"|Unprocess|Gone|Request|Payload)",
+    ),
+    ("<url>", r"\b[A-Za-z][A-Za-z0-9+.-]{1,20}://[^\s'\"`)>\]]+"),
+    ("<address>", r"\b[\w.+-]{1,64}@[\w-]+(?:\.[\w-]+)+\b"),
+    ("<id>", r"\b[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}\b"),
+    (
+        "<time>",
+        r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?\b"
+        r"|\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b",
+    ),
+    (
+        _VALUE,
+        r"\bb?(?<![a-zA-Z0-9])'(?:[^'\\]|\\.){0,400}?'(?!\w)|(?<!\w)[bur]?\"(?:[^\"\\]|\\.){0,400}?\"(?!\w)"
+        r"|(?<!\w)'(?:[^'\\]|\\.){0,400}?'(?!\w)|`[^`']{0,400}[`']|[‘“«„][^’”»“]{0,400}[’”»“]",
+    ),
+    ("<address>", r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?(?!\w|\.\d)"),
+    ("<address>", r"\[[0-9a-fA-F:]{2,39}\]:\d+"),
+    ("<address>", r"(?<![\w:])\[?[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){3,7}\]?(?::\d+)?(?![\w:])"),
+    ("<address>", r"\b(?:localhost|(?:[A-Za-z][\w-]*\.)+[A-Za-z]{2,}):\d{2,5}\b"),
+    ("<path>", rf"(?<![\w<>])(?:[A-Za-z]:|~|\.{{1,2}})?(?:[\\/][\w.@+%=-]+)+[\\/]?{_PLACE}"),
+    ("<path>", rf"(?<![\w<>])@?[\w.+-]+(?:/[\w.@+-]+)+/?{_PLACE}"),
+    ("<path>", rf"(?<![\w<>]){_FILE}{_PLACE}"),
+    ("<n>", r"\b0x[0-9a-fA-F]+\b"),
+    ("<id>", r"\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}\b"),
+    (
+        "<n>",
+        r"(?<![\w.])[+-]?v?\d[\d_]*(?:,\d{3})*(?:\.\d+)*(?:e[+-]?\d+)?"
+        r"(?: ?[kmgtKMGT]i?[bB]|[mun]s|s|m|h|%)?(?!\w)",
+    ),
+)
+_FOLD: Final = re.compile("|".join(f"(?P<f{n}>{pattern})" for n, (_, pattern) in enumerate(_FOLDS)))
+
+#: Values that stand in a message without quotation marks, in the words of those who say so.
+_UNQUOTED: Final = tuple(
+    (re.compile(pattern), instead)
+    for pattern, instead in (
+        # what requests and urllib3 wrap in three layers
+        (
+            r"^HTTPS?ConnectionPool\(.{0,400}?(\[Errno -?\d+\] [\w ]+|timed out|certificate verify failed).*",
+            r"connection pool: \1",
+        ),
+        (r"\bCommand (?:'.*'|\[.*\]) (returned|timed out|died)", r"Command <q> \1"),
+        (
+            r"(?i)\b(no such (?:table|column|function|module|index|option|command|image|service|container"
+            r"|network|volume|collation|savepoint)):? [^\s,;]+",
+            r"\1: <q>",
+        ),
+        (
+            r"(?i)^(undefined(?=:)|undeclared name|unresolved import|unknown (?:command|option|flag)"
+            r"|unknown shorthand flag|unrecognized (?:arguments?|options?)|(?:invalid|bad|illegal) option"
+            r"|could not resolve host|cannot find package|no required module provides package|missing script"
+            r"|declared and not used|module not found|unable to locate package|unknown host):? .+",
+            r"\1: <q>",
+        ),
+        (r"^\S+ (declared (?:and|but) not used|redeclared in this block)", r"<q> \1"),
+        (r"^(\"[^\"]*\"|\S+) imported and not used.*", r"<q> imported and not used"),
+        (r"\b([Nn]o module named) [\w.]+", r"\1 <q>"),
+        (r"^[\w.$\[\]()]+ (is not (?:defined|a function|iterable|a constructor|in std))", r"<q> \1"),
+        (r"^package \S+ (is not in)\b.*", r"package <q> \1"),
+        (r"\b[\w.$]+\(\)", r"<f>()"),
+        (r"\b(constraint failed): [\w.]+(?:, [\w.]+)*", r"\1: <q>"),
+        (
+            r"\b(requirement|distribution found for|package named?|[Nn]o match for argument:) "
+            r"[^\s('\"`]+(?: ?\(from versions:.*)?",
+            r"\1 <q>",
+        ),
+        (r"\b(src refspec|[Mm]erge conflict in|merge:|target pattern contains) \S+", r"\1 <q>"),
+        (r"\b(access denied for) [^\s,'\"]+", r"\1 <q>"),
+        (r"\blookup [\w.-]+(?: on \S+)?: ", "lookup <address>: "),
+        (r"\b(process) \d+ \([^)]*\)", r"\1 <n>"),
+        (r"\b\d+ (validation) errors? (for)", r"<n> \1 errors \2"),
+        (r"\b(Cannot install) .+? (because)", r"\1 <q> \2"),
+        (r"\b(building wheel for) \S+", r"\1 <q>"),
+        (r"\{[^{}'\"]{0,200}\}", "{}"),
+        (r"\bcannot find -l\S+.*", "cannot find -l<q>"),
+        (r"^\S+: (unbound variable)", r"<q>: \1"),
+        (r"\b(option|flag|argument|switch)( requires an argument)?:? --?[\w-]+", r"\1\2 <q>"),
+        (
+            r"\b(to|host|hostname|for|lookup) (?:(?:[\w-]+\.)+[a-z]{2,}\b|[\w.:-]+(?= port \d))",
+            r"\1 <address>",
+        ),
+        (r"^(\[Errno -?\d+\] [^:]+): ['\"].*", r"\1"),
+        (r"\b(ENOTFOUND|EAI_AGAIN|getaddrinfo) \S+", r"\1 <q>"),
+        # the system call that met it: open, stat, scandir
+        (r"^([a-z][a-z ]+), \w+(?= ['\"]|$)", r"\1,"),
+        (r"\b(connect|listen|bind): ", r"\1 "),
+        (r"^\S+ (matching query does not exist)", r"<q> \1"),
+        (r"^table \S+ (has \d+ columns? but)", r"table <q> \1"),
+    )
+)
+#: Classes whose whole message is the thing that they miss.
+_MISSING: Final = re.compile(r".*(?:NotFound|KeyError|NoClassDef|DoesNotExist|NoSuch|UnknownHost).*")
+#: A message that is one name or value.
+_ONE_WORD: Final = re.compile(r"[\w.$/@-]+|(['\"]).*\1")
+#: A message that is quoted as a whole, as Python does with a key that holds quotation marks.
+_SENTENCE: Final = re.compile(r"\"([^\"]*'[^\"]* [^\"]*)\"")
+#: Where it happened, behind the message.
+_WHERE: Final = re.compile(r" (?:in|at) \S+\.[a-z]{1,4}(?::\d+)*$")
+_ASSERT: Final = re.compile(r"(?:assert|AssertionError:) (.*)")
+_COMPARES: Final = re.compile(r" (==|!=|<=|>=|<|>|is not|not in|is|in) ")
+#: What says nothing when two messages are compared.
+_EMPTY: Final = re.compile(r"<\w+>|\[Errno -?\d+\]")
+_TUPLE: Final = re.compile(r"\((?:<n>[, ]*){2,}\)|\(<n>,\)")
+_SEVERAL: Final = re.compile(r"<q>(?:(?:, |,? and )<q>)+")
+#: A password or a token that is called so; `using password: YES` is none.
+_PRIVATE: Final = re.compile(
+    r"(?i)\b(\w*(?:pass(?:word|wd)?|token|secret|api[ _-]?key))"
+    r"(\s*[=:]\s*(?!(?:yes|no)\b)|\s+(?:is|was)\s+(?=\S*[\d!@#$%^&*]))[^\s)]+"
+)
+
+
+def folded(name: str, message: str) -> str:
+    """Return the message of an error called `name` without what differs from run to run."""
+    message = _WHERE.sub("", " ".join(message.split()))
+    if found := _ASSERT.match(message):
+        # an assertion's values are its own; how they are compared isn't
+        compared = _COMPARES.search(found[1])
+        return f"assert {compared[1] if compared else ''}".strip()
+    if quoted := _SENTENCE.fullmatch(message):
+        message = quoted[1]
+    if _MISSING.fullmatch(name) and _ONE_WORD.fullmatch(message):
+        return _VALUE
+    message = _PRIVATE.sub(r"\1\2<q>", message)
+    for pattern, instead in _UNQUOTED:
+        message = pattern.sub(instead, message)
+    message = _FOLD.sub(_instead, message)
+    # one missing argument, or three of them
+    message = _SEVERAL.sub(_VALUE, message)
+    message = _TUPLE.sub("(<n>)", message)
+    return clipped(message.strip(" .,:;"), _LONGEST)
+
+
+def _instead(found: re.Match[str]) -> str:
+    return _FOLDS[int((found.lastgroup or "f0")[1:])][0] or found.group()

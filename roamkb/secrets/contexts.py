@@ -1,0 +1,346 @@
+"""Places for credentials: beside a name, in a URL, a header or an option."""
+
+import re
+from base64 import b64decode
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
+
+from roamkb.core.data_tables import rows
+from roamkb.secrets.randomness import NOTHING
+from roamkb.secrets.randomness import PASSWORD
+from roamkb.secrets.randomness import RANDOM
+from roamkb.secrets.randomness import WORDY
+from roamkb.secrets.randomness import compiled
+from roamkb.secrets.randomness import is_random
+from roamkb.secrets.randomness import weight
+
+
+class Given:
+    """A value in a place for credentials."""
+
+    __slots__ = ("is_certain", "is_likely", "is_named", "kind", "span")
+
+    def __init__(
+        self, kind: str, span: tuple[int, int], weight: int, limits: tuple[int, int], *, is_named: bool = True
+    ) -> None:
+        """Take from which weights on (`secrets/randomness.py`) it is certain here, and likely."""
+        self.kind = kind
+        self.span = span
+        #: Whether it is refused, or worth a warning at the least.
+        self.is_certain = weight >= limits[0]
+        self.is_likely = weight >= limits[1]
+        #: Whether only what stands before it says so: it may stand elsewhere without.
+        self.is_named = is_named
+
+
+#: More than any value weighs.
+_NEVER: Final = RANDOM + 1
+
+#: One of these is in every text that `_named` finds something in.
+_NAME_MARKS: Final = (
+    "pass", "pwd", "secret", "token", "key", "auth", "credential", "psk", "bindpw", "kennwort", "wachtwoord",
+    "contrase", "senha", "hasło", "пароль", "密码", "パスワード",
+)  # fmt: skip
+_NAME = (
+    r"(?i)(?P<password>pass(?:w(?:or)?[dt]|phrase|code|wd|e(?![a-z]))?|pwd|psk|bindpw|kennwort|wachtwoord"
+    r"|contrase(?:ñ|n)a|senha|hasło|пароль|密码|パスワード)"
+    r"|(?P<whole>secret|token|credential)"
+    r"|(?P<key>(?:api|app|access|secret|private|auth|encryption|signing|signature|master|account|admin|license"
+    r"|service|storage|shared|deploy|deployment|subscription|webhook|hmac|ssh|integration|session|security|rest"
+    r"|write|ingest|client|consumer|instrumentation|function|recovery|wpa|preshared)[ _.-]?keys?(?![a-z])"
+    r"|(?<=_)key(?![a-z]))"
+    r"|(?P<auth>auth)"
+)
+#: What is no secret by that name: `public_key`, `next_token`, `pad_token`.
+_HARMLESS_BEFORE = (
+    r"(?i)(?:public|pub|publishable|primary|foreign|sort|cache|partition|shard|idempotency|next|page|continuation|sync"
+    r"|max|min|num|total|pad|eos|bos|unk|mask|sep|cls|csrf|xsrf|cancell?ation|stop|special|input|output|prompt"
+    r"|completion|anon|no|without|by|com|re|with|site|translation|message|i18n|dict|registry)[ _.-]?$"
+)
+#: What a name goes on with that means something about the secret: `password_file`, `tokenUrl`, `secretName`.
+_HARMLESS_AFTER = (
+    r"(?i)[_-]?(?:\w*[_-])?(?:file|path|dir|ur[li]|ref|names?|ids?|types?|ttl|polic|len|min|max|exp|field|count"
+    r"|size|limit|hint|label|prompt|placehold|rule|reset|manager|store|provider|mount|version|format|header"
+    r"|prefix|require|enabled?|stdin|hash|digest|endpoint|arn|algo|method|change|life|timeout|age|days|attempts"
+    r"|strength|valid|encod|check|bucket|usage|budget|scanning|class|callback|handler|service|server|scope|mode"
+    r"|kind|column|position|index|vault|env|cmd|command)"
+)
+#: Glued before a lone `pass`: `storepass`; elsewhere that is another word, as in `bypass`.
+_GLUED = (
+    r"(?i)(?:require|store|key|db|smtp|user|root|admin|my|mail|ftp|ssh|sudo|become|login|wifi|wpa|pg|http"
+    r"|proxy|ldap)$"
+)
+_MORE = r"[A-Za-z0-9_-]{0,40}"
+_GLUE = (
+    r"[\"'`\])*\\]{0,4}(?:"
+    # a typed name, and what it is set to
+    r"(?P<typed>[ \t]{0,4}:[ \t]{0,4}&?[A-Za-z][\w<>&?|\[\]]{0,20}[ \t]{0,4}=(?!=)[ \t]{0,4})"
+    r"|(?P<set>[ \t]{0,20}(?::?:=|=>|->|={1,3}|[:：=])[ \t]{0,20}\*{0,2}[ \t]{0,4})"
+    r"|(?P<pair>(?<=[\"'`])[ \t]{0,4},[ \t]{0,4}(?=[\"'`])|(?<=[\"'])[ \t]{1,8}value=)"
+    r"|(?P<element>(?<!>)>(?=[^<>\s]{1,300}</))"
+    r"|(?P<value>[ \t]{0,4}[{,]?\s{0,16}[\"']?(?:default|value)[\"']?[ \t]{0,4}[:=][ \t]{0,4})"
+    r"|(?P<said>[ \t]{1,3}(?:[^\W\d]{1,14}[ \t]){0,6}?(?:is|was|ist|lautet|est|es|é|to|at|[^\W\d]{1,14}:)"
+    r"[ \t]{1,3})"
+    r"|(?P<blank>[ \t]{1,20}(?:by[ \t])?))"
+)
+_VALUE = (
+    r"\\?[bBrRuUfF@$]?(?:\"(?P<q1>[^\"\n]{1,300})\"|'(?P<q2>[^'\n]{1,300})'|`(?P<q3>[^`\n]{1,300})`"
+    r"|(?P<bare>[^\s\"'`<>|;&,(){}\[\]][^\s\"'`<>|;&,(){}\[\]]{0,511}))"
+)
+
+
+def given(text: str) -> Iterator[Given]:
+    """Yield what `text` has in places for credentials, in no order, also what is a placeholder."""
+    lower = text.lower()
+    if any(mark in lower for mark in _NAME_MARKS):
+        yield from _named(text)
+    for marks, place in _PLACES:
+        if any(mark in lower for mark in marks):
+            yield from _in_place(place, text)
+    for programs, follows in _commands():
+        if any(program in text for program in programs):
+            yield from _in_place(_command(programs, follows), text)
+    if "://" in lower:
+        yield from _in_urls(text)
+    if "basic " in lower or "auth" in lower:
+        yield from _encoded(text)
+
+
+def _named(text: str) -> Iterator[Given]:
+    for name in compiled(_NAME).finditer(text):
+        end_of_name = _end_of_name(text, name)
+        if end_of_name < 0:
+            continue
+        glue = compiled(_GLUE).match(text, end_of_name)
+        value = compiled(_VALUE).match(text, glue.end()) if glue else None
+        if glue is None or value is None:
+            continue
+        if text[end_of_name] == "]" and not (glue["set"] or glue["pair"]):
+            # what `masked` left, and no name
+            continue
+        group = value.lastgroup or "bare"
+        at = value.span(group)
+        if group == "bare":
+            if text[at[1] : at[1] + 1] in ("(", "[", "{"):
+                # a call or an element, which says where the value is
+                continue
+            at = at[0], at[0] + len(value[group].rstrip(".,:!?*"))
+        begins = _begin_of_name(text, name.start())
+        limits = _limits(text, name, glue, begins, end_of_name, is_quoted=group != "bare")
+        is_variable = text[begins:end_of_name].isupper() or text[max(begins - 1, 0) : begins] == ";"
+        kind = "password" if is_variable else "secret value"
+        yield Given(kind, at, weight(text[slice(*at)]), limits)
+
+
+def _end_of_name(text: str, name: re.Match[str]) -> int:
+    """Return where the name ends that holds a word for a secret; -1 where it means something else."""
+    start, end = name.span()
+    before, after = text[start - 1 : start] if start else "", text[end : end + 1]
+    if before == "/" or _goes_on(text, end):
+        return -1
+    if name["key"] is None and name["password"] in ("pass", "passe") and before.islower():
+        if not compiled(_GLUED).search(text[max(start - 10, 0) : start]):
+            return -1
+    elif name["auth"] and before.islower():
+        return -1
+    if name["password"] is None and compiled(_HARMLESS_BEFORE).search(text[max(start - 20, 0) : start]):
+        return -1
+    more = compiled(_MORE).match(text, end) if after else None
+    if more and compiled(_HARMLESS_AFTER).match(more[0]):
+        return -1
+    return more.end() if more else end
+
+
+def _goes_on(text: str, end: int) -> bool:
+    """Say whether the word goes on as another one: `secretary`, `tokenizer`, `authorization`."""
+    last, after = text[end - 1], text[end : end + 1]
+    if after in ("s", "S") and not text[end + 1 : end + 2].isalpha():
+        return False
+    return (last.islower() and after.islower()) or (last.isupper() and after.isupper())
+
+
+def _begin_of_name(text: str, start: int) -> int:
+    while start and (text[start - 1].isalnum() or text[start - 1] in "_-."):
+        start -= 1
+    return start
+
+
+def _limits(
+    text: str, name: re.Match[str], glue: re.Match[str], begins: int, ends: int, *, is_quoted: bool
+) -> tuple[int, int]:
+    """Return from which weights on a value after that name is certainly, and likely, a secret."""
+    whole = text[begins:ends]
+    if name["auth"]:
+        return RANDOM, RANDOM
+    if glue["said"]:
+        return RANDOM, WORDY if name["password"] else PASSWORD if not is_quoted else WORDY
+    if glue["blank"]:
+        if whole.startswith("--") or text[max(begins - 60, 0) : begins].rstrip().rpartition(" ")[0].endswith(
+            "login"
+        ):
+            return PASSWORD, WORDY
+        # PASSWORD 'x' of SQL, `requirepass x` of a file
+        return (PASSWORD if is_quoted and name["password"] else RANDOM), PASSWORD
+    if whole.isupper() or whole.startswith("-") or not glue["set"]:
+        return PASSWORD, WORDY
+    if name["password"]:
+        return PASSWORD, WORDY
+    return RANDOM, WORDY if not glue["set"].startswith("=") or is_quoted else PASSWORD
+
+
+#: Expressions whose group `v` is a credential by its place alone, or `said` may be one; and what no match is
+#: without, in small letters.
+_PLACES: Final = (
+    (("bearer ",), r"(?i)\bbearer[ \t]{1,3}(?P<v>[^\s\"'`,;<>]{16,4096})"),
+    (
+        ("authorization",),
+        r"(?i)authorization[\"']?[ \t]{0,3}[:=,][ \t]{0,3}[\"']?(?:token|apikey|bot|key|digest)[ \t]{1,3}"
+        r"(?P<v>[^\s\"'`,;<>]{12,4096})",
+    ),
+    (("cookie:",), r"(?i)cookie:[ \t]{0,3}[^\s=;]{1,64}=(?P<v>[^\s;\"']{16,4096})"),
+    (
+        ("password-stdin",),
+        r"\b(?:echo|printf)[ ]{1,3}(?:-n[ ])?[\"']?(?P<v>[^\s\"'`|]{4,256})[\"']?[ ]?"
+        r"\|[^|\n]{0,120}--password-stdin",
+    ),
+    (("<(",), r"<\((?:echo|printf)[ ]{1,3}[\"']?(?P<v>[^\s\"'`|)]{4,256})"),
+    (("securestring",), r"(?i)securestring[ ]{1,3}(?:-string[ ])?[\"'](?P<v>[^\"'\n]{4,256})[\"']"),
+    # SQL
+    (
+        ("identified ",),
+        r"(?i)identified[ ](?:by|with[ ]\w{1,40}[ ](?:by|as))[ ](?:password[ ])?"
+        r"[\"'](?P<v>[^\"'\n]{4,256})[\"']",
+    ),
+    (("jdbc:oracle",), r"jdbc:oracle:\w{1,20}:[\w$#]{1,64}/(?P<v>[^\s\"'@/]{4,256})@"),
+    # a line of ~/.pgpass
+    (
+        (":",),
+        r"(?m)^[ \t>`]{0,8}[\w.*-]{1,255}:(?:\d{4,5}|\*):[\w.*-]{1,64}:[\w.*-]{1,64}:"
+        r"(?P<v>[^\s`:]{4,256})[ `]{0,3}$",
+    ),
+    # two fields in code, a name and a password
+    (
+        ("auth", "wifi", "credential"),
+        r"(?i)(?:auth|wifi|credential)[\w.]{0,16}[ ]?(?:[=:][ ]?)?\w{0,20}[(\[][ ]?"
+        r"[\"'][^\"'\n]{1,80}[\"'][ ]?,[ ]?[\"'](?P<v>[^\"'\n]{4,256})[\"']",
+    ),
+    (
+        ("otpauth:",),
+        r"otpauth://\w{1,8}/[^\s\"'?]{0,255}\?[^\s\"'?]{0,255}?secret=(?P<v>[A-Za-z2-7]{16,128})",
+    ),
+    # prose: a name, and what may be its password
+    (
+        ("log in", "login", "sign in", "creds", "credentials", "account", "user", "relayhost"),
+        r"(?i)\b(?:log[ -]?in|sign[ -]?in|creds?|credentials?|account|user(?:name)?|relayhost)\b"
+        r"[^\n]{0,40}?[ ][A-Za-z][\w.@%+-]{0,39}[ ]?[:/,][ ]{0,2}(?P<said>[^\s\"'`<>/]{6,128})",
+    ),
+)
+_OPTION_VALUE: Final = r"[\"']?(?P<v>[^\s\"'`|;&<>/-][^\s\"'`|;&<>]{3,255})"
+_OPTION_WORDS: Final = {
+    "… ": r"(?:[^\s|;&]+[ ]+){0,24}?",
+    "NAME": r"[\"']?[^\s\"'|;&:]{1,120}",
+    "VALUE": _OPTION_VALUE,
+}
+
+
+@lru_cache(maxsize=1)
+def _commands() -> tuple[tuple[tuple[str, ...], str], ...]:
+    """Return the programs of `secret_options.tsv`, and how a password follows their names."""
+    return tuple((tuple(programs.split(" ")), follows) for programs, follows in rows("secret_options.tsv"))
+
+
+@lru_cache(maxsize=64)
+def _command(programs: tuple[str, ...], follows: str) -> str:
+    """Return a row of that table as an expression such as `_PLACES` has."""
+    words = re.sub(
+        "… |NAME|VALUE|.+?(?=… |NAME|VALUE|$)",
+        lambda word: _OPTION_WORDS.get(word[0]) or re.escape(word[0]).replace(r"\ ", "[ ]+"),
+        follows,
+    )
+    return rf"(?<![\w./-])(?:{'|'.join(map(re.escape, programs))})[ ]+{words}"
+
+
+def _in_place(place: str, text: str) -> Iterator[Given]:
+    for found in compiled(place).finditer(text):
+        group = found.lastgroup or "v"
+        value = found[group].rstrip(").,;")
+        start = found.start(group)
+        kind = "authorization" if "bearer" in place or "authorization" in place else "password"
+        limits = (PASSWORD, WORDY) if group == "v" else (_NEVER, PASSWORD)
+        yield Given(kind, (start, start + len(value)), weight(value), limits)
+
+
+_URL = (
+    r"[A-Za-z][A-Za-z0-9+.-]{1,20}://(?P<user>[^\s:/@\"'`<>]{0,128})(?::(?P<v>[^\s/@\"'`<>]{1,256}))?"
+    r"@(?P<host>[^\s/:?#\"'`<>]{1,255})"
+)
+_OF_THIS_MACHINE = r"(?i)localhost$|127\.|\[?::1|0\.0\.0\.0|host\.docker\.internal"
+
+
+def _in_urls(text: str) -> Iterator[Given]:
+    """Yield the logins in URLs; a default that everybody knows, on one's own machine, is none."""
+    at = text.find("://")
+    while at != -1:
+        # the scheme is short, and each place is looked at once
+        found = compiled(_URL).match(text, _scheme(text, at))
+        if found is not None:
+            name, password = found["user"], found["v"]
+            if password is None:
+                if is_random(name):
+                    yield Given(
+                        "URL with a login", found.span(), PASSWORD, (_NEVER, PASSWORD), is_named=False
+                    )
+            else:
+                yield _login(found, name, password)
+        at = text.find("://", at + 3)
+
+
+def _scheme(text: str, at: int) -> int:
+    start = at
+    while start and at - start < 20 and (text[start - 1].isalnum() or text[start - 1] in "+.-"):
+        start -= 1
+    while start < at and not text[start].isalpha():
+        start += 1
+    return start
+
+
+def _login(found: re.Match[str], name: str, password: str) -> Given:
+    heavy = weight(password)
+    is_here = compiled(_OF_THIS_MACHINE).match(found["host"]) is not None
+    is_word = password.isalpha() and password.islower()
+    if heavy == NOTHING and not is_here and is_word and password != name and not _is_usual(password):
+        # a poor one is one all the same
+        heavy = WORDY
+    elif heavy == WORDY and not is_here:
+        heavy = PASSWORD
+    return Given("URL with a login", found.span(), heavy, (PASSWORD, WORDY), is_named=False)
+
+
+def _is_usual(password: str) -> bool:
+    return weight(f"{password}1") == NOTHING or password in (
+        "user",
+        "pass",
+        "pw",
+        "test",
+        "demo",
+        "dev",
+        "app",
+    )
+
+
+_ENCODED = (
+    r"(?i)(?:\bbasic[ \t]{1,3}|auth[\"']?[ \t]{0,3}[:=][ \t]{0,3}[\"']?)(?P<v>[A-Za-z0-9+/]{12,4096}={0,2})"
+)
+
+
+def _encoded(text: str) -> Iterator[Given]:
+    """Yield the logins that are written in base64, as HTTP and registries want them."""
+    for found in compiled(_ENCODED).finditer(text):
+        try:
+            name, colon, password = b64decode(found["v"]).decode().partition(":")
+        except ValueError:
+            continue
+        if colon and name.isprintable() and password.isprintable():
+            heavy = weight(password)
+            yield Given("authorization", found.span("v"), heavy, (WORDY, WORDY))

@@ -1,0 +1,1 @@
+"""Templates, bundles and snapshots of what a project learned."""

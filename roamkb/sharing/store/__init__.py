@@ -1,0 +1,1 @@
+"""Snapshot archives on the disk."""

@@ -1,0 +1,1 @@
+"""Shell text as simple commands, and what programs do with their words."""

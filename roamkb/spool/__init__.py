@@ -1,0 +1,1 @@
+"""Calls that wait for a hook outside of their sandbox."""

@@ -1,0 +1,1 @@
+"""Waiting calls on the disk."""

@@ -1,1 +1,0 @@
-"""Disk: every file is opened here."""

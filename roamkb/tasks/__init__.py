@@ -1,0 +1,1 @@
+"""Tasks, what is relevant to one, and whether what was shown helped."""

@@ -1,0 +1,85 @@
+"""`relevant`: what the log, the knowledge base and earlier tasks know that helps with this one."""
+
+from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from roamkb.core.model import Hit
+from roamkb.kb.search.query import Query
+from roamkb.log.known_learnings import Finder
+from roamkb.log.known_learnings import scores
+from roamkb.log.state.learning_state import State
+from roamkb.tasks.relevance_score import Relevant
+from roamkb.tasks.relevance_score import may_fit
+from roamkb.tasks.relevance_score import ordered
+from roamkb.tasks.relevance_score import relevance
+from roamkb.tasks.signature import Task
+from roamkb.tasks.signature import similar
+
+#: How many are shown where nobody says.
+DEFAULT = 20
+#: Learnings whose words are looked at; more than anybody reads.
+_BY_WORDS = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelevantFound:
+    """What helps with a task, best first."""
+
+    task: Task
+    learnings: tuple[Relevant, ...]
+    #: How many there are in all.
+    count: int
+    similar: tuple[tuple[Task, float], ...]
+    nodes: tuple[Hit, ...]
+    #: Whether the task that was named was ever started here; True where none was named.
+    is_known: bool = True
+
+
+def relevant(
+    state: State,
+    finder: Finder,
+    task: Task,
+    query: Query,
+    *,
+    tasks: Mapping[str, Task],
+    agent: str = "",
+    actions: Sequence[str],
+    least_confidence: int,
+    limit: int,
+    offset: int,
+    nodes: Sequence[Hit],
+    now: float,
+) -> RelevantFound:
+    """Return the learnings that fit `task`, whose words `query` asks for, among all `tasks`.
+
+    Confidence is in hundredths.
+    """
+    alike = similar(task, tasks)
+    seen = {other.id: how for other, how in alike} | {task.id: 1.0}
+    seen.pop("", None)
+    words = scores(finder, query, limit=_BY_WORDS) if query.text.strip() else {}
+    found = [
+        fits
+        for standing in may_fit(state, words=words, seen=seen, actions=actions)
+        if standing.confidence >= least_confidence
+        and not standing.is_archived
+        and (
+            fits := relevance(
+                standing,
+                task,
+                actions=actions,
+                words=words.get(standing.id, 0.0),
+                seen=seen,
+                agent=agent,
+            )
+        )
+    ]
+    kept = ordered(found, now)
+    return RelevantFound(
+        task=task,
+        learnings=tuple(kept[offset : offset + limit]),
+        count=len(kept),
+        similar=tuple(alike),
+        nodes=tuple(nodes),
+    )

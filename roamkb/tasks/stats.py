@@ -1,0 +1,129 @@
+"""Whether what was shown helped: figures over receipts and outcomes (document 004, FR-4, success metrics)."""
+
+from collections import Counter
+from collections.abc import Iterable
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import Final
+
+from roamkb.log.state import confidence
+from roamkb.log.state.learning_state import SUPERSEDED
+from roamkb.log.state.learning_state import VALIDATED
+from roamkb.log.state.learning_state import State
+from roamkb.remedies.effectiveness import attempts
+from roamkb.remedies.effectiveness import for_errors
+
+#: What an agent can say of a learning that it was shown; the last: another agent's, it found it true.
+OUTCOMES: Final = ("success", "failure", "partial", "not_applied", "prevented", VALIDATED)
+#: How it came to be shown.
+MATCHES: Final = ("exact", "similar", "suggested")
+
+#: Finding out again costs so many times the tokens of reading the answer: a guess, said openly.
+_REDISCOVERY: Final = 20
+#: Characters of a token, roughly.
+_TOKEN: Final = 4
+FORMULA: Final = (
+    f"successes × {_REDISCOVERY} × characters / {_TOKEN} − times shown × characters / {_TOKEN}, "
+    "summed over learnings"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reuse:
+    """How often knowledge was shown, and what came of it."""
+
+    shown: int
+    #: Different learnings among them.
+    learnings_shown: int
+    applied: int
+    by_outcome: tuple[tuple[str, int], ...]
+    #: Successes and preventions of all outcomes that say something; None without any.
+    hit_rate: float | None
+    never_used: tuple[str, ...]
+    #: Days since some learning last helped; None where none did.
+    days_since_use: float | None
+    tokens_saved: int
+    #: Of the learnings that were shown, those that helped at least once.
+    reuse_rate: float | None
+    #: Repetitions of all that was said.
+    duplicate_rate: float | None
+    #: Pearson's r of confidence and success, None under three outcomes or without variance.
+    correlation: float | None
+    total: int
+    by_type: tuple[tuple[str, int], ...]
+    high_confidence: int
+    promotion_candidates: int
+    #: Techniques that were tried against an error, None where nobody asked; the mean share of successes.
+    strategies: int | None = None
+    effectiveness: float | None = None
+
+
+def reuse(state: State, shown: Iterable[Sequence[str]], *, now: float, strategies: bool = False) -> Reuse:
+    """Return the figures of a log; `shown` holds the ids of each receipt.
+
+    How `strategies` against errors did is only looked at where it is asked for.
+    """
+    rates = _rates(state) if strategies else []
+    counts = Counter(id for ids in shown for id in ids)
+    standings = [one for one in state.standings.values() if one.status != SUPERSEDED]
+    outcomes: Counter[str] = Counter()
+    pairs: list[tuple[float, float]] = []
+    helped_at: list[float] = []
+    saved = 0.0
+    for one in state.standings.values():
+        outcomes.update(one.outcomes)
+        successes = one.outcomes.get("success", 0) + one.outcomes.get("prevented", 0)
+        size = len(one.learning.content) / _TOKEN
+        saved += successes * _REDISCOVERY * size - counts[one.id] * size
+        for step in one.history:
+            outcome = step.event.text("outcome")
+            if step.event.event == "reused" and outcome in ("success", "prevented", "failure"):
+                helped_now = outcome != "failure"
+                pairs.append((step.before / 100, float(helped_now)))
+                if helped_now:
+                    helped_at.append(step.event.ts)
+    good, bad = outcomes["success"] + outcomes["prevented"], outcomes["failure"]
+    known = [one for one in standings if counts[one.id]]
+    helped = [one for one in known if one.outcomes.get("success") or one.outcomes.get("prevented")]
+    said = len(state.standings)
+    repeated = sum(one.occurrences - 1 for one in state.standings.values())
+    return Reuse(
+        shown=sum(counts.values()),
+        learnings_shown=len(counts),
+        applied=sum(outcomes.values()) - outcomes["not_applied"],
+        by_outcome=tuple(sorted(outcomes.items())),
+        hit_rate=good / (good + bad) if good + bad else None,
+        never_used=tuple(one.learning.key for one in standings if not one.outcomes),
+        days_since_use=(now - max(helped_at)) / 86400 if helped_at else None,
+        tokens_saved=round(saved),
+        reuse_rate=len(helped) / len(known) if known else None,
+        duplicate_rate=repeated / (repeated + said) if said else None,
+        correlation=_pearson(pairs),
+        total=len(standings),
+        by_type=tuple(Counter(one.learning.canonical_type for one in standings).most_common()),
+        high_confidence=sum(one.confidence >= confidence.DURABLE for one in standings),
+        promotion_candidates=sum(
+            one.confidence >= confidence.DURABLE and one.occurrences >= confidence.OFTEN for one in standings
+        ),
+        strategies=len(rates) if strategies else None,
+        effectiveness=sum(rates) / len(rates) if rates else None,
+    )
+
+
+def _rates(state: State) -> list[float]:
+    """Return the share of successes of each technique against each error, where anything counts."""
+    known = for_errors(attempts(state.events))
+    return [one.rate for _, found in known for one in found if one.rate is not None]
+
+
+def _pearson(pairs: Sequence[tuple[float, float]]) -> float | None:
+    """Return the correlation of two series (Pearson, 1895); None where it isn't defined."""
+    if len(pairs) < 3:
+        return None
+    xs, ys = [x for x, _ in pairs], [y for _, y in pairs]
+    mx, my = sum(xs) / len(xs), sum(ys) / len(ys)
+    sx, sy = sum((x - mx) ** 2 for x in xs), sum((y - my) ** 2 for y in ys)
+    if not sx or not sy:
+        return None
+    return round(sum((x - mx) * (y - my) for x, y in pairs) / sqrt(sx * sy), 4)

@@ -1,0 +1,109 @@
+"""`task`: what is being worked on, so that the next one like it is met with what this one taught."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from roamkb.core.errors import UsageError
+from roamkb.core.text import shown
+from roamkb.curation.refine import refine
+from roamkb.log.new_learning import Hand
+from roamkb.log.new_learning import Stamps
+from roamkb.log.state.learning_state import Standing
+from roamkb.log.state.learning_state import State
+from roamkb.log.store.project_log import Log
+from roamkb.log.store.receipts import Receipt
+from roamkb.pipeline.consolidate import Consolidated
+from roamkb.pipeline.consolidate import consolidate_task
+from roamkb.tasks.signature import DONE
+from roamkb.tasks.signature import FAILED
+from roamkb.tasks.signature import STARTED
+from roamkb.tasks.signature import Task
+from roamkb.tasks.signature import similar
+from roamkb.tasks.signature import tasks_of
+
+ACTIONS: Final = ("start", "done", "failed", "similar", "list")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskReport:
+    """A task, and what follows from what happened to it."""
+
+    action: str
+    task: Task | None = None
+    #: Tasks that are alike, with their likeness.
+    similar: tuple[tuple[Task, float], ...] = ()
+    #: Learnings that were shown for it, and of which nobody said whether they helped.
+    unanswered: tuple[Standing, ...] = ()
+    consolidated: Consolidated | None = None
+    #: Learnings of the task that an agent should say again, better.
+    rough: int = 0
+    tasks: tuple[Task, ...] = ()
+
+
+def begin(log: Log, task: Task, hand: Hand) -> TaskReport:
+    """Record that `task` was started, and return it with the tasks that are like it."""
+    if not task.title.strip():
+        raise UsageError("a task needs a title", hint='roamkb task start ID --title "…"')
+    with log.locked():
+        contents = log.read()
+        known = tasks_of(contents.state().named("task"))
+        stamps = Stamps(hand, after=contents.last_event, by="task")
+        event = stamps.event(
+            "task",
+            "",
+            task=task.id,
+            outcome=STARTED,
+            signature=task.signature,
+            title=task.title,
+            category=task.category,
+            files=list(task.files),
+            depends=list(task.depends),
+        )
+        log.append(events=[event])
+    return TaskReport(action="start", task=task, similar=tuple(similar(task, known)))
+
+
+def end(log: Log, id: str, hand: Hand, *, failed: bool, receipts: Sequence[Receipt]) -> TaskReport:
+    """Record how a task ended, consolidate what it taught, and name what it should answer for."""
+    with log.locked():
+        contents = log.read()
+        state = contents.state()
+        stamps = Stamps(hand, after=contents.last_event, by="task")
+        event = stamps.event("task", "", task=id, outcome=FAILED if failed else DONE)
+        log.append(events=[event])
+    task = tasks_of((*state.named("task"), event))[id]
+    return TaskReport(
+        action=FAILED if failed else DONE,
+        task=task,
+        unanswered=tuple(_unanswered(state, id, receipts)),
+        consolidated=consolidate_task(log, id, hand),
+        rough=len(refine(state, (id,)).learnings),
+    )
+
+
+def _unanswered(state: State, task: str, receipts: Sequence[Receipt]) -> list[Standing]:
+    ids = dict.fromkeys(id for receipt in receipts if receipt.task == task for id in receipt.shown)
+    return [
+        standing
+        for id in ids
+        if (standing := state.standings.get(id))
+        and not any(step.event.event == "reused" and step.event.task == task for step in standing.history)
+    ]
+
+
+def find_similar(state: State, id: str) -> TaskReport:
+    """Return the tasks that are like the one called `id`; none where nobody knows it."""
+    tasks = tasks_of(state.named("task"))
+    task = tasks.get(id)
+    return TaskReport(
+        action="similar", task=task, similar=tuple(similar(task, tasks)) if task else (), tasks=()
+    )
+
+
+def check_action(action: str, id: str | None) -> None:
+    """Raise `UsageError` where that isn't what one can do with a task."""
+    if action not in ACTIONS:
+        raise UsageError(f"no action {shown(action)}", hint="roamkb task start|done|failed|similar ID")
+    if id is None and action != "list":
+        raise UsageError("which task?", hint=f"roamkb task {action} ID")

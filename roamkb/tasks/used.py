@@ -1,0 +1,101 @@
+"""`used`: whether something that was shown helped; only what a receipt says was shown counts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from roamkb.core.errors import UsageError
+from roamkb.core.text import shown
+from roamkb.log.new_learning import Hand
+from roamkb.log.new_learning import Stamps
+from roamkb.log.state import confidence
+from roamkb.log.state.learning_state import VALIDATED
+from roamkb.log.state.learning_state import Standing
+from roamkb.log.store.project_log import Log
+from roamkb.log.store.receipts import Receipt
+from roamkb.tasks.stats import MATCHES
+from roamkb.tasks.stats import OUTCOMES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Used:
+    """What an outcome did to a learning."""
+
+    standing: Standing
+    outcome: str
+    #: In hundredths.
+    before: int
+    after: int
+    receipt: str
+    #: Why the confidence is what it was; empty where it moved.
+    still: str = ""
+
+
+def used(
+    log: Log,
+    standing: Standing,
+    receipts: Sequence[Receipt],
+    hand: Hand,
+    *,
+    outcome: str,
+    match: str,
+    task: str,
+) -> Used:
+    """Record how a learning that was shown fared.
+
+    Raises:
+        UsageError: no such outcome, or it was never shown.
+    """
+    if outcome not in OUTCOMES:
+        raise UsageError(f"no outcome {shown(outcome)}", hint=f"one of {', '.join(OUTCOMES)}")
+    if match and match not in MATCHES:
+        raise UsageError(f"no match {shown(match)}", hint=f"one of {', '.join(MATCHES)}")
+    shown_to = [receipt for receipt in receipts if standing.id in receipt.shown]
+    if hand.session:
+        shown_to = [receipt for receipt in shown_to if receipt.session in (hand.session, "")]
+    if not shown_to:
+        raise UsageError(
+            f"{shown(standing.learning.key)} wasn't shown to anybody here, so nobody can have used it",
+            hint="`roamkb recall` or `roamkb relevant` shows it first",
+        )
+    receipt = shown_to[-1]
+    with log.locked():
+        contents = log.read()
+        stamps = Stamps(hand, after=contents.last_event, by="used")
+        told = {} if outcome == VALIDATED else {"outcome": outcome}
+        event = stamps.event(
+            VALIDATED if outcome == VALIDATED else "reused",
+            standing.id,
+            task=task or receipt.task,
+            **told,
+            receipt=receipt.id,
+            **({"match": match} if match else {}),
+        )
+        log.append(events=[event])
+        after = contents.plus(events=[event]).state().standings[standing.id]
+    return Used(
+        standing=after,
+        outcome=outcome,
+        before=standing.confidence,
+        after=after.confidence,
+        receipt=receipt.id,
+        still=_still(standing, after, outcome=outcome, receipt=receipt.id, agent=hand.agent),
+    )
+
+
+def _still(before: Standing, after: Standing, *, outcome: str, receipt: str, agent: str) -> str:
+    """Return why an outcome moved no confidence; empty where it did."""
+    if before.confidence != after.confidence:
+        return ""
+    if outcome not in ("success", "failure", "prevented", VALIDATED):
+        return "such an outcome moves nothing"
+    if after.is_overridden:
+        return "a human said what it counts"
+    if outcome == VALIDATED and agent == before.learning.agent:
+        return f"{shown(agent)} learned it; another agent has to validate it"
+    if outcome == VALIDATED and (VALIDATED, agent) in before.heard:
+        return f"{shown(agent)} validated it before; it counts once"
+    if outcome != VALIDATED and ("receipt", receipt) in before.heard:
+        return "an outcome was told of this showing before; each counts once"
+    if after.confidence in (confidence.LEAST, confidence.MOST):
+        return "it goes no further"
+    return "who said it told this outcome before; it counts once"

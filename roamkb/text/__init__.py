@@ -1,0 +1,1 @@
+"""Words, stems and languages of texts."""

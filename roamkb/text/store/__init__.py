@@ -1,0 +1,1 @@
+"""Word lists and word vectors of `roamkb/data`."""

@@ -1,0 +1,29 @@
+"""The table of word vectors that ships with roamkb; without it search goes by the words alone."""
+
+from functools import lru_cache
+from pathlib import Path
+
+from roamkb.text.word_vectors import Table
+from roamkb.text.word_vectors import table_of
+
+_FOLDER = Path(__file__).parents[2] / "data"
+
+
+@lru_cache(maxsize=1)
+def word_table() -> Table | None:
+    """Return the table, or None where it is missing or broken."""
+    try:
+        return table_of(
+            (_FOLDER / "words.txt").read_text(encoding="utf-8"), (_FOLDER / "vectors.bin").read_bytes()
+        )
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def word_lines() -> list[str]:
+    """Return the pieces of words, each where its number in the sentence model is; others are empty.
+
+    Raises:
+        OSError: the list is missing.
+    """
+    return (_FOLDER / "words.txt").read_text(encoding="utf-8").split("\n")

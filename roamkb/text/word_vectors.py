@@ -1,0 +1,99 @@
+"""What a text is about, as a few numbers: the mean of its words' vectors, from a table.
+
+A text's vector is a frequency-weighted mean (Arora, Liang and Ma, "A Simple but Tough-to-Beat
+Baseline for Sentence Embeddings", ICLR 2017; the table's rows are weighted already). The
+vectors are added as one large integer with a lane for each dimension, which Python does in C.
+"""
+
+from array import array
+from collections.abc import Iterable
+from collections.abc import Mapping
+from dataclasses import dataclass
+from operator import mul
+
+from roamkb.text.tokenize import identifier_parts
+
+#: Bytes a lane: the sum of 16 million words fits.
+_LANE = 4
+#: What is added to a signed byte so that no lane borrows from the next.
+_BIAS = 128
+#: What becomes of each signed byte by it: its first bit is flipped.
+_BIASED = bytes(byte ^ _BIAS for byte in range(256))
+#: A unit vector's numbers are around 0.1; times this they fill a signed byte.
+_SCALE = 300
+#: Letters of the longest word that is looked up; longer ones are no words.
+_LONGEST = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Word pieces with their vectors; `##` begins a piece that is not a word's first."""
+
+    rows: Mapping[str, int]
+    #: Signed bytes, one row after the other.
+    data: bytes | memoryview
+    dimensions: int
+    #: Words that were asked for, as lanes and the number of pieces.
+    known: dict[str, tuple[int, int]]
+
+    def vector(self, words: Iterable[str]) -> bytes | None:
+        """Return the unit vector of a text as signed bytes; None where none of its words is known."""
+        total = pieces = 0
+        for word in words:
+            lanes, count = self.known.get(word) or self._learn(word)
+            total += lanes
+            pieces += count
+        if not pieces:
+            return None
+        sums = memoryview(total.to_bytes(_LANE * self.dimensions, "little")).cast("I")
+        values = [value - _BIAS * pieces for value in sums]
+        length = sum(map(mul, values, values)) ** 0.5 or 1.0
+        numbers = list(map(round, [_SCALE * value / length for value in values]))
+        if max(numbers) > 127 or min(numbers) < -127:
+            numbers = [max(-127, min(127, number)) for number in numbers]
+        return array("b", numbers).tobytes()
+
+    def _learn(self, word: str) -> tuple[int, int]:
+        # nobody ever wrote much about parseHTTPReply
+        parts = identifier_parts(word) or [word]
+        rows = [row for part in parts for row in pieces(part.lower(), self.rows)]
+        lanes = sum(map(self._lanes, rows))
+        self.known[word] = lanes, len(rows)
+        return lanes, len(rows)
+
+    def _lanes(self, row: int) -> int:
+        wide = bytearray(_LANE * self.dimensions)
+        start = row * self.dimensions
+        wide[::_LANE] = bytes(self.data[start : start + self.dimensions]).translate(_BIASED)
+        return int.from_bytes(wide, "little")
+
+
+def table_of(words: str, data: bytes | memoryview) -> Table | None:
+    """Return the table from its two files' contents; None where they don't fit together."""
+    rows = {word: number for number, word in enumerate(words.split())}
+    if not rows or len(data) % len(rows):
+        return None
+    return Table(rows, data, len(data) // len(rows), {})
+
+
+def closeness(one: bytes, other: bytes) -> float:
+    """Return the cosine of two vectors, never negative: opposites are no worse than strangers."""
+    if len(one) != len(other):
+        return 0.0
+    product: int = sum(map(mul, memoryview(one).cast("b"), memoryview(other).cast("b")))
+    return max(0.0, product / (_SCALE * _SCALE))
+
+
+def pieces(word: str, known: Mapping[str, int]) -> list[int]:
+    """Return the numbers of the longest known pieces that a word falls into; none if one is missing."""
+    found: list[int] = []
+    start = 0
+    while start < len(word) <= _LONGEST:
+        prefix = "##" if start else ""
+        ends = range(len(word), start, -1)
+        end = next((end for end in ends if prefix + word[start:end] in known), None)
+        if end is None:
+            return []
+        found.append(known[prefix + word[start:end]])
+        start = end
+    return found

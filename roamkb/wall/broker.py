@@ -1,0 +1,501 @@
+"""The way out of a wall for roamkb's own writes: a command's children ask, and what is outside judges them.
+
+Inside of a wall nothing can write to the notes, `roamkb write` included. So the launcher of a walled command
+stays outside and listens on a socket; the verbs below send it their words and their standard streams, and it
+runs the same `roamkb VERB` with its own environment in the caller's folder. That call judges the boundary by
+the launcher's session and by the caller's, and the stricter counts.
+
+The socket has a name, in the state folder, which is its owner's alone: an abstract one could be reached by
+every user, and not from a network namespace of the command's. Each connection gets a process of its own, so
+that nobody waits for a caller who is slow. Where there is no process table nobody can tell who asks, and
+there is no broker. The launcher may cost next to nothing, so this imports next to nothing.
+"""
+
+# pathlib alone takes as long to import as Python to start
+
+# what `signal` wraps; the enumerations around it take long to import
+import _signal  # type: ignore[import-not-found]
+import os
+import sys
+
+#: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
+TYPE_CHECKING = False
+
+if TYPE_CHECKING:
+    import _socket
+    from collections.abc import Sequence
+    from typing import Never
+
+#: What tells a command's children where to ask.
+BROKER = "ROAMKB_BROKER"
+#: What tells the call outside which process asked. Whoever sets it is only judged by one process more.
+ASKED_BY = "ROAMKB_ASKED_BY"
+#: What may be asked for: nothing that needs a human's word.
+VERBS = ("write", "supersede", "trash", "restore", "promote")
+
+_PROC = "/proc"
+#: Linux takes longer command lines than this, but a body belongs on standard input then.
+_MOST_BYTES = 4 * 1024 * 1024
+#: Requests that are looked after at once; the others wait.
+_MOST_AT_ONCE = 32
+#: Seconds that a caller has to say what it wants.
+_PATIENCE = 10
+#: The longest name of a socket, with its end.
+_LONGEST_NAME = 107
+#: More parents than any process has.
+_MOST_PARENTS = 512
+#: Seconds after which a socket without a listener was left behind: in this boot, and in another.
+_STALE, _STALE_ELSEWHERE = 60, 86_400
+_INTERRUPTED = 130
+#: What only the launcher may have been told.
+_PASSED_ON = (_signal.SIGTERM, _signal.SIGHUP, _signal.SIGINT)
+_DONE, _REFUSED = b"=", b"!"
+
+
+class Unanswered(Exception):
+    """The broker took a request and did nothing, or didn't say what it did."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class _Refusal(Exception):
+    """Why a request isn't carried out."""
+
+
+class Listener:
+    """A socket that a command's children know of."""
+
+    def __init__(self, socket: "_socket.socket", path: str) -> None:
+        self.socket = socket
+        self.path = path
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What the command's environment has to say beside its own."""
+        return {BROKER: self.path}
+
+    def accept(self) -> int:
+        """Wait for a connection and return its descriptor.
+
+        Raises:
+            OSError: there is none, or no more.
+        """
+        descriptor: int = self.socket._accept()[0]  # type: ignore[attr-defined]
+        return descriptor
+
+    def shut(self) -> None:
+        """Have nobody wait for a connection any more."""
+        import _socket
+
+        self.socket.shutdown(_socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Take the socket away."""
+        self.socket.close()
+        _remove(self.path)
+
+
+# Outside of the wall
+
+
+def listen(folder: str = "") -> Listener | None:
+    """Return where a command's children can ask; None where it can't be seen who does, or no place is.
+
+    The socket lies in `folder`, or in the usual state folder.
+    """
+    import _socket
+
+    if not folder:
+        from roamkb.fs.user_dirs import BROKERS
+        from roamkb.fs.user_dirs import usual_state
+
+        folder = os.path.join(usual_state(), BROKERS)
+    try:
+        boot = _read(f"{_PROC}/sys/kernel/random/boot_id")[:8]
+        _make(folder)
+        _sweep(folder, boot)
+        path = os.path.join(folder, f"{boot}-{os.urandom(8).hex()}")
+        socket = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+        with _Address(path) as address:
+            socket.bind(address)
+        socket.listen(_MOST_AT_ONCE)
+    except OSError:
+        return None
+    return Listener(socket, path)
+
+
+def serve(listener: Listener | None, child: int, passed_on: "Sequence[int]" = _PASSED_ON) -> int:
+    """Answer requests until `child` has ended, and return its wait status; signals go on to it."""
+    # each is written on one side of the signal alone
+    begun, reaped, ended = 0, 0, None
+
+    def pass_on(number: int, _frame: object) -> None:
+        if ended is None:
+            os.kill(child, number)
+
+    def reap(*_: object) -> None:
+        nonlocal reaped, ended
+        while ended is None:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if pid == 0:
+                return
+            if pid == child:
+                ended = status
+                if listener is not None:
+                    listener.shut()
+            else:
+                reaped += 1
+
+    for number in passed_on:
+        _signal.signal(number, pass_on)
+    if listener is None:
+        return os.waitpid(child, 0)[1]
+    # by the signal, and not by `select`, which takes as long to import as all of this
+    _signal.signal(_signal.SIGCHLD, reap)
+    try:
+        # it may have ended before
+        reap()
+        while ended is None:
+            if begun - reaped >= _MOST_AT_ONCE:
+                _pause()
+            elif _taken(listener, child):
+                begun += 1
+        return ended
+    finally:
+        listener.close()
+
+
+def _pause() -> None:
+    import time
+
+    time.sleep(0.01)
+
+
+def _taken(listener: Listener, child: int) -> bool:
+    """Wait for a connection and give it a process of its own; say whether there is one."""
+    try:
+        descriptor = listener.accept()
+    except OSError:
+        # whoever asked is gone, or the command has ended
+        return False
+    try:
+        if os.fork() == 0:
+            _attend(descriptor, child)
+    except OSError:
+        # no more processes: who asks hears nothing, and says so
+        return False
+    finally:
+        os.close(descriptor)
+    return True
+
+
+def _attend(descriptor: int, child: int) -> "Never":
+    """Look after one connection, and end."""
+    import _socket
+
+    try:
+        while descriptor < 3:
+            # a launcher's own streams may be closed
+            descriptor = os.dup(descriptor)
+        _stand_apart()
+        connection = _socket.socket(fileno=descriptor)
+        try:
+            answer = _DONE + str(_carried_out(connection, child)).encode()
+        except _Refusal as refusal:
+            answer = _REFUSED + str(refusal).encode()
+        connection.sendall(answer)
+    except OSError:
+        # whoever asked is gone
+        os._exit(1)
+    finally:
+        # nothing of the launcher's goes on here
+        os._exit(0)
+
+
+def _stand_apart() -> None:
+    """Give up what was the launcher's: its signals, its terminal, its streams."""
+    for number in (*_PASSED_ON, _signal.SIGCHLD, _signal.SIGALRM):
+        _signal.signal(number, _signal.SIG_DFL)
+    # without a terminal of its own, what runs here can't be answered by a human
+    os.setsid()
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nowhere, stream)
+
+
+def _carried_out(connection: "_socket.socket", child: int) -> int:
+    """Run what is asked for; return its exit status.
+
+    Raises:
+        _Refusal: nothing was done.
+    """
+    asker = _asker(connection, child)
+    _signal.alarm(_PATIENCE)
+    streams, words = _request(connection)
+    _signal.alarm(0)
+    if words[0] not in VERBS:
+        raise _Refusal(f"it doesn't run `roamkb {words[0][:40]}`, only {', '.join(VERBS)}")
+    folder = f"{_PROC}/{asker}/cwd"
+    try:
+        os.chdir(os.readlink(folder))
+        is_same = os.path.samestat(os.stat("."), os.stat(folder))
+    except OSError:
+        is_same = False
+    if not is_same:
+        raise _Refusal("the folder that it was asked from isn't there outside of the command's wall")
+    worker = os.fork()
+    if worker == 0:
+        _run(streams, words, asker)
+    for stream in streams.values():
+        os.close(stream)
+    return _ended(worker, connection)
+
+
+def _asker(connection: "_socket.socket", child: int) -> int:
+    """Return which process asks.
+
+    Raises:
+        _Refusal: it isn't `child` nor descends from it, or isn't this user's.
+    """
+    import _socket
+
+    told = connection.getsockopt(_socket.SOL_SOCKET, _socket.SO_PEERCRED, 12)
+    asker, user = (int.from_bytes(told[at : at + 4], sys.byteorder) for at in (0, 4))
+    pid = asker
+    for _ in range(_MOST_PARENTS):
+        if pid == child and user == os.getuid():
+            return asker
+        try:
+            # the name may hold brackets and blanks; after it stand the state and the parent
+            pid = int(_read(f"{_PROC}/{pid}/stat").rpartition(")")[2].split()[1])
+        except (OSError, ValueError, IndexError):
+            break
+    raise _Refusal("who asks isn't the command that this was made for, nor began by it")
+
+
+def _request(connection: "_socket.socket") -> tuple[dict[int, int], list[str]]:
+    """Return the standard streams that came with a request, and its words.
+
+    Raises:
+        _Refusal: it is none.
+    """
+    import _socket
+
+    cloexec = getattr(_socket, "MSG_CMSG_CLOEXEC", 0)
+    data, told, flags, _ = connection.recvmsg(65536, _socket.CMSG_SPACE(3 * 4), cloexec)
+    if flags & _socket.MSG_CTRUNC or len(data) < 4:
+        raise _Refusal("the request is malformed")
+    size = int.from_bytes(data[:4], "big")
+    if not 0 < size <= _MOST_BYTES:
+        raise _Refusal(f"the request is larger than {_MOST_BYTES:,} bytes, or empty")
+    while len(data) < 4 + size:
+        more = connection.recv(min(65536, 4 + size - len(data)))
+        if not more:
+            raise _Refusal("the request is malformed")
+        data += more
+    received = b"".join(bytes(rights) for level, kind, rights in told if kind == _socket.SCM_RIGHTS)
+    descriptors = [int.from_bytes(received[at : at + 4], sys.byteorder) for at in range(0, len(received), 4)]
+    names, *words = data[4 : 4 + size].split(b"\0")
+    streams = [int(name) for name in names.decode("ascii", "replace") if name in "012"]
+    if len(streams) != len(descriptors) or len(set(streams)) != len(names) or not words:
+        raise _Refusal("the request is malformed")
+    return dict(zip(streams, descriptors, strict=True)), list(map(os.fsdecode, words))
+
+
+def _run(streams: dict[int, int], words: list[str], asker: int) -> "Never":
+    """Become `roamkb WORDS…` with the caller's streams, and with nothing else of the caller's."""
+    try:
+        for stream in (0, 1, 2):
+            if stream in streams:
+                os.dup2(streams[stream], stream)
+            else:
+                os.close(stream)
+        os.closerange(3, 1 << 20)
+        # the caller's folder is no place to import from: not by -m, and not by a path that isn't absolute
+        environment = {**os.environ, ASKED_BY: str(asker)}
+        if path := environment.pop("PYTHONPATH", ""):
+            environment["PYTHONPATH"] = ":".join(one for one in path.split(":") if os.path.isabs(one))
+        os.execve(sys.executable, [sys.executable, "-P", "-m", "roamkb", *words], environment)
+    finally:
+        os._exit(127)
+
+
+def _ended(worker: int, connection: "_socket.socket") -> int:
+    """Return the exit status of `worker`, which ends with whoever asked."""
+    import select
+
+    # readable once the worker has ended
+    woken, wake = os.pipe()
+    os.set_blocking(wake, False)
+    _signal.set_wakeup_fd(wake)
+    _signal.signal(_signal.SIGCHLD, lambda *_: None)
+    waits = select.poll()
+    waits.register(woken, select.POLLIN)
+    waits.register(connection.fileno(), select.POLLIN)
+    while True:
+        pid, status = os.waitpid(worker, os.WNOHANG)
+        if pid:
+            code = os.waitstatus_to_exitcode(status)
+            return code if code >= 0 else 128 - code
+        for descriptor, _ in waits.poll():
+            if descriptor == woken:
+                os.read(woken, 4096)
+            else:
+                # it says nothing more, so this is its end
+                waits.unregister(descriptor)
+                os.kill(worker, _signal.SIGTERM)
+
+
+# Inside
+
+
+def forward(words: "Sequence[str]") -> int | None:
+    """Have the broker carry out `roamkb WORDS…`; return the exit status, None where there is no broker.
+
+    Raises:
+        Unanswered: it wouldn't, or what it did isn't known.
+    """
+    import _socket
+
+    # before the connection takes the number of one that is closed
+    streams = [stream for stream in (0, 1, 2) if _is_open(stream)]
+    try:
+        connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+        with _Address(os.environ[BROKER]) as address:
+            connection.connect(address)
+    except (OSError, KeyError, ValueError):
+        return None
+    request = b"\0".join((b"".join(b"%d" % stream for stream in streams), *map(os.fsencode, words)))
+    if len(request) > _MOST_BYTES:
+        raise Unanswered(f"the call is longer than {_MOST_BYTES:,} bytes", "give the text with --body -")
+    rights = b"".join(stream.to_bytes(4, sys.byteorder) for stream in streams)
+    try:
+        answer = _asked(connection, len(request).to_bytes(4, "big") + request, rights)
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    if answer[:1] == _DONE and answer[1:].isdigit():
+        return int(answer[1:])
+    if answer[:1] == _REFUSED:
+        raise Unanswered(
+            f"the broker outside of this command's wall refuses: {answer[1:].decode(errors='replace')}",
+            "call `roamkb` from the command itself, not from what it leaves behind",
+        )
+    raise Unanswered(
+        "the broker outside of this command's wall ended before it answered",
+        "`roamkb search` shows whether it was done; if not, call it again as a command of its own",
+    )
+
+
+def _asked(connection: "_socket.socket", request: bytes, rights: bytes) -> bytes:
+    """Send a request and return the answer; nothing where the broker ends."""
+    import _socket
+
+    ancillary = [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, rights)] if rights else []
+    answer = b""
+    try:
+        sent = connection.sendmsg([request], ancillary)
+        connection.sendall(request[sent:])
+    except BrokenPipeError:
+        # it didn't want to hear more, and may have said why
+        pass
+    except OSError:
+        return answer
+    try:
+        while len(answer) < 65536 and (more := connection.recv(4096)):
+            answer += more
+    except OSError:
+        return answer
+    return answer
+
+
+# Files and numbers
+
+
+class _Address:
+    """The address of a socket at a path of any length."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._folder = -1
+
+    def __enter__(self) -> str:
+        if len(os.fsencode(self._path)) <= _LONGEST_NAME:
+            return self._path
+        self._folder = os.open(os.path.dirname(self._path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        return f"{_PROC}/self/fd/{self._folder}/{os.path.basename(self._path)}"
+
+    def __exit__(self, *_: object) -> None:
+        if self._folder >= 0:
+            os.close(self._folder)
+
+
+def _make(folder: str) -> None:
+    """Make a folder for its owner alone.
+
+    Raises:
+        OSError: it can't be, or somebody else has one there.
+    """
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    found = os.lstat(folder)
+    if found.st_uid != os.getuid() or found.st_mode & 0o170000 != 0o040000:
+        raise PermissionError(f"{folder} isn't ours")
+    if found.st_mode & 0o077:
+        os.chmod(folder, 0o700)
+
+
+def _sweep(folder: str, boot: str) -> None:
+    """Remove the sockets of launchers that were killed."""
+    for name in os.listdir(folder):
+        path = os.path.join(folder, name)
+        limit = _STALE if name.startswith(boot) else _STALE_ELSEWHERE
+        if _age(path) > limit and not _is_served(path):
+            _remove(path)
+
+
+def _age(path: str) -> float:
+    import time
+
+    try:
+        return time.time() - os.lstat(path).st_mtime
+    except OSError:
+        return 0
+
+
+def _is_served(path: str) -> bool:
+    import _socket
+
+    connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    try:
+        with _Address(path) as address:
+            connection.connect(address)
+    except ConnectionRefusedError:
+        return False
+    except OSError:
+        return True
+    finally:
+        connection.close()
+    return True
+
+
+def _remove(path: str) -> None:
+    try:  # noqa: SIM105 - contextlib is an import as well
+        os.unlink(path)
+    except OSError:
+        # another swept it
+        pass
+
+
+def _read(path: str) -> str:
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
+def _is_open(stream: int) -> bool:
+    try:
+        os.fstat(stream)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,189 @@
+"""What a session's start looks after, with a clock of its own."""
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from roamkb.app import KnowledgeBase
+from roamkb.app.hooks.events import HookedSession
+from roamkb.app.hooks.stop import StoppedSession
+from roamkb.pipeline.learn_proposals import Proposals
+from roamkb.remedies.remedy import Suggested
+from roamkb.sharing.snapshot import SnapshotList
+from tests.conftest import NOON
+from tests.conftest import World
+
+
+def snapshots(world: World) -> int:
+    """How many snapshots of the log and of the notes there are."""
+    found = world.open().log.snapshot("list")
+    assert isinstance(found, SnapshotList)
+    return len(found.snapshots)
+
+
+def start(world: World, *, days: int) -> None:
+    """Begin a session so many days after the first."""
+    around = replace(world.open()._around, now=lambda: NOON + timedelta(days=days))
+    payload = {"session_id": f"s-{days}", "cwd": str(world.personal), "hook_event_name": "SessionStart"}
+    HookedSession(payload, around).start()
+
+
+def test_the_days_snapshot_is_looked_after_once(world: World) -> None:
+    """Where nothing is to be kept, all notes would be read at every start otherwise."""
+    base = world.open()
+    base.log.init()
+    start(world, days=0)
+    base.log.learn("Redis evicts sessions when maxmemory is reached")
+    start(world, days=0)
+    assert 0 == snapshots(world)
+    start(world, days=1)
+    assert 1 == snapshots(world)
+
+
+_ERROR = "Exit code 1\nsrc/a.c:3:10: fatal error: curl/curl.h: No such file or directory"
+
+
+class Talk:
+    """A session whose transcript grows, as Claude Code writes it."""
+
+    def __init__(self, world: World, project: Path, *, days: int = 0) -> None:
+        """Begin it in a project."""
+        self.around = replace(world.open(project)._around, now=lambda: NOON + timedelta(days=days))
+        self.transcript = world.home / f"talk-{days}.jsonl"
+        self.transcript.write_text("")
+        self.payload = {
+            "session_id": f"00000000-0000-4000-8000-00000000000{days}",
+            "cwd": str(project),
+            "transcript_path": str(self.transcript),
+        }
+        self.count = 0
+
+    def call(self, tool: str, printed: str = "", *, failed: bool = False, **given: str) -> None:
+        """Add a call of a tool and its result."""
+        self.count += 1
+        id = f"toolu_{self.count}"
+        use = {"type": "tool_use", "id": id, "name": tool, "input": given}
+        result = {"type": "tool_result", "tool_use_id": id, "content": printed, "is_error": failed}
+        with self.transcript.open("a") as file:
+            for role, block in (("assistant", use), ("user", result)):
+                line = {"type": role, "message": {"role": role, "content": [block]}}
+                file.write(json.dumps(line) + "\n")
+
+    def say(self, role: str, text: str, **more: str) -> None:
+        """Add a message."""
+        with self.transcript.open("a") as file:
+            content = [{"type": "text", "text": text}]
+            line = {"type": role, "message": {"role": role, "content": content}, **more}
+            file.write(json.dumps(line) + "\n")
+
+    def learn(self, text: str) -> None:
+        """Have the agent learn something in passing."""
+        base = KnowledgeBase(self.around, project=self.payload["cwd"])
+        base.log.learn(text, session=self.payload["session_id"])
+
+    def stop(self) -> str:
+        """Have the agent stop, and return what it is asked."""
+        return StoppedSession({**self.payload, "hook_event_name": "Stop"}, self.around).stop().question
+
+
+def attempted(project: Path) -> list[dict[str, Any]]:
+    """Return the attempts in a project's ledger."""
+    lines = (project / ".roamkb" / "ledger.jsonl").read_text().splitlines()
+    return [line for line in map(json.loads, lines) if line["event"] == "attempted"]
+
+
+@pytest.mark.parametrize("kind", ["personal", "work"])
+def test_an_episode_is_recorded_in_its_project_whenever_one_looks(world: World, kind: str) -> None:
+    """It failed in one stretch of work, and works in a later one; secrets are masked."""
+    project = getattr(world, kind)
+    world.open(project).log.init()
+    secret = "ghp_" + "0123456789abcdefghijABCDEFGHIJ012345"
+    talk = Talk(world, project)
+    talk.call("Bash", _ERROR, failed=True, command="make")
+    talk.stop()
+    talk.call("Bash", command=f"GH_TOKEN={secret} apt-get install -y libcurl4-openssl-dev")
+    talk.call("Edit", file_path=str(project / "Makefile"), old_string="LIBS =", new_string="LIBS = -lcurl")
+    talk.stop()
+    talk.call("Bash", "ok", command="make -j4")
+    question = talk.stop()
+    (line,) = attempted(project)
+    assert "success" == line["outcome"]
+    assert ["edit Makefile: LIBS = -lcurl", "make -j4"] == line["steps"][1:]
+    assert str(line["technique"]).endswith("libcurl4-openssl-dev; edit Makefile: LIBS = -lcurl; make -j4")
+    assert f'"mended":"{line["fingerprint"][:8]}"' in question
+    assert len(question) <= 400
+    files = (path for path in world.home.rglob("*") if path.is_file() and path != talk.transcript)
+    assert [] == [path for path in files if secret.encode() in path.read_bytes()]
+    talk.call("Bash", "ok", command="make -j4")
+    talk.stop()
+    assert 1 == len(attempted(project))
+
+
+def test_an_agents_sentence_takes_the_place_of_the_deeds(world: World) -> None:
+    """And stays a learning; the deeds are its steps. A later session is offered it."""
+    base = world.open()
+    base.log.init()
+    talk = Talk(world, world.personal)
+    talk.call("Bash", _ERROR, failed=True, command="make")
+    talk.call("Bash", command="apt-get install -y libcurl4-openssl-dev")
+    talk.call("Bash", "ok", command="make")
+    talk.stop()
+    (line,) = attempted(world.personal)
+    claim = "The headers of libcurl come with libcurl4-openssl-dev"
+    told = [{"claim": claim, "mended": line["fingerprint"][:8]}]
+    base.log.learn(proposals=json.dumps(told), session=str(talk.payload["session_id"]))
+    found = base.log.remedy("suggest", error="x.c:1:10: fatal error: curl/curl.h: No such file or directory")
+    assert isinstance(found, Suggested)
+    (remedy,) = found.remedies
+    assert (claim, ("apt-get install -y libcurl4-openssl-dev",), 1) == (
+        remedy.technique,
+        remedy.steps,
+        remedy.successes,
+    )
+    refused = base.log.learn(proposals=json.dumps([{"claim": "Something else", "mended": "ffffffff"}]))
+    assert isinstance(refused, Proposals)
+    assert "refused" == refused.taken[0].outcome
+    later = Talk(world, world.personal, days=1)
+    failed = {**later.payload, "hook_event_name": "PostToolUseFailure", "tool_name": "Bash"}
+    for error, is_offered in ((_ERROR, True), (_ERROR.replace("curl/curl.h", "zlib.h"), False)):
+        payload = {**failed, "tool_input": {"command": "make all"}, "error": error}
+        offered = HookedSession(payload, later.around).failed()
+        assert is_offered == (offered is not None and offered.technique == claim)
+
+
+def test_only_what_a_human_says_afterwards_contests(world: World) -> None:
+    """The words that a learning was made from speak of the same subject, and were said before it."""
+    world.open().log.init()
+    talk = Talk(world, world.personal)
+    talk.stop()
+    about = "the staging deploy takes the blue cluster"
+    for minutes, count in ((-1, 0), (1, 1)):
+        talk.learn(about)
+        at = (NOON + timedelta(minutes=minutes)).isoformat()
+        talk.say("user", f"No, {about}, I said", timestamp=at)
+        talk.stop()
+        assert count == (world.personal / ".roamkb/ledger.jsonl").read_text().count("contested")
+
+
+def test_without_a_transcript_the_tools_hooks_tell(world: World) -> None:
+    """Through the real hook: a failure, an edit, a success; nothing waits any longer then."""
+    world.open().log.init()
+    payload = {"session_id": "s-1", "cwd": str(world.personal), "tool_name": "Bash"}
+    make = {**payload, "tool_input": {"command": "make"}}
+    events = [
+        {**make, "hook_event_name": "PostToolUseFailure", "error": _ERROR},
+        {**payload, "hook_event_name": "PostToolUse", "tool_name": "Edit", "tool_response": {},
+         "tool_input": {"file_path": str(world.personal / "Makefile"), "old_string": "", "new_string": "x"}},
+        {**make, "hook_event_name": "PostToolUse", "tool_response": {"stdout": "ok"}},
+    ]  # fmt: skip
+    for event in events:
+        name = "post-tool-use-failure" if "error" in event else "post-tool-use"
+        assert {} == world.run("hook", name, input=json.dumps(event)).json
+    assert ["edit Makefile: x"] == [line["technique"] for line in attempted(world.personal)]
+    assert [] == list((world.personal / ".roamkb").rglob("offers/*"))
+    stop = {**payload, "hook_event_name": "Stop"}
+    assert '"mended":' in StoppedSession(stop, world.open()._around).stop().question

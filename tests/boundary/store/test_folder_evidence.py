@@ -1,0 +1,254 @@
+"""What the disk says of folders, and how the rule is found."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+import roamkb
+from roamkb.boundary.store.folder_evidence import RULE_PLACE
+from roamkb.boundary.store.folder_evidence import Session
+from roamkb.boundary.store.folder_evidence import classify_folder
+from roamkb.boundary.store.folder_evidence import find_rule
+from roamkb.boundary.store.folder_evidence import load_rule
+from roamkb.boundary.store.folder_evidence import session_of
+from roamkb.boundary.store.folder_evidence import session_project
+from roamkb.boundary.store.processes import Process
+from roamkb.boundary.store.processes import parents_of
+from roamkb.core.errors import BadRule
+from roamkb.core.model import Kind
+from roamkb.core.model import Rule
+from roamkb.fs.mounts import Mount
+from roamkb.fs.mounts import other_names
+from roamkb.fs.mounts import points_below
+from roamkb.fs.mounts import read_mounts
+
+TEMPLATE = (Path(roamkb.__file__).parents[1] / "rules" / "knowledge-base.md").read_text()
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home with the shipped rule and one project of each kind."""
+    home = tmp_path.resolve()
+    (home / RULE_PLACE).parent.mkdir(parents=True)
+    (home / RULE_PLACE).write_text(TEMPLATE)
+    (home / RULE_PLACE).chmod(0o644)
+    for name in ("code/site/.git", "code/site/src", "projects/work/app/.git", "Documents"):
+        (home / name).mkdir(parents=True)
+    return home
+
+
+@pytest.fixture
+def rule(home: Path) -> Rule:
+    return load_rule(home, account_home=home)
+
+
+@pytest.mark.parametrize("mark", [".roamkb", ".git", ".jj", ".hg"])
+def test_a_root_is_the_nearest_marked_folder(mark: str, home: Path, rule: Rule) -> None:
+    """Whatever marks it, a project begins at the nearest one upwards."""
+    for folder in (home / "code/a/b", home / "code/a"):
+        (folder / mark).mkdir(parents=True)
+        (folder / mark / "HEAD").touch()
+    (home / "code/a/b/c/d").mkdir(parents=True)
+    assert home / "code/a/b" == classify_folder(home / "code/a/b/c/d", rule).root
+
+
+def test_a_hollow_repository_marks_nothing(home: Path, rule: Rule) -> None:
+    """Codex's sandbox puts an empty `.git` into the folder that it was started in, and git looks further up."""
+    (home / "code/a/.git/objects").mkdir(parents=True)
+    (home / "code/a/src/.git").mkdir(parents=True)
+    assert home / "code/a" == classify_folder(home / "code/a/src", rule).root
+    (home / "code/a/src/.git/HEAD").touch()
+    assert home / "code/a/src" == classify_folder(home / "code/a/src", rule).root
+
+
+def test_without_a_mark_the_folder_is_the_root(home: Path, rule: Rule) -> None:
+    """Nothing is guessed from what else lies there."""
+    (home / "code/plain/sub").mkdir(parents=True)
+    (home / ".git").mkdir()
+    assert home / "code/plain/sub" == classify_folder(home / "code/plain/sub", rule).root
+
+
+def test_the_climb_may_end_at_the_entry_itself(home: Path, rule: Rule) -> None:
+    """A version-controlled `~/code` is the project of all that has no mark of its own."""
+    (home / "code/.git/objects").mkdir(parents=True)
+    (home / "code/plain").mkdir()
+    assert home / "code" == classify_folder(home / "code/plain", rule).root
+
+
+def test_a_missing_folder_has_no_root(home: Path, rule: Rule) -> None:
+    """It is unknown, and says that it isn't there."""
+    project = classify_folder(home / "code/nope", rule)
+    assert (Kind.UNKNOWN, None) == (project.kind, project.root)
+    assert "doesn't exist" in project.reason
+
+
+def test_the_reason_names_evidence_and_entry(home: Path, rule: Rule) -> None:
+    """Who is refused reads which folder it was, and which line of the rule."""
+    harness = {"CLAUDE_PROJECT_DIR": str(home / "projects/work/app")}
+    project = session_project(Session(cwd=home / "code/site", harness=harness), rule)
+    assert project.reason.startswith("by $CLAUDE_PROJECT_DIR, ")
+    assert str(home / "projects/work") in project.reason
+    assert home / "projects/work/app" == project.root
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda place: place.unlink(), "is missing"),
+        (lambda place: place.chmod(0o666), "chmod go-w"),
+        (lambda place: place.write_bytes(b"\xff"), "UTF-8"),
+        (lambda place: place.write_text(""), "is empty"),
+    ],
+)
+def test_a_broken_rule_says_what_is_wrong(change: object, why: str, home: Path) -> None:
+    """The message names the file and the fault; as a value it makes every project unknown."""
+    change(home / RULE_PLACE)  # type: ignore[operator]
+    with pytest.raises(BadRule, match=why) as caught:
+        load_rule(home, account_home=home)
+    assert home / RULE_PLACE == caught.value.source
+    fault = find_rule(home, account_home=home)
+    assert isinstance(fault, BadRule)
+    project = classify_folder(home / "code/site", fault)
+    assert Kind.UNKNOWN is project.kind
+    assert why in project.reason
+
+
+@pytest.mark.parametrize("folder", [".claude/rules", ".claude", "."])
+def test_a_rule_below_a_folder_that_everybody_may_write_to_counts_for_nothing(
+    folder: str, home: Path
+) -> None:
+    """Whoever may rename a folder on the way to the rule may put another rule there."""
+    assert isinstance(find_rule(home, account_home=home), Rule)
+    (home / folder).chmod(0o777)
+    fault = find_rule(home, account_home=home)
+    assert isinstance(fault, BadRule)
+    assert f"chmod o-w {home / folder}" in fault.message
+    (home / folder).chmod(0o1777)
+    assert isinstance(find_rule(home, account_home=home), Rule)
+
+
+def test_a_linked_rule_is_judged_by_the_folders_to_its_real_place(home: Path) -> None:
+    """A checkout below HOME is looked at up to HOME."""
+    real = home / "code" / "roamkb" / "rules" / "knowledge-base.md"
+    real.parent.mkdir(parents=True)
+    (home / RULE_PLACE).rename(real)
+    (home / RULE_PLACE).symlink_to(real)
+    assert isinstance(find_rule(home, account_home=home), Rule)
+    (home / "code").chmod(0o777)
+    assert isinstance(find_rule(home, account_home=home), BadRule)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_a_rule_in_another_user_s_folder_counts_for_nothing(home: Path) -> None:
+    """Also where only a folder further up is theirs."""
+    os.chown(home / ".claude", 12345, 12345)
+    fault = find_rule(home, account_home=home)
+    assert isinstance(fault, BadRule)
+    assert "another user's folder" in fault.message
+
+
+def test_a_home_that_isn_t_absolute_counts_for_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`HOME=.` would make every entry of the denylist miss."""
+    monkeypatch.chdir(home)
+    with pytest.raises(BadRule, match="isn't absolute"):
+        load_rule(Path(), account_home=home)
+
+
+def test_a_home_by_another_name_denies_and_allows_the_same(home: Path) -> None:
+    """A HOME with dots or a link in it is the same home."""
+    (home.parent / "alias").symlink_to(home)
+    for name in (home.parent / "alias", home / "code" / ".."):
+        rule = find_rule(name, account_home=home)
+        assert Kind.WORK is classify_folder(home / "projects/work/app", rule).kind
+        assert Kind.PERSONAL is classify_folder(home / "code/site", rule).kind
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the mount table is Linux's")
+def test_the_mount_table_is_read() -> None:
+    """The top of the disk is mounted somewhere."""
+    assert any(mount.point == "/" for mount in read_mounts(Path("/proc")))
+
+
+def test_mount_names_are_unescaped(tmp_path: Path) -> None:
+    """Blanks and backslashes are written in octal there; other lines are left out."""
+    (tmp_path / "self").mkdir()
+    (tmp_path / "self/mountinfo").write_bytes(
+        b"1 0 8:1 / / rw - ext4 /dev/a rw\n"
+        b"2 1 8:1 /w\\040x /m\\134n rw - ext4 /dev/a rw\n"
+        b"3 1 0:4 net:[1] /run/n rw - nsfs nsfs rw\nnonsense\n"
+    )
+    assert [("/", "8:1", "/"), ("/m\\n", "8:1", "/w x")] == [
+        (mount.point, mount.device, mount.inside) for mount in read_mounts(tmp_path)
+    ]
+
+
+def test_other_names() -> None:
+    """A folder is known by every mount of its device that shows it."""
+    mounts = (
+        Mount(point="/", device="8:1", inside="/"),
+        Mount(point="/m", device="8:1", inside="/home/w/a"),
+        Mount(point="/disk", device="8:2", inside="/"),
+    )
+    assert ("/home/w/a/b",) == other_names("/m/b", mounts)
+    assert ("/m",) == other_names("/home/w/a", mounts)
+    assert () == other_names("/home/w/ab", mounts)
+    assert () == other_names("/disk/home/w/a", mounts)
+    assert ("/m", "/disk") == points_below("/", mounts)
+    assert () == points_below("/m", mounts)
+
+
+def test_a_name_under_another_mount_is_none() -> None:
+    """What a tmpfs on /tmp covers is not to be found there; what is mounted below it again is."""
+    mounts = (
+        Mount(point="/", device="8:1", inside="/", number=1, parent=0),
+        Mount(point="/tmp", device="0:5", inside="/", number=2, parent=1),
+        Mount(point="/home/w", device="8:1", inside="/tmp/x/home", number=3, parent=1),
+        Mount(point="/tmp/again", device="8:1", inside="/tmp/x", number=4, parent=2),
+    )
+    assert ("/tmp/again/home/roam",) == other_names("/home/w/roam", mounts)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the process table is Linux's")
+def test_a_process_whose_name_has_brackets_is_read(tmp_path: Path) -> None:
+    """The name stands in brackets of its own, and may hold some."""
+    for pid, line in ((9, "9 (x) S 8 9 9 0"), (8, "8 (a) b (c) S 0 8 8 0")):
+        (tmp_path / str(pid)).mkdir()
+        (tmp_path / str(pid) / "stat").write_text(line)
+        (tmp_path / str(pid) / "cwd").symlink_to("/work (deleted)")
+    assert [(8, "a) b (c", "/work")] == [
+        (p.pid, p.name, p.folder) for p in parents_of(9, tmp_path) if isinstance(p, Process)
+    ]
+
+
+def table_of(proc: Path, *, parents: int, folder: Path) -> int:
+    """Make a process table of one line of parents, the farthest of which runs in `folder`; return our pid."""
+    for name in ("self", "1"):
+        (proc / name).mkdir(parents=True)
+    (proc / "self/mountinfo").write_bytes(Path("/proc/self/mountinfo").read_bytes())
+    (proc / "1/stat").write_text("1 (init) S 0 1 1 0")
+    (proc / "1/cwd").symlink_to("/")
+    for pid in range(2, parents + 2):
+        (proc / str(pid)).mkdir()
+        (proc / str(pid) / "stat").write_text(f"{pid} (sh) S {pid - 1} 1 2 34816")
+        (proc / str(pid) / "cwd").symlink_to(folder if pid == 2 else folder.parents[2] / "code")
+    return parents + 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the process table is Linux's")
+@pytest.mark.parametrize(("parents", "kind"), [(100, Kind.WORK), (1000, Kind.UNKNOWN)])
+def test_many_processes_don_t_hide_the_one_at_work(
+    parents: int, kind: Kind, home: Path, rule: Rule, tmp_path: Path
+) -> None:
+    """Where there are more parents than are looked at, nobody knows where the session began."""
+    pid = table_of(tmp_path / "proc", parents=parents, folder=home / "projects/work/app")
+    project = session_project(Session(cwd=home / "code/site", pid=pid, proc=tmp_path / "proc"), rule)
+    assert kind is project.kind
+    assert "parent process" in project.reason
+
+
+def test_the_folder_that_a_shell_came_from_is_left(home: Path, rule: Rule) -> None:
+    """Who goes from work to a project of their own, in one shell, may write there."""
+    session = session_of({"OLDPWD": str(home / "projects/work/app")}, cwd=home / "code/site", pid=None)
+    assert Kind.PERSONAL is session_project(session, rule).kind

@@ -1,0 +1,106 @@
+"""The brief: what comes first, who approved what, and what is left out."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamkb.context.brief_text import LONGEST
+from roamkb.context.brief_text import Brief
+from roamkb.context.brief_text import checklist
+from roamkb.context.brief_text import told
+from roamkb.core.model import Kind
+from roamkb.core.model import Project
+from roamkb.log.learning import Learning
+from roamkb.log.state.learning_state import Event
+from roamkb.log.state.learning_state import State
+from roamkb.log.state.replay import replay
+from tests.approving_judge import APPROVING
+from tests.conftest import World
+from tests.conftest import learn
+
+_PROJECT = Project(kind=Kind.PERSONAL, root=Path("/home/u/code/site"), reason="it lies there")
+
+
+def state_of(*learnings: Learning, events: tuple[Event, ...] = ()) -> State:
+    """A log with nothing else."""
+    return replay(learnings, events)
+
+
+def learning(id: str, content: str, *, type: str = "learned") -> Learning:
+    """One learning by what it says."""
+    return Learning(id=id, key=id, type=type, content=content, ts=1.0)
+
+
+def test_a_must_check_is_a_checklist_only_where_a_human_approved_it() -> None:
+    """Whatever a log's text says about itself."""
+    plain, approved = (learning(id, "Run the check", type="must-check") for id in ("a", "b"))
+    event = Event(id="01", ts=2.0, event="curated", of="b", fields={"status": "canonical"})
+    state = state_of(plain, approved, events=(event,))
+    assert ["b"] == [one.id for one in checklist(state)]
+    text, _ = told(Brief(project=_PROJECT, checklist=checklist(state)), nonce="n")
+    assert "- [ ] Run the check" in text
+
+
+@given(texts=st.lists(st.text(max_size=400), max_size=40), root=st.text(min_size=1, max_size=5000))
+def test_whatever_is_told_the_frame_is_whole_and_fits(texts: list[str], root: str) -> None:
+    """And what is said to be shown is what the text holds."""
+    standings = tuple(state_of(*(learning(f"k{n}", text) for n, text in enumerate(texts))).standings.values())
+    project = Project(kind=Kind.UNKNOWN, root=Path("/" + root), reason=root)
+    text, left = told(Brief(project=project, learnings=standings, troubles=tuple(texts)), nonce="abcd")
+    assert len(text) <= LONGEST
+    assert text.endswith("\n</untrusted-knowledge abcd>")
+    assert 1 == text.count("</untrusted-knowledge")
+    assert all(f"(k{standing.id[1:]})" in text for standing in left.learnings)
+    assert len(standings) == len(left.learnings) or left.left_out
+
+
+def test_a_task_is_told_what_helps_and_how_much(world: World) -> None:
+    """From a confidence of 0.70, the best first."""
+    world.run("init")
+    world.run("task", "start", "bd-1", "--title", "Redis sessions disappear")
+    world.run("learn", "Redis sessions are evicted at maxmemory", "--confidence", "0.8")
+    world.run("learn", "Redis sessions may be compressed", "--confidence", "0.6")
+    told = world.run("brief", "--task", "bd-1", "--json").json
+    assert "Found 1 relevant patterns for bd-1." in str(told["text"])
+    assert "maxmemory" in str(told["text"])
+
+
+@pytest.mark.parametrize("place", ["personal", "work", "unknown"])
+def test_every_kind_of_project_has_a_brief(world: World, place: str) -> None:
+    """Its kind comes first, and whether it may write."""
+    ran = world.run("brief", cwd=getattr(world, place))
+    assert 0 == ran.status
+    may = "it may write to" if place == "personal" else "it may read and not write to"
+    assert f"This is a {place} project" in ran.out
+    assert may in ran.out
+
+
+def test_what_may_contradict_is_counted_once_and_the_command_named_shows_it(world: World) -> None:
+    """After the gate looked at it, too; and the way out that is told is one."""
+    log = world.open().log
+    log.init()
+    first = learn(log, "The api timeout is 30 seconds for uploads").learning
+    second = learn(log, "The api timeout is 90 seconds for uploads").learning
+    log.verify(batch=True, judge=APPROVING)
+    found = log.brief()
+    assert (0, 2) == (found.to_review, found.contradicting)
+    assert (
+        "2 learnings may contradict others (`roamkb audit` says which; `roamkb learn TEXT --"
+        in told(found, nonce="n")[0]
+    )
+    ran = world.run("audit")
+    assert first.key in ran.out
+    assert second.key in ran.out
+    log.learn("The api timeout is 60 seconds, for uploads alone", supersedes=first.key)
+    log.learn("Uploads time out after one whole minute", supersedes=second.key)
+    found = log.brief()
+    assert (0, 0) == (found.to_review, found.contradicting)
+
+
+def test_one_is_told_as_one() -> None:
+    """In words that fit."""
+    text, _ = told(Brief(project=_PROJECT, to_review=1, contradicting=1, conflict_copies=1), nonce="n")
+    for said in ("1 learning wants a", "1 learning may contradict others", "1 conflict copy lies in"):
+        assert said in text

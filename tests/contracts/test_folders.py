@@ -1,0 +1,35 @@
+"""A folder says its subject, and no folder is too full to be read at a glance."""
+
+import ast
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[2] / "roamkb"
+
+#: More names than these nobody looks through.
+_MOST_MODULES = 16
+
+
+def _folders() -> dict[str, list[Path]]:
+    """Return the modules of each folder of the package."""
+    found: dict[str, list[Path]] = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if path.parent != PACKAGE:
+            found.setdefault(path.parent.relative_to(PACKAGE).as_posix(), []).append(path)
+    return found
+
+
+def test_no_folder_is_crowded() -> None:
+    """It holds at most sixteen modules."""
+    sizes = {
+        name: len([path for path in paths if path.stem != "__init__"]) for name, paths in _folders().items()
+    }
+    assert len(sizes) > 20
+    assert {} == {name: size for name, size in sizes.items() if size > _MOST_MODULES}
+
+
+def test_each_folder_says_its_subject() -> None:
+    """In the docstring of its package, which imports nothing: hooks wait for each import (`app` is the library's)."""
+    for name in _folders():
+        tree = ast.parse((PACKAGE / name / "__init__.py").read_text(encoding="utf-8"))
+        assert ast.get_docstring(tree), name
+        assert len(tree.body) == 1 or name == "app", name

@@ -1,0 +1,77 @@
+"""What to type to add to this installation: as pip, pipx and uv have to be told, and as they note down."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from roamkb.fs.package_manager import how_to_add
+from roamkb.fs.package_manager import how_to_mend
+from roamkb.fs.package_manager import how_to_remove
+from tests.conftest import ROOT
+
+_ADD = "from roamkb.fs.package_manager import *; print(how_to_add('mcp')); print(how_to_mend('numpy')); print(how_to_remove())"
+
+
+@pytest.mark.parametrize(
+    ("requirement", "command"),
+    [
+        ('{ name = "roamkb", directory = "/src/roam kb" }', "uv tool install --force '/src/roam kb[mcp]'"),
+        ('{ name = "roamkb", editable = "/src" }', "uv tool install --force --editable '/src[mcp]'"),
+        ('{ name = "roamkb", path = "/a.whl" }', "uv tool install --force '/a.whl[mcp]'"),
+        (
+            '{ name = "roamkb", url = "https://x.org/a.whl" }',
+            "uv tool install --force 'https://x.org/a.whl[mcp]'",
+        ),
+        (
+            '{ name = "roamkb", git = "https://x.org/a?rev=v1" }',
+            "uv tool install --force 'roamkb[mcp] @ git+https://x.org/a?rev=v1'",
+        ),
+        ('{ name = "roamkb" }', "uv tool install --force 'roamkb[mcp]'"),
+        ('{ name = "roamkb", specifier = "==0.1.0" }', "uv tool install --force 'roamkb[mcp]==0.1.0'"),
+        ('{ name = "roamkb", extras = ["serve"] }', "uv tool install --force 'roamkb[serve,mcp]'"),
+        ('{ name = "roamkb", extras = ["mcp"] }', "uv tool install --force 'roamkb[mcp]'"),
+        ('{ name = "other" }, { name = "roamkb" }', "uv tool install --force 'roamkb[mcp]'"),
+        ("", "uv tool install --force 'roamkb[mcp]'"),
+        ("]", "uv tool install --force 'roamkb[mcp]'"),
+    ],
+)
+def test_uv_is_told_what_its_receipt_says(tmp_path: Path, requirement: str, command: str) -> None:
+    """With one more extra, so that its next upgrade keeps it; the environment itself has no pip."""
+    (tmp_path / "uv-receipt.toml").write_text(f"[tool]\nrequirements = [{requirement}]\n")
+    assert command == how_to_add("mcp", environment=tmp_path)
+    assert "uv tool uninstall roamkb" == how_to_remove(environment=tmp_path)
+
+
+def test_pipx_is_told_the_name_of_its_environment(tmp_path: Path) -> None:
+    """`--suffix` gives it another."""
+    place = tmp_path / "roamkb-next"
+    place.mkdir()
+    (place / "pipx_metadata.json").write_text("{}")
+    assert "pipx inject roamkb-next 'roamkb[mcp]'" == how_to_add("mcp", environment=place)
+    mend = how_to_mend("numpy", environment=place)
+    assert "pipx runpip roamkb-next install --force-reinstall --no-deps numpy" == mend
+    assert "pipx uninstall roamkb-next" == how_to_remove(environment=place)
+
+
+def test_an_environment_with_pip_is_told_its_own(tmp_path: Path) -> None:
+    """As `make install` and `python -m venv` make them."""
+    assert f"{sys.executable} -m pip install 'roamkb[mcp]'" == how_to_add("mcp", environment=tmp_path)
+    assert f"{sys.executable} -m pip install --force-reinstall --no-deps numpy" == how_to_mend(
+        "numpy", environment=tmp_path
+    )
+
+
+def test_an_environment_without_pip_is_told_uvs(tmp_path: Path) -> None:
+    """As `uv venv` makes them."""
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "v"], check=True)
+    python = tmp_path / "v/bin/python"
+    done = subprocess.run(
+        [python, "-c", _ADD], env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=True
+    )
+    assert [
+        f"uv pip install --python {python} 'roamkb[mcp]'",
+        f"uv pip install --python {python} --reinstall --no-deps numpy",
+        f"uv pip uninstall --python {python} roamkb",
+    ] == done.stdout.splitlines()

@@ -1,0 +1,170 @@
+"""No agent turns the hooks off in a project's settings, and everything else there is its own affair."""
+
+import pytest
+
+from roamkb.guard.policy import Denial
+from roamkb.guard.policy import Ground
+from roamkb.guard.tool_calls import judge_tool
+
+_SITE = "/home/ada/code/site"
+_OFF = '{"disableAllHooks": true}'
+
+
+def judged(tool: str, cwd: str = _SITE, **given: object) -> Denial | None:
+    """Return why a call is denied in a personal project."""
+    ground = Ground(
+        kb=("/home/ada/org",),
+        kind=lambda: "personal",
+        cwd=cwd,
+        home="/home/ada",
+        is_agent_note=lambda _: False,
+        resolve=lambda path: path.replace("/link/", "/.claude/"),
+    )
+    return judge_tool(tool, given, ground)
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        (f"{_SITE}/.claude/settings.local.json", _OFF),
+        (".claude/settings.json", _OFF),
+        ("link/settings.json", _OFF),
+        ("/srv/other/.claude/settings.json", '{"disable\\u0041llHooks": true}'),
+        (".claude/settings.json", '{"env": {"PYTHONHOME": "/nowhere"}}'),
+        (".claude/settings.json", '{"env": {"HOME" : "/nowhere"}}'),
+        (".claude/settings.json", '{"env": {"PATH": "/nowhere"}}'),
+    ],
+)
+def test_no_file_tool_turns_hooks_off(path: str, content: str) -> None:
+    """Claude Code reads a project's settings again at once, and starts hooks with their variables."""
+    for given in ({"content": content}, {"old_string": "{}", "new_string": content}, {"old_string": content}):
+        denial = judged("Edit", file_path=path, **given)
+        assert denial is not None
+        assert "only your human" in denial.reason
+    assert judged("MultiEdit", file_path=path, edits=[{"old_string": "{", "new_string": content}]) is not None
+
+
+@pytest.mark.parametrize(
+    ("path", "content"),
+    [
+        (".claude/settings.json", '{"permissions": {"allow": ["Bash(echo $HOME:*)"]}}'),
+        (".claude/settings.json", '{"env": {"RAILS_ENV": "test"}}'),
+        (".claude/settings.json", '{"hooks": {"Stop": []}}'),
+        (".vscode/settings.json", '{"terminal.integrated.env.linux": {"PATH": "/x"}}'),
+        ("docs/hooks.md", _OFF),
+        (".claude/settings.md", _OFF),
+    ],
+)
+def test_all_else_may_be_written(path: str, content: str) -> None:
+    """Permissions, hooks of the project's own, other programs' settings."""
+    assert judged("Write", file_path=path, content=content) is None
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"echo '{_OFF}' > .claude/settings.local.json",
+        f"mkdir -p .claude && printf %s '{_OFF}' | tee .claude/settings.json",
+        f"cd .claude; cat > settings.json <<'EOF'\n{_OFF}\nEOF",
+        "jq '.disableAllHooks = true' .claude/settings.json > x && mv x .claude/settings.json",
+        'python3 -c \'import json; json.dump({"disable" "AllHooks": True}, open(".claude/settings.json", "w"))\'',
+        "sed -i 's/{/{\"disableAllHooks\": true,/' .claude/settings.json",
+        'echo \'{"env": {"PYTHONHOME": "/nowhere"}}\' > .claude/settings.local.json',
+    ],
+)
+def test_no_command_turns_hooks_off(command: str) -> None:
+    """In whatever folder it finds itself."""
+    assert judged("Bash", command=command) is not None
+    assert judged("Bash", f"{_SITE}/.claude", command=command.replace(".claude/", "./")) is not None
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "jq .disableAllHooks .claude/settings.json 2>/dev/null",
+        "grep -rn disableAllHooks .claude",
+        "cat .claude/settings.json | jq .env",
+        "rg disableAllHooks docs > found.txt",
+        "echo '{\"env\": {}}' > .vscode/settings.json",
+        "echo '{\"permissions\": {}}' > .claude/settings.json",
+        "env | sort > .claude/env.txt",
+        "cp .claude/settings.json /tmp/settings.json.bak",
+        "git add .claude/settings.json",
+    ],
+)
+def test_reading_and_other_settings_are_free(command: str) -> None:
+    """A word alone is no change."""
+    assert judged("Bash", command=command) is None
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rm ~/.claude/settings.json",
+        "rm -rf ~/.claude",
+        "mv ~/.claude ~/.claude.bak",
+        "echo '{}' > ~/.claude/settings.json",
+        "jq 'del(.hooks)' ~/.claude/settings.json | sponge ~/.claude/settings.json",
+        "jq 'del(.hooks)' ~/.claude/settings.json > /tmp/s && cp /tmp/s ~/.claude/settings.json",
+        "sed -i '/roamkb/d' ~/.claude/settings.json",
+        "sed -i 's/work/none/' ~/.claude/rules/knowledge-base.md",
+        "rsync -a dotfiles/.claude/ ~/.claude/",
+        "tar xzf claude.tgz -C ~/.claude",
+        "ln -sfn /tmp/c ~/.claude",
+        "cp /dev/null ~/.codex/config.toml",
+        "rm -r ~/.codex",
+        "echo 'exit 0' > ~/.local/bin/roamkb",
+        "ln -sf /bin/true ~/.local/bin/roamkb",
+        "rm ~/.local/bin/roamkb",
+        "pip uninstall -y roamkb",
+        "uv tool uninstall roamkb",
+        "pipx uninstall roamkb",
+        "claude --bare -p 'edit my notes'",
+        "claude -p 'x' --settings '{\"disableAllHooks\":true}'",
+        "claude --settings /tmp/none.json -p 'x'",
+        "CLAUDE_CONFIG_DIR=/tmp/empty claude -p 'x'",
+        "HOME=/tmp/h claude -p x",
+        "env -u CLAUDE_CODE_SHELL_PREFIX claude -p x",
+        "unset CLAUDE_CODE_SHELL_PREFIX; claude -p x",
+        "CLAUDE_CODE_SHELL_PREFIX= claude -p x",
+        "codex exec -c features.hooks=false 'x'",
+        "CODEX_HOME=/tmp/c codex exec x",
+        "echo '{\"disableAllHooks\": true}' > .claude/settings.local.json",
+        'printf \'{"env":{"BASH_ENV":"/tmp/x"}}\' > .claude/settings.json',
+        'printf \'{"env":{"NODE_OPTIONS":"--require /tmp/x.js"}}\' > .claude/settings.json',
+        "cp /tmp/off.json .claude/settings.json",
+        "mkdir -p .claude && jq -n '{\"disableAllHooks\":true}' > .claude/settings.local.json",
+        "python3 -c \"import json,os; p=os.path.expanduser('~/.claude/settings.json'); d=json.load(open(p)); d.pop('hooks'); json.dump(d,open(p,'w'))\"",
+        "chmod -x ~/.local/bin/roamkb",
+        "truncate -s0 ~/.codex/hooks.json",
+        "NODE_OPTIONS='--require /tmp/x.js' claude -p x",
+    ],
+)
+def test_what_makes_the_hooks_count_is_left_alone(command: str) -> None:
+    """Settings, by their folder as well; our program; a harness inside without hooks or without the wall."""
+    denial = judged("Bash", command=command)
+    assert denial is not None
+    assert "only your human" in denial.reason
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "NODE_OPTIONS=--max-old-space-size=4096 npm run build",
+        "unset NODE_OPTIONS",
+        'echo "$CLAUDE_CODE_SHELL_PREFIX"',
+        "claude -p 'summarise README'",
+        "claude --version",
+        "codex exec -c model=x 'fix the hook'",
+        "pip install roamkb-plugin",
+        "pip show roamkb",
+        "uv tool upgrade roamkb",
+        "HOME=/tmp make test",
+        "cp ~/.claude/settings.json /tmp/",
+        "find ~ -maxdepth 1 -name '*.json' -type f -delete",
+        "tar czf /tmp/c.tgz ~/.claude",
+    ],
+)
+def test_what_only_looks_like_it_is_free(command: str) -> None:
+    """Harnesses, variables and packages are everyday things."""
+    assert judged("Bash", command=command) is None

@@ -1,0 +1,246 @@
+"""The doctor proves hooks by running them, and names what would keep one from running."""
+
+import hashlib
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from roamkb.boundary.store.folder_evidence import find_rule
+from roamkb.core.model import Kind
+from roamkb.core.model import Project
+from roamkb.core.model import Rule
+from roamkb.fs.locks import State
+from roamkb.harnesses.hook_list import CLAUDE_HOOKS
+from roamkb.harnesses.hook_list import CODEX_HOOKS
+from roamkb.harnesses.hook_list import deny_rules
+from roamkb.harnesses.settings_json import CLAUDE_MADE
+from roamkb.harnesses.settings_json import CODEX_MADE
+from roamkb.harnesses.settings_json import with_hooks
+from roamkb.harnesses.store import probe as harnesses
+from roamkb.install.doctor_harnesses import checks_of_harnesses
+from roamkb.install.doctor_report import Check
+from roamkb.install.store.machine import Patient
+from tests.conftest import NOON
+from tests.conftest import World
+from tests.programs import command_in
+from tests.programs import script
+
+Change = Callable[[dict[str, Any]], object]
+
+
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a hook take as long as a busy machine needs; a user's harness has no such patience."""
+    monkeypatch.setattr(harnesses, "_PATIENCE", None)
+
+
+@pytest.fixture
+def patient(world: World) -> Patient:
+    """Return a machine with hooks in both harnesses, whose program answers as ours does."""
+    program = str(script(world.home / "bin" / "roamkb", "echo '{}'"))
+    wall = '{"hookSpecificOutput": {"permissionDecision": "deny"}}'
+    script(world.home / "bin" / "roamkb", f"echo '{wall}'")
+    for folder in (".claude", ".codex"):
+        (world.home / folder).mkdir(exist_ok=True)
+    claude = with_hooks(None, CLAUDE_HOOKS, program, made=CLAUDE_MADE, deny=deny_rules("~/roam"))
+    (world.home / ".claude" / "settings.json").write_bytes(claude)
+    codex = with_hooks(None, CODEX_HOOKS, program, made=CODEX_MADE)
+    (world.home / ".codex" / "hooks.json").write_bytes(codex)
+    (world.home / ".codex" / "config.toml").write_text(trusting(world.home / ".codex" / "hooks.json"))
+    rule = find_rule(world.home, account_home=world.home)
+    assert isinstance(rule, Rule)
+    return Patient(
+        rule=rule,
+        project=Project(kind=Kind.PERSONAL, root=world.personal, reason="it lies there"),
+        version="0.1.0",
+        home=world.home,
+        search_path="/usr/bin:/bin",
+        host="desk",
+        state=State(state=world.state, cache=world.home / "cache"),
+        now=NOON,
+    )
+
+
+def trusting(hooks: Path) -> str:
+    """Return the tables in which Codex 0.169 keeps what its human trusted, all of `hooks`."""
+    tables = []
+    for event, groups in json.loads(hooks.read_text())["hooks"].items():
+        name = re.sub(r"(?<!^)(?=[A-Z])", "_", event).lower()
+        kept = {"event_name": name, "hooks": [{**groups[0]["hooks"][0], "async": False}]}
+        text = json.dumps(kept, sort_keys=True, separators=(",", ":"))
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        tables.append(f'[hooks.state."{hooks}:{name}:0:0"]\ntrusted_hash = "sha256:{digest}"\n')
+    return "\n".join(tables)
+
+
+def of(patient: Patient, name: str = "Claude Code") -> Check:
+    """Return what is said of one harness."""
+    (found,) = (check for check in checks_of_harnesses(patient) if check.name == name)
+    return found
+
+
+def change(patient: Patient, change: Change) -> None:
+    """Change Claude Code's settings."""
+    path = patient.home / ".claude" / "settings.json"
+    told = json.loads(path.read_bytes())
+    change(told)
+    path.write_text(json.dumps(told))
+
+
+def handler(told: dict[str, Any], event: str) -> dict[str, Any]:
+    """Return our handler of an event."""
+    found: dict[str, Any] = told["hooks"][event][0]["hooks"][0]
+    return found
+
+
+def test_hooks_that_answer_are_well(patient: Patient) -> None:
+    """In both harnesses."""
+    assert (True, "11 hooks, each answered") == (of(patient).ok, of(patient).detail)
+    assert (True, "10 hooks, each answered") == (of(patient, "Codex").ok, of(patient, "Codex").detail)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "events"),
+    [
+        ("", "", ("SessionStart", "PreToolUse", "SessionEnd")),
+        ('"timeout": 30', '"timeout": 31', ("SessionStart", "Stop")),
+        ("hook stop", "hook  stop", ("Stop",)),
+    ],
+)
+def test_hooks_that_nobody_trusted_are_named(
+    patient: Patient, old: str, new: str, events: tuple[str, ...]
+) -> None:
+    """Nor those that are others now; Codex says nothing of them."""
+    path = patient.home / ".codex" / "hooks.json"
+    if old:
+        path.write_text(path.read_text().replace(old, new))
+    else:
+        (patient.home / ".codex" / "config.toml").unlink()
+    found = of(patient, "Codex")
+    assert (False, True) == (found.ok, "/hooks" in found.fix)
+    assert all(event in found.detail for event in events)
+    assert old == "" or found.detail.endswith(", ".join(events))
+
+
+def test_our_own_hooks_answer_and_change_nothing(patient: Patient, world: World) -> None:
+    """Each is the real program, run in a folder of its own."""
+    program = command_in(world.home)
+    settings = patient.home / ".claude" / "settings.json"
+    wanted = with_hooks(None, CLAUDE_HOOKS, str(program), made=CLAUDE_MADE, deny=deny_rules("~/roam"))
+    settings.write_bytes(wanted)
+    before = sorted(path for path in world.home.rglob("*"))
+    found = of(patient)
+    assert (True, "") == (found.ok, found.fix), found.detail
+    assert before == sorted(path for path in world.home.rglob("*"))
+
+
+def test_a_permission_rule_that_is_gone_is_worth_knowing(patient: Patient) -> None:
+    """A human may have taken it out, or the knowledge base has moved since."""
+    change(patient, lambda told: told["permissions"]["deny"].remove("Edit(~/roam/**)"))
+    assert of(patient).ok
+    assert "Edit(~/roam/**)" in of(patient).fix
+
+
+def test_no_hooks_are_no_fault(patient: Patient) -> None:
+    """Recall works by the command as well; what is worth knowing is said."""
+    for name in (".claude/settings.json", ".codex/hooks.json"):
+        (patient.home / name).unlink()
+    assert of(patient).ok
+    assert "--claude" in of(patient).fix
+    assert "--codex" in of(patient, "Codex").fix
+    (patient.home / ".claude" / "settings.json").write_text('{"enabledPlugins": {"roamkb@roamkb": true}}')
+    assert (True, "the plugin roamkb@roamkb brings them") == (of(patient).ok, of(patient).detail)
+    change(patient, lambda told: told.update(disableAllHooks=True))
+    assert "disableAllHooks" in of(patient).detail
+
+
+def test_a_project_can_turn_hooks_off(patient: Patient) -> None:
+    """Claude Code then runs none there, and says nothing; a file that isn't JSON it leaves out."""
+    assert patient.project.root
+    settings = patient.project.root / ".claude" / "settings.local.json"
+    settings.parent.mkdir()
+    settings.write_text("{")
+    assert of(patient).ok
+    settings.write_text('{"disableAllHooks": true}')
+    assert not of(patient).ok
+    assert f"{settings} says disableAllHooks" in of(patient).detail
+
+
+@pytest.mark.parametrize(
+    ("do", "said"),
+    [
+        (lambda told: told.update(disableAllHooks=True), "disableAllHooks"),
+        (lambda told: told.update(enabledPlugins={"roamkb@roamkb": True}), "each hook runs twice"),
+        (lambda told: told["hooks"].pop("Stop"), "nothing runs at Stop"),
+        (
+            lambda told: told["hooks"].update(PreTooluse=told["hooks"].pop("PreToolUse")),
+            "PreTooluse is no event",
+        ),
+        (lambda told: told["hooks"].update(Stop=told["hooks"]["SubagentStop"]), "runs `hook subagent-stop`"),
+        (lambda told: handler(told, "SessionStart").update(timeout=1), "SessionStart has 1 s, less than 30"),
+        (lambda told: handler(told, "SessionEnd").pop("timeout"), "share 1.5 s"),
+        (lambda told: told["hooks"]["PreToolUse"][0].update(matcher="Bash|Edit"), "doesn't hear of Write"),
+        (lambda told: told["hooks"]["PreToolUse"][0].update(matcher="^Bash$"), "doesn't hear of Edit"),
+        (
+            lambda told: handler(told, "Stop").update(command="/gone/roamkb hook stop"),
+            "/gone/roamkb is missing",
+        ),
+        (lambda told: handler(told, "Stop").update(command="roamkb hook stop"), "isn't on the PATH"),
+    ],
+)
+def test_what_a_harness_skips_without_a_word_is_said(patient: Patient, do: Change, said: str) -> None:
+    """With what to do about it."""
+    change(patient, do)
+    assert not of(patient).ok
+    assert said in of(patient).detail
+    assert of(patient).fix
+    assert of(patient, "Codex").ok
+
+
+def test_a_matcher_that_only_javascript_reads_is_not_judged(patient: Patient) -> None:
+    """A named group, for one, is spelt differently there."""
+    change(patient, lambda told: told["hooks"]["PreToolUse"][0].update(matcher="(?<name>.*)"))
+    assert of(patient).ok
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("echo hello", "answers no JSON"), ("exit 1", "status 1"), ("echo '{}'", "lets a session that may not")],
+)
+def test_a_program_that_does_not_answer_is_found_out(patient: Patient, text: str, said: str) -> None:
+    """It is run; a wall that lets everything through is none."""
+    script(patient.home / "bin" / "roamkb", text)
+    assert said in of(patient).detail
+    assert said in of(patient, "Codex").detail
+
+
+def test_a_program_that_cannot_be_executed_is_named_once(patient: Patient) -> None:
+    """Not once for each hook."""
+    (patient.home / "bin" / "roamkb").chmod(0o644)
+    assert f"{patient.home}/bin/roamkb can't be executed: its hooks are skipped" == of(patient).detail
+
+
+@pytest.mark.parametrize(
+    ("file", "name"),
+    [
+        (".claude/settings.json", "Claude Code"),
+        (".codex/hooks.json", "Codex"),
+        (".codex/config.toml", "Codex"),
+    ],
+)
+def test_a_broken_file_is_a_fault_of_its_own(patient: Patient, file: str, name: str) -> None:
+    """The other harness is looked at all the same."""
+    Path(patient.home, file).write_text("{ // mine")
+    assert not of(patient, name).ok
+    assert file in of(patient, name).detail
+    assert 1 == sum(not check.ok for check in checks_of_harnesses(patient))
+
+
+def test_codex_may_have_hooks_turned_off(patient: Patient) -> None:
+    """Then nothing of ours is run there."""
+    (patient.home / ".codex" / "config.toml").write_text("[features]\nhooks = false\n")
+    assert "turns hooks off" in of(patient, "Codex").detail

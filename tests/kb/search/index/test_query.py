@@ -1,0 +1,78 @@
+"""What one query is asked of the index: here, what links say."""
+
+from pathlib import Path
+
+import pytest
+
+from roamkb.kb.search.query import parse_query
+from tests.kb.search.index.index_base import TODAY
+from tests.kb.search.index.index_base import Base
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Base:
+    """A note on backups that links to two others, among notes on other things."""
+    base = Base(tmp_path)
+    base.note("1-backup.org", "Backups", "The nightly backup is kept on [[id:2-nas.org][it]] in the cellar.")
+    base.note("2-nas.org", "NAS", "Four disks. See [[id:3-fan.org]].", tags=":hardware:")
+    base.note("3-fan.org", "Fan", "Loud.")
+    base.note("4-cellar.org", "Cellar", "Damp in spring.")
+    return base
+
+
+def found(base: Base, text: str, limit: int | None = 20) -> list[tuple[str, tuple[str, ...]]]:
+    """Titles, best first, with what they owe their places to."""
+    answers = base.index().find(parse_query(text, today=TODAY), limit=limit).answers
+    scores = [answer.score for answer in answers]
+    assert scores == sorted(scores, reverse=True)
+    return [(answer.title, answer.why) for answer in answers]
+
+
+def test_what_a_hit_links_to_comes_after_the_hits(base: Base) -> None:
+    """It holds none of the words, and says who sent it; what it links to itself is no answer."""
+    hits = [("Backups", ("text",)), ("Cellar", ("title",))]
+    assert [*hits, ("NAS", ("linked from Backups",))] == found(base, "nightly cellar")
+    assert hits == found(base, "nightly cellar", limit=2)
+    assert hits == found(base, "nightly cellar", limit=None), "all hits are hits"
+
+
+def test_a_linked_note_passes_the_filters(base: Base) -> None:
+    """Neither a tag nor an excluded word nor a phrase is got around by a link."""
+    assert "NAS" in dict(found(base, "nightly"))
+    for text in ("nightly -tag:hardware", "nightly -disks", "nightly is:agent", '"nightly backup"'):
+        assert "NAS" not in dict(found(base, text))
+
+
+def test_a_linked_hit_beats_its_equal(base: Base) -> None:
+    """Of two notes that say the same, the one that the best hit links to comes first."""
+    base.note("0-other.org", "NAS", "Disks are bought in pairs.")
+    base.note("2-nas.org", "NAS", "Disks are bought in pairs.")
+    linked, plain = ("NAS", ("text", "linked from Backups")), ("NAS", ("text",))
+    assert [linked, plain] == found(base, "nightly backup disks bought")[1:3]
+    base.note("1-backup.org", "Backups", "The nightly backup is kept in the cellar.")
+    assert [plain, plain] == found(base, "nightly backup disks bought")[1:3]
+
+
+def test_a_title_in_a_reason_is_fit_to_be_shown(base: Base) -> None:
+    """It is somebody else's text: no controls, no length that hides the rest."""
+    base.note("1-backup.org", f"Back\x1b[31mup\u202e {'s' * 500}", "nightly: [[id:2-nas.org]]")
+    ((_, (reason,)),) = [one for one in found(base, "nightly") if one[0] == "NAS"]
+    assert reason.startswith("linked from Back[31mup ss")
+    assert len(reason) < 100
+
+
+def test_two_that_link_to_each_other_are_found_once(base: Base) -> None:
+    """Neither is added to itself."""
+    base.note("2-nas.org", "NAS", "Back to [[id:1-backup.org]] and [[id:2-nas.org]], nightly.")
+    assert ["Backups", "NAS"] == sorted(dict(found(base, "nightly")))
+
+
+@pytest.mark.parametrize(
+    "text", ["one way out", "a day off", "who may buy", "keys and a key", "ways out of it"]
+)
+def test_a_short_word_is_shown_in_its_line(base: Base, text: str) -> None:
+    """Its stem may end in another letter than it does: way, and wai."""
+    base.note("5-way.org", "Other", f"Nothing here.\n{text}")
+    for word in text.split():
+        answers = base.index().find(parse_query(word, today=TODAY), limit=20).answers
+        assert [((7, text),)] == [one.lines for one in answers if one.file == "5-way.org"]

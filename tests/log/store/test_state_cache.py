@@ -1,0 +1,460 @@
+"""What is kept of a log's state says what its lines say, whatever happens to either."""
+
+import json
+import random
+import shutil
+import sqlite3
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from roamkb.log.state import state_rows as rows
+from roamkb.log.state.learning_state import TRAITS
+from roamkb.log.state.learning_state import State
+from roamkb.log.state.replay import advanced
+from roamkb.log.state.replay import replay
+from roamkb.log.state.state_rows import read_standings
+from roamkb.log.store import state_cache as module
+from roamkb.log.store.file_contents import Page
+from roamkb.log.store.state_cache import Kept
+from tests.examples import examples
+
+Lines = tuple[list[bytes], list[bytes], list[bytes]]
+
+
+def pages(lines: Lines, folder: Path = Path("/nowhere")) -> tuple[Page, Page, Page]:
+    """Return a log, its archive and its ledger, as if they had been read."""
+    knowledge, archive, ledger = (b"".join(line + b"\n" for line in one) for one in lines)
+    return (
+        Page(folder / "knowledge.jsonl", knowledge, is_ledger=False),
+        Page(folder / "knowledge.archive.jsonl", archive, is_ledger=False),
+        Page(folder / "ledger.jsonl", ledger, is_ledger=True),
+    )
+
+
+def replayed(read: tuple[Page, Page, Page]) -> State:
+    """Return what the pages amount to, from their lines."""
+    knowledge, archive, ledger = read
+    state = replay(knowledge.told.learnings, ledger.told.events, archived=archive.told.learnings)
+    return replace(state, digest=module.learnings_digest(read))
+
+
+def never() -> State:
+    """Stand for the lines where they aren't needed."""
+    raise AssertionError("the lines are read again")
+
+
+def kept(folder: Path) -> Kept:
+    """Return what keeps states of any size there."""
+    return Kept(folder / "standings", least=0)
+
+
+def said(n: int, **more: object) -> bytes:
+    """Return the line of a learning."""
+    return json.dumps(
+        {"id": f"L{n}", "type": "fact", "content": f"fact {n}", "ts": n, **more}, ensure_ascii=False
+    ).encode("utf-8", "surrogatepass")
+
+
+def happened(n: int, event: str, of: str, **more: object) -> bytes:
+    """Return the line of an event."""
+    return json.dumps({"id": f"E{n:09}", "ts": n, "event": event, "of": of, **more}).encode()
+
+
+FEW: Lines = (
+    [said(1), said(2, type="gotcha", files=["a.py"]), said(3, mood={"deep": [1, None, "x"]})],
+    [said(0)],
+    [happened(1, "repeated", "L1", agent="a", session="s"), happened(2, "promoted", "L2", node="N")],
+)
+
+
+def alike(one: State, other: State) -> bool:
+    """Say whether two states answer all questions alike."""
+    values = {
+        name: {told(standing) for standing in other.standings.values()} for name, told in TRAITS.items()
+    }
+    return (
+        list(one.standings) == list(other.standings)
+        and one == other
+        and (one.digest, one.reach) == (other.digest, other.reach)
+        and all(one.having(name, *some) == other.having(name, *some) for name, some in values.items())
+        and all(
+            one.having(name, value) == other.having(name, value) for name in values for value in values[name]
+        )
+        and all(one.named(event.event) == other.named(event.event) for event in other.events)
+        and len(one.standings) == len(other.standings)
+        and len(one.events) == len(other.events)
+        and one.standings.get("nobody's") is one.standings.get("\ud800") is None
+    )
+
+
+def test_what_was_kept_is_found_without_the_lines(tmp_path: Path) -> None:
+    """All of it, and one by one."""
+    read = pages(FEW)
+    state = replayed(read)
+    kept(tmp_path).keep(read, state)
+    found = kept(tmp_path).find(pages(FEW), never)
+    assert found is not None
+    assert alike(found, state)
+    assert found.standings["L1"] is found.standings["L1"]
+    assert ["L2"] == [one.id for one in found.having("node", "N", "other")]
+    assert state.standings["L2"] == found.standings["L2"]
+
+
+def test_few_are_read_where_few_are_wanted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By id and by each trait: what is asked for, and no more."""
+    read = pages(
+        ([said(n, key=f"k{n}", task=f"t{n}", bead=f"b{n}", type=f"x{n}") for n in range(50)], [], [])
+    )
+    state = replayed(read)
+    kept(tmp_path).keep(read, state)
+    count: list[int] = []
+
+    def counted(rows: list[bytes]) -> object:
+        few = read_standings(rows)
+        count.append(len(few))
+        return few
+
+    monkeypatch.setattr(module, "read_standings", counted)
+    for trait in ("key", "type", "said", "task", "bead"):
+        found = kept(tmp_path).find(read, never)
+        assert found is not None
+        assert ["L7"] == [one.id for one in found.having(trait, TRAITS[trait](state.standings["L7"]))]
+    assert found is not None
+    for trait in ("verdict", "status", "node", "names", "contradicts"):
+        assert [] == found.having(trait, "nobody's")
+    assert found.standings["L8"] == state.standings["L8"]
+    assert [1] * 5 + [0] * 5 + [1] == count
+
+
+def test_a_short_log_is_not_kept(tmp_path: Path) -> None:
+    """It is read as fast."""
+    read = pages(FEW)
+    small = Kept(tmp_path / "standings")
+    small.keep(read, replayed(read))
+    assert small.find(read, never) is None
+    assert not list(tmp_path.iterdir())
+
+
+def test_lines_that_were_added_are_all_that_is_read(tmp_path: Path) -> None:
+    """By who asks next; an index knows what came since it last looked, some steps back."""
+    read = pages(FEW)
+    first = replayed(read)
+    kept(tmp_path).keep(read, first)
+    more: Lines = ([*FEW[0], said(9), said(8)], FEW[1], [*FEW[2], happened(3, "repeated", "L9")])
+    most: Lines = (
+        [*more[0], said(10)],
+        FEW[1],
+        [*more[2], happened(4, "pinned", "L2"), happened(5, "x", "\ud800")],
+    )
+    for lines in (more, most):
+        found = kept(tmp_path).find(pages(lines), never)
+        assert found is not None
+        assert alike(found, replayed(pages(lines)))
+    assert found is not None
+    assert ["L9", "L8", "L10"] == found.since(first.digest)
+    assert ["L10"] == found.since(module.learnings_digest(pages(more)))
+    assert [] == found.since(found.digest)
+    assert found.since("something else") is None
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ([*FEW[0], said(1, content="said otherwise")], FEW[1], FEW[2]),
+        (FEW[0][1:], [*FEW[1], FEW[0][0]], FEW[2]),
+        (FEW[0][::-1], FEW[1], FEW[2]),
+        (FEW[0], FEW[1], [*FEW[2], happened(9, "undone", "E000000001")]),
+        (FEW[0], FEW[1], [*FEW[2], happened(0, "pinned", "L1")]),
+        (FEW[0], FEW[1], []),
+    ],
+    ids=["an id again", "a rotation", "another order", "undone", "a merge", "emptied"],
+)
+def test_what_takes_all_lines_is_made_from_them(lines: Lines, tmp_path: Path) -> None:
+    """And kept anew."""
+    read = pages(FEW)
+    kept(tmp_path).keep(read, replayed(read))
+    other = pages(lines)
+    assert kept(tmp_path).find(other, never) is None
+    kept(tmp_path).keep(other, replayed(other))
+    found = kept(tmp_path).find(other, never)
+    assert found is not None
+    assert alike(found, replayed(other))
+
+
+def test_a_torn_line_is_no_line_to_go_on_from(tmp_path: Path) -> None:
+    """What is written behind it may be glued to it."""
+    torn = Page(Path("k"), said(1)[:-1], is_ledger=False)
+    read = (torn, *pages(([], [], []))[1:])
+    kept(tmp_path).keep(read, replayed(read))
+    whole = (Page(Path("k"), said(1) + b"\n", is_ledger=False), *read[1:])
+    assert kept(tmp_path).find(whole, never) is None
+
+
+def spoil(path: Path) -> None:
+    """Change a byte in the middle."""
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 0xFF
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("how", [spoil, Path.unlink, lambda path: path.write_bytes(b"")])
+@pytest.mark.parametrize("name", ["index.db", "index.seal"])
+def test_what_is_not_as_it_was_left_is_not_believed(
+    name: str, how: Callable[[Path], None], tmp_path: Path
+) -> None:
+    """Nor the file without its seal; then it is made again."""
+    read = pages(FEW)
+    kept(tmp_path).keep(read, replayed(read))
+    how(tmp_path / "standings" / name)
+    assert kept(tmp_path).find(read, never) is None
+    kept(tmp_path).keep(read, replayed(read))
+    assert kept(tmp_path).find(read, never) is not None
+
+
+@pytest.mark.parametrize("name", ["SCHEMA", "rows"])
+def test_other_code_makes_its_own(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its number, and by the files that it lies in."""
+    read = pages(FEW)
+    kept(tmp_path).keep(read, replayed(read))
+    other = tmp_path / "rows.py"
+    shutil.copy(str(rows.__file__), other)
+    other.write_text(other.read_text() + "# another\n")
+    if name == "SCHEMA":
+        monkeypatch.setattr(module, "SCHEMA", 0)
+    else:
+        monkeypatch.setattr(rows, "__file__", str(other))
+    assert kept(tmp_path).find(read, never) is None
+    more = pages(([*FEW[0], said(9)], FEW[1], FEW[2]))
+    assert kept(tmp_path).find(more, never) is None
+
+
+def advance(folder: Path) -> None:
+    """Have somebody else take in a line."""
+    found = kept(folder).find(
+        pages(([*FEW[0], said(9)], FEW[1], [*FEW[2], happened(7, "pinned", "L1")])), never
+    )
+    assert found is not None
+
+
+def rebuild(folder: Path) -> None:
+    """Have somebody else make it of other lines."""
+    read = pages(([said(5)], [], []))
+    kept(folder).keep(read, replayed(read))
+
+
+def empty(folder: Path) -> None:
+    """Have another program write into the file itself."""
+    with sqlite3.connect(folder / "standings" / "index.db") as db:
+        db.execute("UPDATE standing SET row = x'00'")
+        db.execute("UPDATE event SET row = x'00'")
+    db.close()
+
+
+def remove(folder: Path) -> None:
+    """Have somebody remove all of it."""
+    shutil.rmtree(folder / "standings")
+
+
+ASKED: dict[str, Callable[[State], object]] = {
+    "one": lambda state: state.standings["L1"],
+    "none": lambda state: state.standings.get("L9"),
+    "all": lambda state: dict(state.standings),
+    "events": lambda state: [*state.events],
+    "trait": lambda state: state.having("type", "gotcha", "fact"),
+    "name": lambda state: state.named("repeated"),
+    "unshelved": lambda state: state.unshelved(),
+}
+
+
+@pytest.mark.parametrize("meanwhile", [advance, rebuild, empty, remove], ids=lambda one: one.__name__)
+@pytest.mark.parametrize("asked", ASKED)
+def test_a_state_stays_what_it_was_found_to_be(
+    asked: str, meanwhile: Callable[[Path], None], tmp_path: Path
+) -> None:
+    """Whatever becomes of the file before it is asked."""
+    read = pages(FEW)
+    state = replayed(read)
+    kept(tmp_path).keep(read, state)
+    found = kept(tmp_path).find(read, lambda: replayed(pages(FEW)))
+    assert found is not None
+    meanwhile(tmp_path)
+    assert ASKED[asked](state) == ASKED[asked](found)
+    assert alike(found, state)
+
+
+def test_what_is_added_to_a_kept_state_gives_what_all_lines_give(tmp_path: Path) -> None:
+    """New learnings, early ones too, and events of old and new; what was found stays as it was."""
+    read = pages(FEW)
+    state = replayed(read)
+    kept(tmp_path).keep(read, state)
+    new: Lines = (
+        [said(5, type="gotcha"), said(-1, content="without a time")],
+        [],
+        [happened(7, "repeated", "L1", agent="b"), happened(8, "pinned", "L5"), happened(9, "x", "nobody")],
+    )
+    learnings, events = pages(new)[0].told.learnings, pages(new)[2].told.events
+    for some, then in ((learnings, events), (learnings[:1], ()), ((), events), ((), ())):
+        found = kept(tmp_path).find(read, never)
+        assert found is not None
+        one, other = advanced(found, some, then), advanced(state, some, then)
+        assert one is not None
+        assert other is not None
+        assert len(one.standings) == len(other.standings)
+        assert one.standings.get("L5") == other.standings.get("L5")
+        assert alike(replace(one, digest="d"), replace(other, digest="d"))
+        assert [one.events[0], one.events[-1]] == [other.events[0], other.events[-1]]
+        assert one.since(state.digest) is None
+        assert alike(found, state)
+        assert alike(found.unshelved(), state)
+        assert found.unshelved().shelf is None
+        # and once more on top of that
+        last = happened(10, "repeated", "L1", agent="c")
+        twice = advanced(one, (), pages(([], [], [last]))[2].told.events)
+        assert twice == advanced(other, (), pages(([], [], [last]))[2].told.events)
+    assert found is not None
+    assert advanced(found, (), pages(([], [], [happened(1, "pinned", "L1")]))[2].told.events) is None
+
+
+def test_threads_ask_the_same_state(tmp_path: Path) -> None:
+    """A server has one for all of them, and none reads the lines again."""
+    lines: Lines = ([said(n) for n in range(200)], [], [])
+    read = pages(lines)
+    kept(tmp_path).keep(read, replayed(read))
+    found = kept(tmp_path).find(read, never)
+    assert found is not None
+    wrong: list[object] = []
+
+    def ask() -> None:
+        for n in random.sample(range(200), 200):
+            try:
+                if found.standings[f"L{n}"].learning.content != f"fact {n}":
+                    wrong.append(n)
+            except BaseException as error:  # noqa: BLE001 - a thread's own would be lost
+                wrong.append(error)
+
+    threads = [threading.Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [] == wrong
+
+
+ANY = st.text(st.characters(), max_size=8)
+VALUE = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | ANY,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(ANY, inner, max_size=2),
+    max_leaves=4,
+)
+LEARNING = st.fixed_dictionaries(
+    {"content": ANY.filter(str.strip)},
+    optional={
+        "id": st.sampled_from(["L0", "L1", "L2", "L3", "é", "\ud800"]),
+        "ts": st.integers(0, 5) | st.floats(0, 5) | ANY,
+        "type": st.sampled_from(["fact", "lesson", "gotcha"]) | ANY,
+        "key": ANY,
+        "tags": st.lists(ANY, max_size=2),
+        "task": ANY,
+        "agent": st.sampled_from(["a", "b"]),
+        "kind": st.sampled_from(["work", "personal", "x"]),
+        "confidence": st.floats(0, 1),
+        "supersedes": st.lists(ANY, max_size=2),
+        "extra": VALUE,
+    },
+)
+NAMES = [
+    "repeated",
+    "reused",
+    "pinned",
+    "superseded",
+    "validated",
+    "preferred",
+    "flagged",
+    "curated",
+    "promoted",
+]
+EVENT = st.fixed_dictionaries(
+    {
+        "id": st.sampled_from([f"E{n}" for n in range(12)]),
+        "event": st.sampled_from([*NAMES, "undone", "task", "overridden", "judged", "attempted"]),
+        "of": st.sampled_from(["L0", "L1", "L2", "L3", "E1", "E5", "\ud800"]),
+    },
+    optional={
+        "ts": st.integers(0, 9),
+        "agent": st.sampled_from(["a", "b"]),
+        "session": st.sampled_from(["s", "t"]),
+        "task": st.sampled_from(["t1", "t2"]),
+        "outcome": st.sampled_from(["success", "failure", "done"]),
+        "preference": st.just("prefers"),
+        "reason": ANY,
+        "value": st.integers(0, 100),
+        "verdict": st.sampled_from(["verified", "invalidated"]),
+        "status": st.sampled_from(["canonical", "active"]),
+        "node": ANY,
+        "learnings": st.lists(st.sampled_from(["L0", "L3", "nobody"]), max_size=2),
+        "merged_from": st.lists(ANY, max_size=2),
+        "extra": VALUE,
+    },
+)
+
+
+def line(told: object) -> bytes:
+    """Return the line of an object, half characters as they are."""
+    return json.dumps(told, ensure_ascii=False).encode("utf-8", "surrogatepass")
+
+
+RAW = st.sampled_from([b'{"torn', b"<<<<<<< HEAD", b"", b"[1]", b'{"content":"\xed\xa0\xbd\xed\xb8\x80"}'])
+STEP = st.tuples(
+    st.lists(LEARNING.map(line) | RAW, max_size=3),
+    st.lists(EVENT.map(line) | RAW, max_size=3),
+    st.sampled_from(["grow", "grow", "grow", "rotate", "archive", "sort", "shrink", "lose"]),
+)
+
+
+@given(steps=st.lists(STEP, min_size=1, max_size=5), is_in_order=st.booleans())
+@settings(max_examples=examples(200))
+def test_any_log_and_any_change_answers_the_same(
+    steps: list[tuple[list[bytes], list[bytes], str]],
+    is_in_order: bool,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    """With what is kept and without; lines come at the end, move to the archive, are sorted or lost."""
+    folder = tmp_path_factory.mktemp("log")
+    knowledge: list[bytes] = []
+    archive: list[bytes] = []
+    ledger: list[bytes] = []
+    states: dict[str, set[str]] = {}
+    for n, (learnings, events, how) in enumerate(steps):
+        if how == "rotate":
+            archive, knowledge = [*archive, *knowledge[:2]], knowledge[2:]
+        elif how == "archive":
+            archive, learnings = [*archive, *learnings], []
+        elif how == "sort":
+            knowledge.sort()
+            ledger.sort()
+        elif how == "shrink":
+            ledger = ledger[:-1]
+        elif how == "lose":
+            shutil.rmtree(folder / "standings", ignore_errors=True)
+        knowledge += learnings
+        # as they come, or as `append` gives them: each later than all that there were
+        ledger += [one.replace(b'"E', b'"F%d' % n, 1) for one in events] if is_in_order else events
+        read = pages((knowledge, archive, ledger))
+        state = replayed(pages((knowledge, archive, ledger)))
+        found = kept(folder).find(read, never)
+        if found is None:
+            kept(folder).keep(read, state)
+            found = kept(folder).find(read, never)
+        assert found is not None
+        assert alike(found, state)
+        for digest, ids in states.items():
+            if (since := found.since(digest)) is not None:
+                assert set(since) == state.standings.keys() - ids
+        states[state.digest] = set(state.standings)

@@ -1,0 +1,171 @@
+"""What a session's transcript says of a claim."""
+
+import pytest
+
+from roamkb.harnesses.transcript import Passage
+from roamkb.harnesses.transcript import Speaker
+from roamkb.pipeline.gate.transcript_evidence import Attestation
+from roamkb.pipeline.gate.transcript_evidence import are_related
+from roamkb.pipeline.gate.transcript_evidence import weigh
+from roamkb.text.code_identifiers import names_of
+
+
+def human(text: str) -> Passage:
+    """Return what a human says."""
+    return Passage(speaker=Speaker.HUMAN, text=text)
+
+
+def agent(text: str) -> Passage:
+    """Return what an agent says."""
+    return Passage(speaker=Speaker.AGENT, text=text)
+
+
+def ran(command: str, text: str = "", *, failed: bool = False, by: Speaker = Speaker.TOOL) -> Passage:
+    """Return a command and what it printed."""
+    return Passage(speaker=by, text=text, tool="Bash", command=command, has_failed=failed)
+
+
+def edited(removed: str, added: str) -> Passage:
+    """Return an edit of one file."""
+    return Passage(
+        speaker=Speaker.TOOL, text="", tool="Edit", edits=("/x/a.toml",), removed=removed, added=added
+    )
+
+
+_CLAIM = "The release workflow needs fetch-depth: 0, since goreleaser reads all tags"
+_QUOTE = "it needs `fetch-depth: 0` because goreleaser reads all tags"
+
+
+def test_a_humans_quote_is_enough() -> None:
+    """Whatever tools printed; blanks of the quote don't count."""
+    found = weigh(
+        "CI runs Go 1.25.6 everywhere",
+        "we use  Go\n1.25.6 everywhere",
+        [human("no: we use Go 1.25.6 everywhere")],
+    )
+    assert ("human", True, "") == (found.speaker, found.is_good, found.why_not)
+
+
+def test_an_agents_quote_needs_a_tool_that_bears_it_out_before() -> None:
+    """What was printed afterwards, or on a page, doesn't."""
+    said = agent(f"So {_QUOTE}.")
+    printed = ran("cat release.yml", "  fetch-depth: 0\n")
+    assert weigh(_CLAIM, _QUOTE, [printed, said]).is_good
+    assert "nothing that a tool printed bears it out" == weigh(_CLAIM, _QUOTE, [said, printed]).why_not
+    page = ran("curl https://x.example", "fetch-depth: 0", by=Speaker.PAGE)
+    assert not weigh(_CLAIM, _QUOTE, [page, said]).is_good
+
+
+@pytest.mark.parametrize("by", [Speaker.PAGE, Speaker.RECALLED, Speaker.TOOL])
+def test_what_only_a_tool_says_never_counts(by: Speaker) -> None:
+    """Who repeats a page, or what roamkb showed, makes it no finding of his own."""
+    shown = ran("x", f"Note: {_QUOTE}", by=by)
+    found = weigh(_CLAIM, _QUOTE, [shown])
+    assert (by.value, False) == (found.speaker, found.is_good)
+    if by is not Speaker.TOOL:
+        assert not weigh(_CLAIM, _QUOTE, [shown, agent(f"It says: {_QUOTE}")]).is_good
+
+
+def test_a_quote_that_nobody_said_or_that_is_too_short_is_none() -> None:
+    """Two letters stand in every text."""
+    for quote in ("it needs fetch-depth 7", "it"):
+        found = weigh(_CLAIM, quote, [agent(_QUOTE)])
+        assert "the session's transcript doesn't have the quote" == found.why_not
+
+
+def test_a_quote_about_something_else_bears_nothing_out() -> None:
+    """A human's yes to one thing is none to another."""
+    found = weigh("Deploys need approval by the owner", "please fix the flaky colour test", [
+        human("please fix the flaky colour test")
+    ])  # fmt: skip
+    assert "the quote is about something else" == found.why_not
+
+
+def test_a_number_or_file_that_nobody_has_is_named() -> None:
+    """A claim may say no more than its session, or the project, knows."""
+    said = [ran("ls", "port 8443"), agent("the proxy listens on port 8443")]
+    assert weigh("The proxy listens on port 8443", "the proxy listens on port 8443", said).is_good
+    wrong = weigh("The proxy listens on port 9443", "the proxy listens on port", said)
+    assert ("9443",) == wrong.missing
+    there = weigh("conf/proxy.yml sets port 8443", "listens on port 8443", said, is_there=lambda name: True)
+    assert there.is_good
+
+
+@pytest.mark.parametrize(
+    ("claim", "quote"),
+    [
+        ("本番環境では pnpm 9 だけを使う", "本番環境では pnpm 9 だけを使います"),
+        ("Auf Staging gilt nur die Konfiguration aus app.toml", "gilt nur die Konfiguration aus app.toml"),
+        ("En producción sólo se usa la cola de Redis", "En producción sólo se usa la cola de Redis"),
+        ("生产环境只用 Redis 队列", "生产环境只用 Redis 队列"),
+    ],
+)
+def test_every_language_is_weighed_alike(claim: str, quote: str) -> None:
+    """Nothing here knows one."""
+    assert weigh(claim, quote, [human(f"{quote}。")]).is_good
+    assert weigh(claim, quote, [ran("cat app.toml", f"pnpm 9 app.toml\n{claim}"), agent(quote)]).is_good
+
+
+def test_a_repeated_failure_takes_back_what_was_said_about_it() -> None:
+    """The same command fails as before, after its cause was named."""
+    failing = ran("make test", "E: no module yaml_x\nFAILED 3 tests", failed=True)
+    said = agent("the cause is that yaml_x isn't on the path; fixed")
+    mended = edited("path = []", 'path = ["yaml_x"]')
+    later = ran("make test", "E: no module yaml_x\nFAILED 5 tests", failed=True)
+    claim = "Tests fail where yaml_x isn't on the path"
+    quote = "the cause is that yaml_x isn't on the path"
+    assert weigh(claim, quote, [failing, said]).is_good
+    assert "failed again" in weigh(claim, quote, [failing, said, mended, later]).taken_back
+    assert "failed again" in weigh(claim, quote, [failing, mended, said, later]).taken_back
+    # what only describes the failure, or is about something else, isn't refuted by it
+    assert weigh(claim, quote, [failing, said, later]).is_good
+    other = agent("the runner of this project prints a line per module")
+    beside = "The runner prints a line per module"
+    assert weigh(
+        beside, other.text, [ran("make x", "runner: a line per module"), failing, other, mended, later]
+    ).is_good
+    fixed = ran("make test", "8 passed")
+    assert weigh(claim, quote, [failing, said, fixed]).is_good
+
+
+def test_an_edit_that_is_undone_takes_back_what_was_said_about_it() -> None:
+    """Back to what stood there before."""
+    steps = [
+        edited("pool_size = 5", "pool_size = 50"),
+        agent("pool_size must be 50 here"),
+        edited("pool_size = 50", "pool_size = 5"),
+    ]
+    claim, quote = "pool_size must be 50", "pool_size must be 50 here"
+    assert weigh(claim, quote, steps[:2]).is_good
+    assert "undone" in weigh(claim, quote, steps).taken_back
+
+
+def test_a_call_of_learn_is_its_own_quote() -> None:
+    """Borne out by what was printed before."""
+    assert weigh("The proxy listens on 8443", "", [ran("ss -l", "*:8443")], said_now=True).is_good
+    assert Attestation(speaker="") == weigh("The proxy listens on 8443", "", [ran("ss -l", "*:8443")])
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("GitHub runs specstory-cli/.github/x.yml only", ("GitHub", "specstory-cli/.github/x.yml")),
+        ("`GITHUB_TOKEN` is enough for v2", ("GITHUB_TOKEN", "v2")),
+        ("Go 1.25.6; the flag is --local-time-zone", ("1.25.6", "--local-time-zone")),
+        ("ビルドは utf-8 の config.toml を読む", ("utf-8", "config.toml")),
+        ("`load(path, now)` and `store(), dry()` of release 2.x", ("load",)),
+        ("Session '<name>' fails for `task#NNN`, `{id}`", ()),
+        ("read/write, client-side, e.g. and/or at 5", ()),
+    ],
+)
+def test_names_are_what_is_written_letter_by_letter(text: str, names: tuple[str, ...]) -> None:
+    """Code, paths, options, versions; prose with a stroke in it is none."""
+    assert names == names_of(text)
+
+
+def test_texts_are_related_by_a_name_or_by_words() -> None:
+    """Or can't be told apart for want of a common script."""
+    assert are_related("Set fetch-depth: 0", "why fetch-depth?")
+    assert are_related("the queue drops jobs", "does the queue drop all jobs")
+    assert not are_related("the queue drops jobs", "please rename the button")
+    assert are_related("キューはジョブを捨てる", "the queue drops jobs")

@@ -1,0 +1,209 @@
+"""Credentials are found by their formats, named, and never shown."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamkb.secrets.detector import find_secret
+from roamkb.secrets.detector import has_high_entropy
+from roamkb.secrets.detector import masked
+from roamkb.secrets.detector import names_a_secret
+from roamkb.secrets.detector import redacted
+
+#: Built from parts, so that no scanner takes this file for a leak.
+FAKES = [
+    ("AWS access key", "AKIA" + "IOSFODNN7EXAMPL2"),
+    ("AWS access key", "ASIA" + "Y34FZKBOKMUTVV7A"),
+    ("GitHub token", "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"),
+    ("GitHub token", "ghs_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"),
+    ("GitHub token", "gho_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"),
+    ("GitHub token", "github_pat_" + "11ABCDEFG0" + "x7Q" * 20),
+    ("GitLab token", "glpat-" + "x9K2mQ7vB4nL8pR3tY6w"),
+    ("GitLab token", "glptt-" + "x9K2mQ7vB4nL8pR3tY6w"),
+    ("Slack token", "xoxp-" + "123456789012-abcdefghijkl"),
+    ("Slack token", "xoxb-" + "123456789012-abcdefghijkl"),
+    ("Slack token", "xapp-1-" + "A012BCD-3456789-abcdef0123456789"),
+    ("Slack webhook", "https://hooks.slack.com/services/" + "T01ABCDEF/B02GHIJKL/" + "a1B2c3D4" * 3),
+    ("Anthropic key", "sk-ant-" + "api03-" + "Zk9" * 15),
+    ("OpenAI key", "sk-svcacct-" + "Ab3" * 15),
+    ("OpenAI key", "sk-proj-" + "Ab3" * 15),
+    ("OpenAI key", "sk-" + "A1b2C3d4" * 6),
+    ("Google API key", "AIza" + "SyA1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q"),
+    ("Google OAuth token", "ya29." + "a0AfH6SMBx-1234567890abc"),
+    ("Google OAuth secret", "GOCSPX-" + "1234567890abcdefghij_-k"),
+    ("Stripe key", "sk_live_" + "4eC39HqLyjWDarjtT1zdp7dc"),
+    ("Stripe key", "rk_test_" + "4eC39HqLyjWDarjtT1zdp7dc"),
+    ("Stripe webhook secret", "whsec_" + "1234567890abcdef1234567890"),
+    ("npm token", "npm_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"),
+    ("PyPI token", "pypi-AgE" + "IcHlwaS5vcmc" * 5),
+    ("Hugging Face token", "hf_" + "AbCdEfGhIjKlMnOpQrStUvWxYz012345"),
+    ("SendGrid key", "SG." + "abcdefghijklmnopqrstuv" + "." + "A1b2" * 10),
+    ("DigitalOcean token", "dop_v1_" + "0123456789abcdef" * 4),
+    ("Twilio key", "SK" + "0123456789abcdef" * 2),
+    ("Azure storage key", "AccountKey=" + "A1b2C3d4" * 10 + "=="),
+    ("age secret key", "AGE-SECRET-KEY-1" + "QQPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L"),
+    ("private key", "-----BEGIN OPENSSH " + "PRIVATE KEY-----"),
+    ("private key", "-----BEGIN PGP " + "PRIVATE KEY BLOCK-----"),
+    ("JSON web token", "eyJhbGciOiJIUzI1NiJ9" + ".eyJzdWIiOiIxMjM0NSJ9." + "dozjgNryP4J3jVmNHl0w5N"),
+    ("URL with a login", "postgres://" + "app:s3cr3tpw@db.example.org/app"),
+]
+
+
+@pytest.mark.parametrize(("kind", "secret"), FAKES)
+def test_a_credential_is_found_in_a_sentence(kind: str, secret: str) -> None:
+    """Each format is recognised within prose, and the report shows four characters."""
+    found = find_secret(f"The deploy uses {secret} since June.")
+    assert found is not None
+    assert kind == found.kind
+    assert 4 == len(found.start)
+
+
+@pytest.mark.parametrize(("kind", "secret"), FAKES)
+def test_masking_leaves_nothing_of_a_credential(kind: str, secret: str) -> None:
+    """Neither the masked nor the redacted text holds the credential's tail."""
+    for text in (masked(f"use {secret} here"), redacted(f"use {secret} here")):
+        assert secret[6:] not in text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sk-learn is a library; sk-ip this",
+        "the commit 3f786850e387550fdab836ed7e6dc881de23001b broke it",
+        "postgres://user:password@localhost is the placeholder of the docs",
+        "https://example.org:8080/a@b is a URL without a login",
+        "01939b7a-5f3c-7d2e-9a1b-2c3d4e5f6a7b",
+        "AKIA is how AWS access keys begin",
+        "-----BEGIN CERTIFICATE-----",
+        "ghp_ is the prefix of GitHub's tokens",
+        "use ${TOKEN} from the environment",
+    ],
+)
+def test_what_only_speaks_of_credentials_is_no_secret(text: str) -> None:
+    """Prefixes, digests, ids and placeholders may be written down."""
+    assert find_secret(text) is None
+
+
+@pytest.mark.parametrize(
+    ("fact", "line"),
+    [
+        ("staging deploys on Tuesdays", "staging deploys on Tuesdays"),
+        ("mail bob@acme.com about it", "mail [address] about it"),
+        ("the db is db-prod-01.acme.internal:5432", "the db is [host]"),
+        ("see /etc/acme/secrets.yml and ~/x/y", "see [path] and [path]"),
+        ("src/auth/login.py checks it", "[path] checks it"),
+        ("10.1.2.3:8080 answers", "[address] answers"),
+        ("the password is hunter2!", "the password [secret]"),
+        ("token: abc123", "token [secret]"),
+        ("see https://wiki.acme.com/x?y=z now", "see [url] now"),
+        ("two\nlines \x1b[31m", "two lines [31m"),
+        (
+            "Acme pays with key ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8 daily",
+            "Acme pays with key [GitHub token] daily",
+        ),
+        ("see /etc/passwd bob@acme.com", "see [path] [address]"),
+        (r"\\server\share and C:\Users\bob", "[path] and [path]"),
+    ],
+)
+def test_a_redacted_line_names_the_fact_without_places(fact: str, line: str) -> None:
+    """Secrets, addresses, hosts and paths are masked; the rest tells what was lost."""
+    assert line == redacted(fact)
+
+
+@given(st.text(max_size=400))
+def test_redaction_gives_one_short_line_of_any_text(text: str) -> None:
+    """Whatever comes in, one line of bounded length comes out."""
+    line = redacted(text)
+    assert "\n" not in line
+    assert len(line) <= 120
+
+
+@pytest.mark.parametrize(
+    ("text", "tells"),
+    [
+        ("The deploy password is hunter2", True),
+        ("password=hunter2abc deploy", True),
+        ("API key: abcd1234", True),
+        ("the password is in the vault", False),
+        ("rotate the token every 30 days", False),
+        ("/etc/passwd: x0 is a placeholder", False),
+    ],
+)
+def test_what_reads_like_a_password_is_noticed(text: str, tells: bool) -> None:
+    """A warning on a write: prose can't be sure."""
+    assert tells is names_a_secret(text)
+
+
+CERTAIN = [
+    ("DB_PASSWORD=k9!vQz-27", "password"),
+    ("export PGPASSWORD='7h3r31sN0' && psql", "password"),
+    ("docker run -e MYSQL_ROOT_PASSWORD=wq8Zr2Lm mysql:8", "password"),
+    ("GITEA__TOKEN=9f3c1ab77de1", "password"),
+    ("AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMIK7MDENGbPxRfiCYzKy9", "password"),
+    ("Server=db.example;User Id=app;Password=Zk3!mm02;", "password"),
+    ("curl -H 'Authorization: Bearer 3f1c9a0d7b2e4f6a8c0d'", "authorization"),
+    ("authorization: bearer mF_9.B5f-4.1JqM4xWq2Zt7", "authorization"),
+    ("Authorization: Basic dXNlcjpodW50ZXIyMTIz", "authorization"),
+    ("password: 8sK2mPq9vXz4Lw7Rt", "secret value"),
+    ('{"clientSecret": "Qx7~8bC2dE5fG9hJ1kL4mN6pQ"}', "secret value"),
+    ("spring.datasource.password=aT9mK2xQ7wE4rY1uI", "secret value"),
+    ("api_key => 'q8W3e7R2t9Y1u4I6o5'", "secret value"),
+    ("the dbPassword := `z9Y8x7W6v5U4t3S2r1`", "secret value"),
+]
+
+
+@pytest.mark.parametrize(("text", "kind"), CERTAIN)
+def test_what_is_set_to_a_secret_is_one(text: str, kind: str) -> None:
+    """By the setting's name and a value that nobody makes up for an example."""
+    found = find_secret(f"On staging {text}, they say")
+    assert found is not None
+    assert kind == found.kind
+    value = text[found.span[0] - 11 : found.span[1] - 11]
+    assert value not in masked(text)
+    assert len(found.start) <= max(len(value) // 4, 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "set DB_PASSWORD=$PGPASS", "DB_PASSWORD=<your password>", "DB_PASSWORD=${DB_PASSWORD:-x1}", "PASSWORD=changeme123",
+        "API_KEY=your-api-key-123", "DB_PASSWORD=hunter2", "MAX_TOKENS=4096tokens", "TOKEN_LIFETIME=15minutes", "SECRET=/run/secrets/db1",
+        "API_KEY=abc123def", "DB_PASSWORD=password123", "DB_PASSWORD=secret123", "the password is hunter2", "password: string, at least 12 letters",
+        "password: hunter2", "token: IDENTIFIER", "api_key: process.env.API_KEY_2", "secret: arn:aws:secretsmanager:eu-west-1:123456789012:secret:db-a1b2c3",
+        "Authorization: Bearer $TOKEN", "Authorization: Bearer <token>", "a Bearer authentication-scheme is used", "Authorization: Bearer YOUR_ACCESS_TOKEN_12",
+        "private_key: PKCS7PrivateKeyTypes", "secret: 48205d4ffd7feba3", "api-key = 9f4d9f69-275a-41fe-b58e-2b837bd9ba48", "access_key: AKEXAMPLE0912lkjsdfEXAMPLE",
+        "nextToken: f/31961209122447488583055879464742346735", "passwords have 16 characters", "Rotate API_KEY=NEW_KEY_2026 in March", "secretKeyRef: name-of-the-secret-2",
+        "password = getpass.getpass(prompt1)", "keyboard: ThinkPad_X1_Carbon_Gen_9_2021", "the secret: 20 minutes of kneading", "SECRET=one,two,three",
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_a_setting_is_none(text: str) -> None:
+    """Placeholders, names, places, commands and digests; a warning may be given all the same."""
+    assert find_secret(text) is None
+
+
+@pytest.mark.parametrize("hidden", ["\u200b", "\u2060", "\u202e", "\x00"])
+def test_invisible_characters_hide_no_credential(hidden: str) -> None:
+    """Neither from a write nor from a refusal's line."""
+    parted = f"AK{hidden}IA" + "IOSFODNN7EXAMPL2"
+    assert find_secret(parted) is not None
+    assert "IOSFODNN7" not in redacted(f"the key is {parted}, really")
+    assert "IOSFODNN7" not in redacted(parted)
+
+
+def test_a_private_key_is_masked_with_its_body() -> None:
+    """Its first line alone would be of no use to anybody, and the rest is."""
+    body = "\n".join(
+        [
+            "b3BlbnNzaC1rZXktdjE" + "AAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2g",
+            "a1B2c3D4" * 8,
+            "e5F6g7==",
+        ]
+    )
+    key = "-----BEGIN OPENSSH " + f"PRIVATE KEY-----\n{body}\n-----END OPENSSH " + "PRIVATE KEY-----"
+    assert "use [private key] there" == masked(f"use {key} there")
+
+
+def test_entropy_tells_random_words_from_prose() -> None:
+    """A random word is noticed, an ordinary one isn't."""
+    assert has_high_entropy("x " + "9fK2mQ7vB4nL8pR3tY6wZ1cX5sD0gH")
+    assert not has_high_entropy("internationalization-of-the-whole-thing-2024")

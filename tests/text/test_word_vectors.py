@@ -1,0 +1,83 @@
+"""Vectors of texts, on a table small enough to see through."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from roamkb.text.word_vectors import Table
+from roamkb.text.word_vectors import closeness
+from roamkb.text.word_vectors import table_of
+
+#: Two meanings, animals and machines, eight times over.
+WORDS = "zebra\nhorse\nserver\n##s\n"
+DATA = b"".join(bytes(pair) * 8 for pair in ((100, 0), (90, 10), (0, 100), (5, 0x100 - 5)))
+
+
+@pytest.fixture
+def table() -> Table:
+    """A table of five pieces."""
+    found = table_of(WORDS, DATA)
+    assert found
+    return found
+
+
+def near(table: Table, one: str, other: str) -> float:
+    """How near two texts are."""
+    vectors = table.vector(one.split()), table.vector(other.split())
+    assert vectors[0] and vectors[1]
+    return closeness(vectors[0], vectors[1])
+
+
+def test_like_is_near_and_unlike_is_not(table: Table) -> None:
+    """A horse is nearer to a zebra than a server is."""
+    assert (
+        near(table, "zebra", "horse")
+        > near(table, "zebra horse server", "zebra")
+        > near(table, "zebra", "server")
+    )
+
+
+def test_case_and_unknown_words_change_nothing(table: Table) -> None:
+    """What the table hasn't got says nothing."""
+    assert table.vector(["zebra"]) == table.vector(["Zebra", "qqq"])
+    assert table.vector(["qqq"]) is table.vector([]) is None
+
+
+def test_a_word_falls_into_its_longest_pieces(table: Table) -> None:
+    """And has no vector if one of them is missing."""
+    assert near(table, "zebras", "zebra") > 0.9
+    assert table.vector(["zebrasq"]) is None
+    assert table.vector(["z" * 10_000]) is None
+
+
+def test_an_identifier_is_what_its_parts_are(table: Table) -> None:
+    """Names in code are made of words."""
+    assert table.vector(["zebraServer"]) == table.vector(["zebra", "server"])
+    assert table.vector(["HorseZebra", "horse_zebra"]) == table.vector(["horse", "zebra"])
+
+
+def test_files_that_do_not_fit_are_no_table() -> None:
+    """Nothing is guessed."""
+    assert table_of("a\nb\n", b"\x01") is None
+    assert table_of("", b"") is None
+
+
+@given(st.lists(st.sampled_from(["zebra", "horse", "server", "zebras", "x"]), max_size=300))
+def test_a_vector_is_a_mean(words: list[str]) -> None:
+    """Order and repetition of the whole change nothing, and a text is nearest to itself."""
+    table = table_of(WORDS, DATA)
+    assert table
+    vector = table.vector(words)
+    assert vector == table.vector(sorted(words)) == table.vector(words * 2)
+    assert vector is None or closeness(vector, vector) >= 0.0
+
+
+def test_the_table_that_ships_knows_what_is_alike() -> None:
+    """Words of one meaning are nearer than words of none."""
+    from roamkb.text.store.word_vector_file import word_table
+
+    table = word_table()
+    assert table
+    assert near(table, "delete the folder", "remove a directory") > near(
+        table, "delete the folder", "paint a sunrise"
+    )
