@@ -73,7 +73,8 @@ def test_every_kind_of_project_has_a_brief(world: World, place: str) -> None:
     ran = world.run("brief", cwd=getattr(world, place))
     assert 0 == ran.status
     may = "it may write to" if place == "personal" else "it may read and not write to"
-    assert f"This is a {place} project" in ran.out
+    article = "an" if place == "unknown" else "a"
+    assert f"This is {article} {place} project" in ran.out
     assert may in ran.out
 
 

@@ -216,7 +216,7 @@ def test_the_readme_leads_to_every_document() -> None:
 def test_places_in_the_code_are_named_in_one_document() -> None:
     """Modules move; only the map of the architecture, which is generated, has to follow."""
     packages = {path.name for path in (_ROOT / "roamkb").iterdir() if path.is_dir()} - {"data", "__pycache__"}
-    place = re.compile(rf"\broamkb[./](?:{'|'.join(packages)})\b|`(?:{'|'.join(packages)})/\w+")
+    place = re.compile(rf"(?<![\w/])roamkb[./](?:{'|'.join(packages)})\b|`(?:{'|'.join(packages)})/\w+")
     others = set(_DOCUMENTS) - {"docs/architecture.md", "docs/conformance.md"}
     assert {} == {page: found for page in others if (found := place.findall(_TEXTS[page]))}
 
