@@ -13,13 +13,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
-from roamkb.interfaces.http.operation_routes import Route
+from roamkb.interfaces.http.operation_routes import OperationRoute
 from roamkb.interfaces.http.operation_routes import routes
 from roamkb.interfaces.mcp.tools import TOOLS
 from roamkb.interfaces.operations import OPERATIONS
 from roamkb.interfaces.operations import Operation
-from roamkb.interfaces.operations import Parameter
-from roamkb.interfaces.operations import Shape
+from roamkb.interfaces.operations import OperationParameter
+from roamkb.interfaces.operations import ParameterShape
 
 _DOCS: Final = Path(__file__).parent
 _ROOT: Final = _DOCS.parent
@@ -75,19 +75,19 @@ def _usage(operation: Operation) -> str:
     return " ".join(["roamkb", operation.name, *["[OPTION]..."] * has_options, *required, *words])
 
 
-def _placeholder(parameter: Parameter) -> str:
+def _placeholder(parameter: OperationParameter) -> str:
     return (parameter.metavar or parameter.name.upper()).strip("[]")
 
 
-def _spelling(parameter: Parameter) -> str:
+def _spelling(parameter: OperationParameter) -> str:
     if not parameter.flags:
         return f"`{_cell(_placeholder(parameter))}`"
     value = f" {parameter.metavar}" if parameter.metavar else ""
-    again = ", repeatable" if parameter.shape is Shape.TEXTS else ""
+    again = ", repeatable" if parameter.shape is ParameterShape.TEXTS else ""
     return f"`{_cell(parameter.flags[0] + value)}`{again}"
 
 
-def _meaning(parameter: Parameter) -> str:
+def _meaning(parameter: OperationParameter) -> str:
     # the spelling says it already
     return _cell(parameter.help.replace(" (again for more)", ""))
 
@@ -120,7 +120,7 @@ def http_routes() -> str:
     return "\n".join(["| path | takes |", "|---|---|", *rows])
 
 
-def _taken(route: Route) -> str:
+def _taken(route: OperationRoute) -> str:
     names = [_name(p) + _choice(route.choices.get(p.name, ())) for p in route.parameters]
     known = {p.name for p in route.parameters}
     pages = [f"`{name}`" for name in ("limit", "offset") if route.pages and name not in known]
@@ -131,11 +131,11 @@ def _choice(values: Sequence[str]) -> str:
     return f" (only {', '.join(f'`{value}`' for value in values)})" if values else ""
 
 
-def _name(parameter: Parameter) -> str:
+def _name(parameter: OperationParameter) -> str:
     return f"**`{parameter.name}`**" if parameter.required else f"`{parameter.name}`"
 
 
-def _names(parameters: Sequence[Parameter]) -> str:
+def _names(parameters: Sequence[OperationParameter]) -> str:
     return ", ".join(map(_name, parameters)) or "nothing"
 
 

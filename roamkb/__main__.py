@@ -64,14 +64,14 @@ def _hook(words: list[str]) -> int:
 def _forwarded() -> int | None:
     """Return the status of what was done outside of the wall around this; None where nobody is there."""
     from roamkb.wall.broker import VERBS
-    from roamkb.wall.broker import Unanswered
+    from roamkb.wall.broker import UnansweredRequest
     from roamkb.wall.broker import forward
 
     if "".join(sys.argv[1:2]) not in VERBS:
         return None
     try:
         return forward(sys.argv[1:])
-    except Unanswered as error:
+    except UnansweredRequest as error:
         from roamkb.interfaces.cli.main import fail
 
         return fail(sys.argv[1:], error.message, hint=error.hint)

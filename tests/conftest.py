@@ -18,13 +18,13 @@ from hypothesis import HealthCheck
 from hypothesis import settings
 
 from roamkb.app import KnowledgeBase
-from roamkb.app import Surroundings
-from roamkb.app.log.remedies import ProjectExperience
+from roamkb.app import ProcessEnvironment
+from roamkb.app.log.remedies import ProjectRemedies
 from roamkb.boundary.rule_file import render_rule
 from roamkb.boundary.store.folder_evidence import hidden_from
 from roamkb.core.ids import new_id
-from roamkb.install.wall_setup import Wall
-from roamkb.log.learn import Learned
+from roamkb.install.wall_setup import WallSetup
+from roamkb.log.learn import LearnResult
 from roamkb.log.store.project_log import Log
 from tests.examples import IS_QUICK
 from tests.examples import examples
@@ -153,7 +153,7 @@ class World:
 
     def open(self, cwd: Path | None = None, *, now: datetime = NOON, **environment: str) -> KnowledgeBase:
         """The library, as a session in the personal project (or in `cwd`) has it."""
-        around = Surroundings(
+        around = ProcessEnvironment(
             home=self.home,
             account_home=self.home,
             environment={"HOME": str(self.home), **environment},
@@ -194,15 +194,15 @@ def typed(kind: type[T], value: object) -> T:
     return value
 
 
-def learn(log: ProjectExperience, text: str, **said: Any) -> Learned:
+def learn(log: ProjectRemedies, text: str, **said: Any) -> LearnResult:
     """Learn one thing, as `learn` does of a text."""
-    return typed(Learned, log.learn(text, **said))
+    return typed(LearnResult, log.learn(text, **said))
 
 
-def wall_of(home: Path) -> Wall:
+def wall_of(home: Path) -> WallSetup:
     """What keeps agents' commands out of the notes, for who lives in `home`."""
     place = home / ".local"
-    return Wall(home=home, account_home=home, state=place / "state/roamkb", data=place / "share/roamkb")
+    return WallSetup(home=home, account_home=home, state=place / "state/roamkb", data=place / "share/roamkb")
 
 
 @pytest.fixture

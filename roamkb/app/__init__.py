@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from roamkb.app.environment import Surroundings as Surroundings
+    from roamkb.app.environment import ProcessEnvironment as ProcessEnvironment
     from roamkb.app.knowledge_base import KnowledgeBase as KnowledgeBase
 
 
@@ -13,8 +13,8 @@ def __getattr__(name: str) -> object:
         from roamkb.app.knowledge_base import KnowledgeBase
 
         return KnowledgeBase
-    if name == "Surroundings":
-        from roamkb.app.environment import Surroundings
+    if name == "ProcessEnvironment":
+        from roamkb.app.environment import ProcessEnvironment
 
-        return Surroundings
+        return ProcessEnvironment
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

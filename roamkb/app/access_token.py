@@ -21,14 +21,14 @@ _FORM = re.compile(rb"[A-Za-z0-9_-]{43}\n?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bearer:
+class AccessToken:
     """The token, and where its owner finds it."""
 
     path: Path
     token: str
 
 
-def bearer(folder: Path) -> Bearer:
+def bearer(folder: Path) -> AccessToken:
     """Return the token in `folder`, made there on the first call.
 
     Raises:
@@ -36,11 +36,11 @@ def bearer(folder: Path) -> Bearer:
     """
     path = private_folder(folder) / TOKEN
     if data := read_bytes(path):
-        return Bearer(path=path, token=_checked(path, data))
+        return AccessToken(path=path, token=_checked(path, data))
     # another server was faster, or the file is empty, which the look below says
     with contextlib.suppress(NameTaken):
         create(folder, TOKEN, f"{secrets.token_urlsafe(32)}\n".encode(), mode=0o600)
-    return Bearer(path=path, token=_checked(path, read_bytes(path)))
+    return AccessToken(path=path, token=_checked(path, read_bytes(path)))
 
 
 def _checked(path: Path, data: bytes) -> str:

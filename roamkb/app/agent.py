@@ -5,12 +5,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from roamkb.app import KnowledgeBase
-from roamkb.app.log.remedies import ProjectExperience
+from roamkb.app.log.remedies import ProjectRemedies
 from roamkb.core.errors import RoamkbError
 
 if TYPE_CHECKING:
-    from roamkb.log.learn import Learned
-    from roamkb.log.pin import Marked
+    from roamkb.log.learn import LearnResult
+    from roamkb.log.pin import MarkedLearning
 
 
 class Agent:
@@ -24,7 +24,7 @@ class Agent:
         self.session = session or around.new_id(around.now())
 
     @property
-    def log(self) -> ProjectExperience:
+    def log(self) -> ProjectRemedies:
         """The project's log; its methods take the agent's name and session where they matter."""
         return self.kb.log
 
@@ -42,7 +42,7 @@ class Agent:
         confidence: str | None = None,
         supersedes: str | None = None,
         anyway: bool = False,
-    ) -> "Learned":
+    ) -> "LearnResult":
         """Add one learning to the project's log, and what was learned to the session's observations.
 
         Raises:
@@ -80,7 +80,7 @@ class Agent:
             return replace(learned, warnings=(*learned.warnings, f"not observed: {error.message}"))
         return learned
 
-    def prefer(self, key: str, *, off: bool = False) -> "Marked":
+    def prefer(self, key: str, *, off: bool = False) -> "MarkedLearning":
         """Put a learning before its equals for this agent alone; with `off`, no longer.
 
         Raises:

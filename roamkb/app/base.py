@@ -8,11 +8,11 @@ from os.path import expanduser  # Path's raises where there is no such user
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from roamkb.app.environment import Surroundings
+from roamkb.app.environment import ProcessEnvironment
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import UsageError
-from roamkb.core.model import Kind
 from roamkb.core.model import Project
+from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
 from roamkb.core.text import shown
 from roamkb.fs.user_dirs import usual_cache
@@ -20,30 +20,30 @@ from roamkb.fs.user_dirs import usual_state
 from roamkb.kb.notes.file_names import require_name
 
 if TYPE_CHECKING:
-    from roamkb.app.log.remedies import ProjectExperience
-    from roamkb.boundary.human_consent import Human
+    from roamkb.app.log.remedies import ProjectRemedies
+    from roamkb.boundary.human_consent import HumanAtTerminal
     from roamkb.boundary.policy import WritePermit
-    from roamkb.boundary.store.folder_evidence import Session
-    from roamkb.fs.locks import State
+    from roamkb.boundary.store.folder_evidence import CallOrigin
+    from roamkb.fs.locks import StateFolders
     from roamkb.kb.notes.store.notes import Notes
     from roamkb.kb.notes.store.own_writes import OwnWrites
     from roamkb.kb.notes.store.trash import Trash
     from roamkb.kb.search.index.index import Index
-    from roamkb.kb.write import Fact
-    from roamkb.kb.write import Stamp
+    from roamkb.kb.write import NodeStamp
+    from roamkb.kb.write import WriteRequest
 
 
-class Foundation(ABC):
+class KnowledgeBaseContext(ABC):
     """One knowledge base, seen from one project: where it is, what it may, and what its operations need."""
 
     def __init__(
         self,
-        around: Surroundings,
+        around: ProcessEnvironment,
         *,
         project: str | None = None,
         ask: Callable[[str], str] | None = None,
         progress: Callable[[int, int], None] | None = None,
-        human: "Human | None" = None,
+        human: "HumanAtTerminal | None" = None,
     ) -> None:
         self._around = around
         self._project_folder = None if project is None else Path(project)
@@ -53,7 +53,7 @@ class Foundation(ABC):
 
     @property
     @abstractmethod
-    def log(self) -> "ProjectExperience":
+    def log(self) -> "ProjectRemedies":
         """The log of the current project."""
 
     @property
@@ -76,7 +76,7 @@ class Foundation(ABC):
         return judged_session(self._session, rule, self._around)
 
     @property
-    def _session(self) -> "Session":
+    def _session(self) -> "CallOrigin":
         from roamkb.boundary.store.folder_evidence import session_of
 
         return session_of(
@@ -84,7 +84,7 @@ class Foundation(ABC):
         )
 
     def _leave(
-        self, fact: str, *, keep: "Callable[[], Fact] | None" = None, undone: str = ""
+        self, fact: str, *, keep: "Callable[[], WriteRequest] | None" = None, undone: str = ""
     ) -> "tuple[WritePermit, Notes]":
         """Return leave to write `fact`, and the notes that it is for, by one reading of the rule.
 
@@ -97,7 +97,7 @@ class Foundation(ABC):
 
         rule = find_rule(self._around.home, account_home=self._around.account_home)
         project = self._judged(rule)
-        kept = self.log.keep(keep()) if keep and project.kind is not Kind.PERSONAL else None
+        kept = self.log.keep(keep()) if keep and project.kind is not ProjectKind.PERSONAL else None
         if isinstance(rule, BadRule):
             # no project is personal then, so there is no KB to name either
             permit(project, fact, kb=Path(), written_to=kept, undone=undone)
@@ -138,10 +138,10 @@ class Foundation(ABC):
         return Index(notes, folder, version=__version__, progress=self._progress, model=model)
 
     @cached_property
-    def _state(self) -> "State":
-        from roamkb.fs.locks import State
+    def _state(self) -> "StateFolders":
+        from roamkb.fs.locks import StateFolders
 
-        return State(
+        return StateFolders(
             state=self._around.state or Path(usual_state()),
             cache=self._around.cache or Path(usual_cache()),
         )
@@ -157,11 +157,11 @@ class Foundation(ABC):
             own=self._own_writes(kb),
         )
 
-    def _stamp(self) -> "Stamp":
-        from roamkb.kb.write import Stamp
+    def _stamp(self) -> "NodeStamp":
+        from roamkb.kb.write import NodeStamp
 
         now = self._around.now()
-        return Stamp(new_id=lambda: self._around.new_id(now), now=now)
+        return NodeStamp(new_id=lambda: self._around.new_id(now), now=now)
 
     def _day(self, option: str, text: str | None) -> str | None:
         from roamkb.kb.search.query import parse_day

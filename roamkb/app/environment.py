@@ -21,7 +21,7 @@ _SESSIONS = ("CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class ProcessEnvironment:
     """What the process finds around it, gathered once."""
 
     home: Path
@@ -81,12 +81,12 @@ class Surroundings:
         return why_no_login(lineage_of(self.pid, PROC))
 
     @staticmethod
-    def gathered() -> "Surroundings":
+    def gathered() -> "ProcessEnvironment":
         """Return what is around this process."""
         from roamkb.core.ids import new_id
 
         home = Path(os.environ.get("HOME") or _account_home(Path("/")))
-        return Surroundings(
+        return ProcessEnvironment(
             home=home,
             account_home=_account_home(home),
             environment=dict(os.environ),

@@ -14,37 +14,37 @@ from typing import Literal
 from typing import NamedTuple
 from typing import overload
 
-from roamkb.app.environment import Surroundings
-from roamkb.app.maintenance import Upkeep
+from roamkb.app.environment import ProcessEnvironment
+from roamkb.app.maintenance import KnowledgeBaseMaintenance
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import NoNode
 from roamkb.core.errors import UsageError
-from roamkb.core.model import Candidate
-from roamkb.core.model import Kind
+from roamkb.core.model import NodeCandidate
+from roamkb.core.model import ProjectKind
 from roamkb.core.text import texts_of
 
 if TYPE_CHECKING:
-    from roamkb.app.log.remedies import ProjectExperience
-    from roamkb.boundary.human_consent import Human
+    from roamkb.app.log.remedies import ProjectRemedies
+    from roamkb.boundary.human_consent import HumanAtTerminal
     from roamkb.core.model import Hit
     from roamkb.kb.graph import LinkGraph
     from roamkb.kb.index_admin import IndexState
-    from roamkb.kb.links import Links
+    from roamkb.kb.links import NodeLinks
     from roamkb.kb.nodes import NodeList
     from roamkb.kb.notes.store.notes import Notes
     from roamkb.kb.search.search import SearchResult
-    from roamkb.kb.show import Shown
-    from roamkb.kb.supersede import Superseded
-    from roamkb.kb.tags import Tags
-    from roamkb.kb.trash import Inventory
-    from roamkb.kb.trash import Restored
-    from roamkb.kb.trash import Trashed
-    from roamkb.kb.write import Fact
-    from roamkb.kb.write import Written
+    from roamkb.kb.show import ShownNode
+    from roamkb.kb.supersede import SupersededNode
+    from roamkb.kb.tags import TagList
+    from roamkb.kb.trash import NodeInventory
+    from roamkb.kb.trash import RestoredNodes
+    from roamkb.kb.trash import TrashedNodes
+    from roamkb.kb.write import WriteRequest
+    from roamkb.kb.write import WrittenNode
     from roamkb.sharing.snapshot import KbSide
 
 
-class Glance(NamedTuple):
+class KnowledgeBaseReading(NamedTuple):
     """A knowledge base as it was a moment ago."""
 
     notes: int
@@ -58,7 +58,7 @@ class Glance(NamedTuple):
     read_on: "Callable[[float], None]"
 
 
-class KnowledgeBase(Upkeep):
+class KnowledgeBase(KnowledgeBaseMaintenance):
     """The human's knowledge base, with the leave that the current project has."""
 
     @classmethod
@@ -68,7 +68,7 @@ class KnowledgeBase(Upkeep):
         project: str | None = None,
         ask: Callable[[str], str] | None = None,
         progress: Callable[[int, int], None] | None = None,
-        human: "Human | None" = None,
+        human: "HumanAtTerminal | None" = None,
     ) -> "KnowledgeBase":
         """Return the knowledge base that the installed rule names; nothing is read before it's needed.
 
@@ -77,14 +77,14 @@ class KnowledgeBase(Upkeep):
         `progress` hears how many notes of how many the index has read. `human` is somebody at a
         terminal, whose word some operations need; without it they are refused.
         """
-        return cls(Surroundings.gathered(), project=project, ask=ask, progress=progress, human=human)
+        return cls(ProcessEnvironment.gathered(), project=project, ask=ask, progress=progress, human=human)
 
     @property
-    def log(self) -> "ProjectExperience":
+    def log(self) -> "ProjectRemedies":
         """The log of the current project."""
-        from roamkb.app.log.remedies import ProjectExperience
+        from roamkb.app.log.remedies import ProjectRemedies
 
-        return ProjectExperience(
+        return ProjectRemedies(
             self._around,
             self,
             folder=self._project_folder,
@@ -148,7 +148,7 @@ class KnowledgeBase(Upkeep):
             budget=budget,
         )
 
-    def glance(self) -> Glance:
+    def glance(self) -> KnowledgeBaseReading:
         """Return what can be told of the notes without reading any."""
         from roamkb.context.brief_text import READ_IN_A_MOMENT
         from roamkb.context.suggestions import offered_nodes
@@ -156,7 +156,7 @@ class KnowledgeBase(Upkeep):
         notes = self._notes()
         index = self._index(notes)
         waiting = index.waiting()
-        return Glance(
+        return KnowledgeBaseReading(
             notes=len(notes.walk.files),
             waiting=waiting,
             is_ready=waiting <= READ_IN_A_MOMENT,
@@ -190,7 +190,7 @@ class KnowledgeBase(Upkeep):
             found = related(self._index(notes), notes, name, limit=limit, folder=self._around.cwd)
         return replace(found, hits=fitting(found.hits, budget))
 
-    def show(self, name: str) -> "Shown":
+    def show(self, name: str) -> "ShownNode":
         """Return the node called `name` by id, title, alias or path, with its text."""
         from roamkb.kb.show import show
 
@@ -199,12 +199,12 @@ class KnowledgeBase(Upkeep):
             return show(notes, name, folder=self._around.cwd)
 
     @overload
-    def links(self, name: str | None = None, *, graph: Literal[False] = False) -> "Links": ...
+    def links(self, name: str | None = None, *, graph: Literal[False] = False) -> "NodeLinks": ...
 
     @overload
     def links(self, name: str | None = None, *, graph: Literal[True]) -> "LinkGraph": ...
 
-    def links(self, name: str | None = None, *, graph: bool = False) -> "Links | LinkGraph":
+    def links(self, name: str | None = None, *, graph: bool = False) -> "NodeLinks | LinkGraph":
         """Return the links of the node called `name`, both ways; with `graph`, all nodes and links."""
         if graph == (name is not None):
             raise UsageError("the links of what?", hint="roamkb links ID, or roamkb links --graph")
@@ -219,7 +219,7 @@ class KnowledgeBase(Upkeep):
         with self._offering_nodes(notes):
             return links(notes, name, folder=self._around.cwd)
 
-    def tags(self) -> "Tags":
+    def tags(self) -> "TagList":
         """Return the tags that are in use, with counts."""
         from roamkb.kb.tags import tags
 
@@ -239,7 +239,7 @@ class KnowledgeBase(Upkeep):
 
         return nodes(self._notes())
 
-    def inventory(self) -> "Inventory":
+    def inventory(self) -> "NodeInventory":
         """Return every node that agents wrote, newest first."""
         from roamkb.kb.trash import inventory
 
@@ -261,7 +261,7 @@ class KnowledgeBase(Upkeep):
         by: str | None = None,
         anyway: bool = False,
         dry_run: bool = False,
-    ) -> "Written":
+    ) -> "WrittenNode":
         """Write one fact as a new agent node.
 
         Raises:
@@ -286,7 +286,7 @@ class KnowledgeBase(Upkeep):
                 folder=self._around.cwd,
             )
 
-    def write_as(self, fact: "Fact", id: str, dry_run: bool) -> "Written":
+    def write_as(self, fact: "WriteRequest", id: str, dry_run: bool) -> "WrittenNode":
         """Write `fact` as the node `id`, which nobody else uses: what was promoted has an id of its own."""
         from dataclasses import replace
 
@@ -343,7 +343,7 @@ class KnowledgeBase(Upkeep):
         by: str | None = None,
         anyway: bool = False,
         dry_run: bool = False,
-    ) -> "Superseded":
+    ) -> "SupersededNode":
         """Write one fact as a new agent node that replaces the one called `name`; see `write`."""
         fact = partial(self._fact, title, body, markdown, tags, aliases, refs, links, source, by)
         permit, notes = self._leave(title, keep=None if dry_run else fact)
@@ -373,7 +373,7 @@ class KnowledgeBase(Upkeep):
         since: str | None = None,
         from_project: str | None = None,
         yes: bool = False,
-    ) -> "Trashed":
+    ) -> "TrashedNodes":
         """Move one agent node, or all that the filters let through, to this machine's trash."""
         permit, notes = self._leave(name or "agent nodes", undone="nothing was moved to the trash")
         from roamkb.kb.trash import sweep
@@ -395,7 +395,7 @@ class KnowledgeBase(Upkeep):
             yes=yes,
         )
 
-    def restore(self, name: str | None = None, *, last: bool = False) -> "Restored":
+    def restore(self, name: str | None = None, *, last: bool = False) -> "RestoredNodes":
         """Put a trashed node back, or all that was trashed last; without either, list the trash."""
         from roamkb.kb.trash import restore
         from roamkb.kb.trash import restore_last
@@ -426,7 +426,7 @@ class KnowledgeBase(Upkeep):
             return None
         folder = self._state.snapshot_folder(permit.kb)
         # whoever put the state folder at work has no place for what is personal
-        if folder is None or classify_folder(folder, self._rule).kind is Kind.WORK:
+        if folder is None or classify_folder(folder, self._rule).kind is ProjectKind.WORK:
             return None
         return KbSide(notes=notes, permit=permit, trash=self._trash(permit.kb), folder=folder)
 
@@ -450,7 +450,7 @@ class KnowledgeBase(Upkeep):
                 raise
             found = self._index(notes).find(query, limit=MOST_CANDIDATES).answers
             candidates = [
-                Candidate(id=one.id, title=one.title, path=notes.kb / one.file) for one in found if one.id
+                NodeCandidate(id=one.id, title=one.title, path=notes.kb / one.file) for one in found if one.id
             ]
             raise NoNode(error.name, candidates) from error
 
@@ -465,10 +465,10 @@ class KnowledgeBase(Upkeep):
         links: Sequence[str],
         source: str | None,
         by: str | None,
-    ) -> "Fact":
-        from roamkb.kb.write import Fact
+    ) -> "WriteRequest":
+        from roamkb.kb.write import WriteRequest
 
-        return Fact(
+        return WriteRequest(
             title=title,
             body=body or "",
             markdown=markdown,

@@ -5,25 +5,25 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from roamkb.app.base import Foundation
+from roamkb.app.base import KnowledgeBaseContext
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Project
 from roamkb.core.text import texts_of
 
 if TYPE_CHECKING:
-    from roamkb.install.doctor_report import Checkup
+    from roamkb.install.doctor_report import DoctorReport
     from roamkb.install.plan import InstallReport
-    from roamkb.install.wall_setup import Wall
-    from roamkb.journal.journal import Keeper
+    from roamkb.install.wall_setup import WallSetup
+    from roamkb.journal.journal import JournalContext
+    from roamkb.journal.journal import MomentDiff
     from roamkb.journal.journal import MomentList
-    from roamkb.journal.journal import Restored
-    from roamkb.journal.journal import Shown
-    from roamkb.kb.conflicts import Conflicts
-    from roamkb.kb.hygiene import Hygiene
+    from roamkb.journal.journal import RestoreResult
+    from roamkb.kb.conflicts import ConflictList
+    from roamkb.kb.hygiene import HygieneReport
 
 
-class Upkeep(Foundation):
+class KnowledgeBaseMaintenance(KnowledgeBaseContext):
     """What a human looks after: what projects are, what may want tidying, what is installed."""
 
     def classify(self, folder: str | None = None) -> Project:
@@ -36,13 +36,13 @@ class Upkeep(Foundation):
             self._absolute(folder), home=self._around.home, account_home=self._around.account_home
         )
 
-    def hygiene(self, *, org: bool = False) -> "Hygiene":
+    def hygiene(self, *, org: bool = False) -> "HygieneReport":
         """Return what the knowledge base holds that its human may want to tidy."""
         from roamkb.kb.hygiene import hygiene
 
         return hygiene(self._notes(), org=org)
 
-    def conflicts(self, file: str | None = None, *, adopt: bool = False) -> "Conflicts":
+    def conflicts(self, file: str | None = None, *, adopt: bool = False) -> "ConflictList":
         """Return syncers' conflict copies; with `adopt`, those with an id of their own get a proper name."""
         if not adopt:
             from roamkb.kb.conflicts import conflicts
@@ -60,22 +60,22 @@ class Upkeep(Foundation):
             folder=self._around.cwd,
         )
 
-    def doctor(self) -> "Checkup":
+    def doctor(self) -> "DoctorReport":
         """Return what is wrong with this installation, and what to do about it."""
         import platform
 
         from roamkb import __version__
         from roamkb.boundary.store.folder_evidence import find_rule
-        from roamkb.install.doctor import Patient
+        from roamkb.install.doctor import DoctorContext
         from roamkb.install.doctor import doctor
-        from roamkb.install.doctor_report import Checkup
+        from roamkb.install.doctor_report import DoctorReport
         from roamkb.install.doctor_wall import checks_of_wall
 
         rule = find_rule(self._around.home, account_home=self._around.account_home)
         log = None
         with suppress(RoamkbError):
             log = self.log.whole()
-        patient = Patient(
+        patient = DoctorContext(
             rule=rule,
             project=self._project,
             home=self._around.home,
@@ -86,7 +86,7 @@ class Upkeep(Foundation):
             version=__version__,
             log=log,
         )
-        return Checkup(checks=(*doctor(patient).checks, *checks_of_wall(patient, self._wall)))
+        return DoctorReport(checks=(*doctor(patient).checks, *checks_of_wall(patient, self._wall)))
 
     def journal(
         self,
@@ -98,7 +98,7 @@ class Upkeep(Foundation):
         diff: bool = False,
         create_kb: bool = False,
         dry_run: bool = False,
-    ) -> "MomentList | Shown | Restored":
+    ) -> "MomentList | MomentDiff | RestoreResult":
         """Return the journal's moments; `show` what changed since one, `restore` what was there then.
 
         Raises:
@@ -124,19 +124,19 @@ class Upkeep(Foundation):
                 )
         raise UsageError(f"the journal can't {action}", hint="roamkb journal [show|restore]")
 
-    def _keeper(self, *, led_by: str = "") -> "Keeper | None":
+    def _keeper(self, *, led_by: str = "") -> "JournalContext | None":
         """Return the journal with what is around it; None where it has no place."""
         from roamkb.boundary.store.folder_evidence import classify_folder
-        from roamkb.core.model import Kind
-        from roamkb.journal.journal import Keeper
+        from roamkb.core.model import ProjectKind
+        from roamkb.journal.journal import JournalContext
         from roamkb.journal.store.journal import Journal
 
         rule = self._rule
         folder = self._state.journal_folder(rule.kb)
         # whoever put the state folder at work has no place for what is personal
-        if folder is None or classify_folder(folder, rule).kind is Kind.WORK:
+        if folder is None or classify_folder(folder, rule).kind is ProjectKind.WORK:
             return None
-        return Keeper(
+        return JournalContext(
             journal=Journal(kb=rule.kb, folder=folder, clock=lambda: self._around.now().timestamp()),
             lock_file=self._state.lock_file(rule.kb),
             folder=self._around.cwd,
@@ -163,11 +163,11 @@ class Upkeep(Foundation):
         from importlib.util import find_spec
 
         from roamkb.install.install import install
-        from roamkb.install.plan import Wishes
+        from roamkb.install.plan import InstallRequest
         from roamkb.install.store.apply import shipped_rules
 
         now = self._around.now()
-        wishes = Wishes(
+        wishes = InstallRequest(
             kb=self._place(kb),
             work_roots=tuple(map(self._absolute, texts_of(work_roots))),
             project_parents=tuple(map(self._absolute, texts_of(project_parents))),
@@ -205,11 +205,11 @@ class Upkeep(Foundation):
         dry_run: bool = False,
     ) -> "InstallReport":
         """Take away what `install` made, and name what stays; with `purge`, what is roamkb's own as well."""
-        from roamkb.install.plan import Wishes
+        from roamkb.install.plan import InstallRequest
         from roamkb.install.store.apply import shipped_rules
         from roamkb.install.uninstall import uninstall
 
-        wishes = Wishes(
+        wishes = InstallRequest(
             agents_md=self._place(agents_md),
             snippets=self._place(snippets),
             purge=purge,
@@ -236,12 +236,12 @@ class Upkeep(Foundation):
         return self._around.data or Path(usual_data())
 
     @property
-    def _wall(self) -> "Wall":
+    def _wall(self) -> "WallSetup":
         """What keeps agents' commands out of the notes, for this user."""
-        from roamkb.install.wall_setup import Wall
+        from roamkb.install.wall_setup import WallSetup
 
         around = self._around
-        return Wall(
+        return WallSetup(
             home=around.home, account_home=around.account_home, state=self._state.state, data=self._data
         )
 

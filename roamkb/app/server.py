@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from roamkb.app import KnowledgeBase
-from roamkb.app import Surroundings
-from roamkb.boundary.store.processes import Process
+from roamkb.app import ProcessEnvironment
+from roamkb.boundary.store.processes import ParentProcess
 from roamkb.boundary.store.processes import parents_of
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import RoamkbError
@@ -13,19 +13,19 @@ from roamkb.core.errors import UsageError
 from roamkb.core.model import Project
 
 if TYPE_CHECKING:
-    from roamkb.app.access_token import Bearer
-    from roamkb.boundary.store.folder_evidence import Session
+    from roamkb.app.access_token import AccessToken
+    from roamkb.boundary.store.folder_evidence import CallOrigin
     from roamkb.boundary.store.socket_peers import Address
     from roamkb.core.model import Rule
-    from roamkb.log.new_learning import Saying
-    from roamkb.log.state.learning_state import Standing
-    from roamkb.log.store.changes import Feed
+    from roamkb.log.new_learning import NewLearning
+    from roamkb.log.state.learning_state import LearningState
+    from roamkb.log.store.changes import LogChangeFeed
 
 
 class ServedKnowledgeBase(KnowledgeBase):
     """A knowledge base whose session lasts: the shell that began it may end, and what it told stays."""
 
-    def __init__(self, around: Surroundings, *, project: str | None = None) -> None:
+    def __init__(self, around: ProcessEnvironment, *, project: str | None = None) -> None:
         """Look at the process's parents, once.
 
         Raises:
@@ -35,15 +35,15 @@ class ServedKnowledgeBase(KnowledgeBase):
         self._parents: Mapping[str, str] = dict(_parents(around.pid))
         self._hidden = super()._session.hidden
         #: Who asks; nobody else where that is who began this.
-        self._callers: tuple[Session | None, ...] = ()
+        self._callers: tuple[CallOrigin | None, ...] = ()
 
     @classmethod
     def begin(cls, *, project: str | None = None) -> "ServedKnowledgeBase":
         """Return the knowledge base as this process serves it; nobody is asked anything."""
-        return cls(Surroundings.gathered(), project=project)
+        return cls(ProcessEnvironment.gathered(), project=project)
 
     @property
-    def _session(self) -> "Session":
+    def _session(self) -> "CallOrigin":
         from dataclasses import replace
 
         # who began it is gone when the shell is, and was seen
@@ -76,7 +76,7 @@ class ServedKnowledgeBase(KnowledgeBase):
         callers = (judged_asker(one, rule) for one in self._callers)
         return strictest((super()._judged(rule), *callers))
 
-    def bearer(self) -> "Bearer":
+    def bearer(self) -> "AccessToken":
         """Return the token that callers of the server must show.
 
         Raises:
@@ -97,13 +97,13 @@ class ServedKnowledgeBase(KnowledgeBase):
 
         keep_port(str(self._state.state), port)
 
-    def feed(self) -> "Feed":
+    def feed(self) -> "LogChangeFeed":
         """Return the news of the project's log; there are none as long as it has no log."""
-        from roamkb.log.store.changes import Feed
+        from roamkb.log.store.changes import LogChangeFeed
         from roamkb.log.store.project_log import Log
 
         root = self.classify(str(self._project_folder or self._around.cwd or "/")).root
-        return Feed(None if root is None else Log(root, self._state.state))
+        return LogChangeFeed(None if root is None else Log(root, self._state.state))
 
     def stamp(self) -> int:
         """Return what is another number once a note is written, moved or gone: by their stats alone."""
@@ -113,7 +113,9 @@ class ServedKnowledgeBase(KnowledgeBase):
             return 0
         return hash(tuple((file.file, file.stat) for file in files))
 
-    def say(self, saying: "Saying", *, agent: str | None, session: str | None) -> "tuple[str, Standing]":
+    def say(
+        self, saying: "NewLearning", *, agent: str | None, session: str | None
+    ) -> "tuple[str, LearningState]":
         """Add one learning, as `learn` does; return new or repeated, and what the log makes of it now."""
         learned = self.log.take(saying, agent=agent, session=session)
         return learned.outcome, self.log.explain(learned.learning.id).standing
@@ -134,7 +136,7 @@ def _parents(pid: int) -> list[tuple[str, str]]:
 
     found = []
     for parent in parents_of(pid, PROC):
-        if not isinstance(parent, Process):
+        if not isinstance(parent, ParentProcess):
             raise UsageError(
                 f"there are more than {parent.seen} parent processes, and any may be at work",
                 hint="start it from a shell of your own",

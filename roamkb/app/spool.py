@@ -17,7 +17,7 @@ from typing import Any
 from typing import Final
 
 from roamkb.app import KnowledgeBase
-from roamkb.app.environment import Surroundings
+from roamkb.app.environment import ProcessEnvironment
 from roamkb.boundary.policy import strictest
 from roamkb.boundary.store.session_cache import has_passes
 from roamkb.core.errors import Busy
@@ -29,11 +29,11 @@ from roamkb.core.errors import Refused
 from roamkb.core.errors import RoamkbError
 from roamkb.core.model import Project
 from roamkb.core.model import Rule
-from roamkb.spool.call import Queued
+from roamkb.spool.call import QueuedCall
 from roamkb.spool.call import SpooledCall
 from roamkb.spool.call import Values
 from roamkb.spool.store.waiting_calls import BEGUN
-from roamkb.spool.store.waiting_calls import Spool
+from roamkb.spool.store.waiting_calls import CallSpool
 from roamkb.spool.store.waiting_calls import confirmed
 from roamkb.spool.store.waiting_calls import keep_confirmed
 from roamkb.spool.store.waiting_calls import name_of
@@ -41,7 +41,7 @@ from roamkb.spool.store.waiting_calls import opened
 from roamkb.spool.store.waiting_calls import put
 
 if TYPE_CHECKING:
-    from roamkb.app.hooks.events import HookedSession
+    from roamkb.app.hooks.events import HookEventSession
     from roamkb.core.errors import BadRule
 
 #: Seconds of a hook after which what else waits is left to the next one.
@@ -50,7 +50,7 @@ _UNHEARD: Final = "if one did, call it again, and let what it prints be seen"
 _SUPERSEDED_BY: Final = "SUPERSEDED_BY"
 
 
-def queue(kb: KnowledgeBase, verb: str, values: Values) -> Queued | None:
+def queue(kb: KnowledgeBase, verb: str, values: Values) -> QueuedCall | None:
     """Keep a call that `kb` can't carry out here for the next hook; None where none would.
 
     Raises:
@@ -81,11 +81,11 @@ def queue(kb: KnowledgeBase, verb: str, values: Values) -> Queued | None:
         path, call = put(local, call)
     except NotWritable:
         return None
-    return Queued(call=call, path=str(path))
+    return QueuedCall(call=call, path=str(path))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class SpooledOutcome:
     """What became of a call that waited."""
 
     #: None where the file held none.
@@ -97,11 +97,11 @@ class Outcome:
     was_done: bool = False
 
 
-class _SpooledBase(KnowledgeBase):
+class _SpooledKnowledgeBase(KnowledgeBase):
     """The knowledge base as a call that waited sees it: by the hook's session, and by its own folder."""
 
-    def __init__(self, session: "HookedSession", call: SpooledCall, *, id: str) -> None:
-        around: Surroundings = session._around
+    def __init__(self, session: "HookEventSession", call: SpooledCall, *, id: str) -> None:
+        around: ProcessEnvironment = session._around
         folder = Path(call.folder)
         super().__init__(
             replace(around, cwd=folder if folder.is_dir() else None, new_id=lambda _: id),
@@ -114,8 +114,12 @@ class _SpooledBase(KnowledgeBase):
 
 
 def carry_out(
-    session: "HookedSession", *, printed: str, is_over: bool, read: Callable[[SpooledCall], "Values | None"]
-) -> Sequence[Outcome]:
+    session: "HookEventSession",
+    *,
+    printed: str,
+    is_over: bool,
+    read: Callable[[SpooledCall], "Values | None"],
+) -> Sequence[SpooledOutcome]:
     """Carry out what the session is known to have called; return what became of it.
 
     `printed` is what its command printed, and with `is_over` all of a turn's commands were heard. `read`
@@ -124,7 +128,7 @@ def carry_out(
     if session.log is None:
         return ()
     began, state = time.monotonic(), session._kb._state.state
-    hearing = _Hearing(
+    hearing = _SessionCalls(
         session=session, local=session.log.local, state=state, printed=printed, is_over=is_over
     )
     with opened(session.log.local) as spool:
@@ -140,17 +144,17 @@ def carry_out(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Hearing:
+class _SessionCalls:
     """What a hook knows of a session's calls."""
 
-    session: "HookedSession"
+    session: "HookEventSession"
     local: Path
     state: Path
     printed: str
     is_over: bool
 
 
-def _confirmed(hearing: _Hearing, spool: Spool, name: str) -> Outcome | None:
+def _confirmed(hearing: _SessionCalls, spool: CallSpool, name: str) -> SpooledOutcome | None:
     """Keep a call that the session made where no command can change it; return what became of any other."""
     is_printed = name.partition(".")[0] in hearing.printed
     if not (is_printed or hearing.is_over):
@@ -158,42 +162,44 @@ def _confirmed(hearing: _Hearing, spool: Spool, name: str) -> Outcome | None:
     call = spool.read(name)
     if call is None or name_of(call) != name:
         spool.drop(name)
-        return Outcome(call=None, error=_no_call())
+        return SpooledOutcome(call=None, error=_no_call())
     is_own = call.session == hearing.session.session
     if is_printed and is_own:
         try:
             keep_confirmed(hearing.local, hearing.state, call)
         except RoamkbError as error:
-            return Outcome(call=call, error=error)
+            return SpooledOutcome(call=call, error=error)
     elif not (is_printed or is_own):
         return _dropped_if_stale(hearing.session, spool, name, call)
     spool.drop(name)
     if is_printed and is_own:
         return None
     why = "no command of this session is known to have called it"
-    return Outcome(call=call, error=RoamkbError(why, hint=_UNHEARD))
+    return SpooledOutcome(call=call, error=RoamkbError(why, hint=_UNHEARD))
 
 
 def _no_call() -> RoamkbError:
     return RoamkbError("a file in the spool held no call of roamkb's")
 
 
-def _dropped_if_stale(session: "HookedSession", spool: Spool, name: str, call: SpooledCall) -> Outcome | None:
+def _dropped_if_stale(
+    session: "HookEventSession", spool: CallSpool, name: str, call: SpooledCall
+) -> SpooledOutcome | None:
     if not call.is_stale(session._around.now().timestamp()):
         return None
     spool.drop(name)
-    return Outcome(call=call, error=RoamkbError("it waited for more than a day", hint="call it again"))
+    return SpooledOutcome(call=call, error=RoamkbError("it waited for more than a day", hint="call it again"))
 
 
 def _outcome(
-    session: "HookedSession", spool: Spool, name: str, read: Callable[[SpooledCall], "Values | None"]
-) -> Outcome | None:
+    session: "HookEventSession", spool: CallSpool, name: str, read: Callable[[SpooledCall], "Values | None"]
+) -> SpooledOutcome | None:
     """Carry out one call, once; return None where it goes on waiting."""
     call = spool.read(name)
     values = read(call) if call else None
     if call is None or values is None:
         spool.drop(name)
-        return Outcome(call=None, error=_no_call())
+        return SpooledOutcome(call=None, error=_no_call())
     if stale := _dropped_if_stale(session, spool, name, call):
         return stale
     if call.session != session.session:
@@ -207,27 +213,27 @@ def _outcome(
         spool.rename(name, BEGUN if is_again else ".json")
         return None
     except RoamkbError as error:
-        outcome = Outcome(call=call, error=error)
+        outcome = SpooledOutcome(call=call, error=error)
     spool.drop(name)
     return outcome
 
 
-def _once(session: "HookedSession", call: SpooledCall, values: Values, *, id: str) -> Outcome:
-    kb = _SpooledBase(session, call, id=id)
+def _once(session: "HookEventSession", call: SpooledCall, values: Values, *, id: str) -> SpooledOutcome:
+    kb = _SpooledKnowledgeBase(session, call, id=id)
     if call.verb in ("write", "supersede") and kb.has(id):
         # only a forged call can have one
         raise RoamkbError(f"{id} is another node's id", hint="call it again")
     door: Any = kb.log if call.verb == "promote" else kb
-    return Outcome(call=call, result=getattr(door, call.verb)(**values))
+    return SpooledOutcome(call=call, result=getattr(door, call.verb)(**values))
 
 
-def _again(session: "HookedSession", call: SpooledCall, values: Values) -> Outcome | None:
+def _again(session: "HookEventSession", call: SpooledCall, values: Values) -> SpooledOutcome | None:
     """Return what became of a call whose hook was killed; None where it is to be made once more."""
-    kb = _SpooledBase(session, call, id=call.id)
+    kb = _SpooledKnowledgeBase(session, call, id=call.id)
     name = str(values.get("name"))
     if call.verb in ("write", "supersede") and kb.has(call.id):
         if call.verb == "write" or kb.show(name).node.properties.get(_SUPERSEDED_BY) == call.id:
-            return Outcome(call=call, was_done=True)
+            return SpooledOutcome(call=call, was_done=True)
         # it got no further than the new node
         kb.trash(call.id)
         return _once(session, call, values, id=session._around.new_id(session._around.now()))
@@ -235,7 +241,7 @@ def _again(session: "HookedSession", call: SpooledCall, values: Values) -> Outco
         try:
             kb.show(name)
         except NotFound:
-            return Outcome(call=call, was_done=True)
+            return SpooledOutcome(call=call, was_done=True)
     if call.verb == "restore" and values.get("last"):
         raise RoamkbError(
             "its hook was killed, and it isn't known whether it was done",

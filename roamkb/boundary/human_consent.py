@@ -17,7 +17,7 @@ from typing import Protocol
 from roamkb.core.errors import UsageError
 
 
-class Human(Protocol):
+class HumanAtTerminal(Protocol):
     """Somebody at a terminal."""
 
     def confirm(self, question: str, word: str) -> bool:
@@ -95,7 +95,7 @@ def require_no_agent(evidence: str) -> None:
         )
 
 
-def require_human(human: Human | None) -> Human:
+def require_human(human: HumanAtTerminal | None) -> HumanAtTerminal:
     """Return the human, or raise where nobody can be asked."""
     if human is None:
         raise UsageError(
@@ -105,7 +105,7 @@ def require_human(human: Human | None) -> Human:
     return human
 
 
-def require_yes(human: Human | None, question: str, *, word: str) -> None:
+def require_yes(human: HumanAtTerminal | None, question: str, *, word: str) -> None:
     """Raise unless a human at a terminal types `word` after reading `question`."""
     if not require_human(human).confirm(question, word):
         raise UsageError("it was not confirmed; nothing was written")

@@ -17,8 +17,8 @@ from roamkb.core.errors import Refused
 from roamkb.core.gitignore import is_under
 from roamkb.core.gitignore import is_within
 from roamkb.core.gitignore import may_contain
-from roamkb.core.model import Kind
 from roamkb.core.model import Project
+from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
 
 #: Device and inode: what a folder is, whatever its name.
@@ -26,13 +26,13 @@ Inode = tuple[int, int]
 
 _SEAL = object()
 
-_STRICTEST = (Kind.WORK, Kind.UNKNOWN, Kind.PERSONAL)
+_STRICTEST = (ProjectKind.WORK, ProjectKind.UNKNOWN, ProjectKind.PERSONAL)
 
 _KEEP_IT_HERE = "keep it in the project's own tree; nothing from a work root enters the knowledge base"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class FolderIdentity:
     """A folder by every name that it goes by."""
 
     #: How a sentence about it begins: "", or "its repository ".
@@ -59,23 +59,23 @@ class WorkRoot:
 
     entry: str
     #: Several where the entry has wildcards; those are also judged by the entry itself.
-    places: tuple[Place, ...] = ()
+    places: tuple[FolderIdentity, ...] = ()
     #: There may be places that weren't found: the folders are too many, or can't be read.
     is_open: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Survey:
+class FolderSurvey:
     """All that the disk says of one folder, before anyone judges it."""
 
     #: None where it couldn't be found.
     root: str | None
     #: What must not be work: the folder, its roots, the repositories that they belong to.
-    places: tuple[Place, ...]
+    places: tuple[FolderIdentity, ...]
     #: The root, as typed and as it really is: what must not contain a work root.
-    roots: tuple[Place, ...] = ()
+    roots: tuple[FolderIdentity, ...] = ()
     #: What is mounted below the root.
-    mounted: tuple[Place, ...] = ()
+    mounted: tuple[FolderIdentity, ...] = ()
     work_roots: tuple[WorkRoot, ...] = ()
     #: The rule's entries, and where those without wildcards really are.
     parents: tuple[str, ...] = ()
@@ -114,7 +114,7 @@ def permit(
     The refusal names `fact` in one redacted line, and `written_to` where it went instead, or what
     was left `undone`.
     """
-    if project.kind is not Kind.PERSONAL:
+    if project.kind is not ProjectKind.PERSONAL:
         # its patterns take longer to compile than a search does, and most calls refuse nothing
         from roamkb.secrets.detector import redacted
 
@@ -135,35 +135,35 @@ def require_own_tree(source: Project, place: Project, *, is_inside: bool, fact: 
 
     `is_inside` says whether the two share a tree.
     """
-    if source.kind is Kind.WORK and not (place.kind is Kind.WORK and is_inside):
+    if source.kind is ProjectKind.WORK and not (place.kind is ProjectKind.WORK and is_inside):
         from roamkb.secrets.detector import redacted
 
         raise Refused(source, redacted(fact), place=f"the log of {place.kind.value} project {place.root}")
 
 
-def require_no_work(kinds: Iterable[Kind | None], place: Project, *, fact: str) -> None:
+def require_no_work(kinds: Iterable[ProjectKind | None], place: Project, *, fact: str) -> None:
     """Raise `Refused` where one of `kinds`, as a file's own lines say, is work, and `place` isn't.
 
     A copy or a hard link lies anywhere, and its folder says nothing of where it was written.
     """
-    if place.kind is not Kind.WORK and Kind.WORK in kinds:
+    if place.kind is not ProjectKind.WORK and ProjectKind.WORK in kinds:
         from roamkb.secrets.detector import redacted
 
         reason = "it says itself that it was learned at work"
-        source = Project(kind=Kind.WORK, root=None, reason=reason, hint=_KEEP_IT_HERE)
+        source = Project(kind=ProjectKind.WORK, root=None, reason=reason, hint=_KEEP_IT_HERE)
         raise Refused(source, redacted(fact), place=f"the log of {place.kind.value} project {place.root}")
 
 
-def require_in_tree(here: Project, kind: Kind, *, is_inside: bool, fact: str, place: Path) -> None:
+def require_in_tree(here: Project, kind: ProjectKind, *, is_inside: bool, fact: str, place: Path) -> None:
     """Raise `Refused` where `fact` is to leave the tree of a project that isn't personal, or holds work.
 
     `kind` is the strictest of all that the fact is made of; `place` is where it is to go.
     """
-    if is_inside or (here.kind is Kind.PERSONAL and kind is not Kind.WORK):
+    if is_inside or (here.kind is ProjectKind.PERSONAL and kind is not ProjectKind.WORK):
         return
     from roamkb.secrets.detector import redacted
 
-    if here.kind is Kind.PERSONAL:
+    if here.kind is ProjectKind.PERSONAL:
         reason = "some of it was learned at work"
         here = Project(kind=kind, root=here.root, reason=reason, hint="keep it in the project's own tree")
     raise Refused(here, redacted(fact), place=str(place))
@@ -184,24 +184,26 @@ def strictest(projects: Iterable[Project]) -> Project:
     return min(projects, key=lambda project: _STRICTEST.index(project.kind))
 
 
-def judge(survey: Survey, rule: Rule | BadRule) -> Project:
+def judge(survey: FolderSurvey, rule: Rule | BadRule) -> Project:
     """Return what `rule` says of the surveyed folder."""
     root = Path(survey.root) if survey.root is not None else None
     for place in survey.places:
         if reason := denial(place, survey.work_roots, fold=survey.fold):
-            return Project(kind=Kind.WORK, root=root, reason=reason, hint=_KEEP_IT_HERE)
+            return Project(kind=ProjectKind.WORK, root=root, reason=reason, hint=_KEEP_IT_HERE)
     if isinstance(rule, BadRule):
-        return Project(kind=Kind.UNKNOWN, root=root, reason=rule.message, hint=rule.hint)
+        return Project(kind=ProjectKind.UNKNOWN, root=root, reason=rule.message, hint=rule.hint)
     if survey.doubt is not None or root is None:
         reason = survey.doubt or "its root couldn't be found"
-        return Project(kind=Kind.UNKNOWN, root=root, reason=reason, hint="put that right and try again")
+        return Project(
+            kind=ProjectKind.UNKNOWN, root=root, reason=reason, hint="put that right and try again"
+        )
     if reason := contains_work(survey):
         hint = "work in one project below it, where no work root can be seen"
-        return Project(kind=Kind.UNKNOWN, root=root, reason=reason, hint=hint)
+        return Project(kind=ProjectKind.UNKNOWN, root=root, reason=reason, hint=hint)
     return _allowance(survey, rule, root)
 
 
-def denial(place: Place, work_roots: Sequence[WorkRoot], *, fold: bool = False) -> str | None:
+def denial(place: FolderIdentity, work_roots: Sequence[WorkRoot], *, fold: bool = False) -> str | None:
     """Return why `place` is work: it is, or lies under, one of the work roots."""
     for work in work_roots:
         for name in place.names:
@@ -221,7 +223,7 @@ def _is_work(name: str, work: WorkRoot, fold: bool) -> bool:
     )
 
 
-def contains_work(survey: Survey) -> str | None:
+def contains_work(survey: FolderSurvey) -> str | None:
     """Return which work root the project's root contains."""
     for work in survey.work_roots:
         for place in survey.roots:
@@ -235,7 +237,7 @@ def contains_work(survey: Survey) -> str | None:
     return None
 
 
-def _contains(place: Place, work: WorkRoot, fold: bool) -> bool:
+def _contains(place: FolderIdentity, work: WorkRoot, fold: bool) -> bool:
     """Say whether a folder that `work` means lies below `place`."""
     if work.is_open and any(may_contain(name, work.entry, fold=fold) for name in place.names):
         return True
@@ -246,7 +248,7 @@ def _contains(place: Place, work: WorkRoot, fold: bool) -> bool:
     )
 
 
-def _allowance(survey: Survey, rule: Rule, root: Path) -> Project:
+def _allowance(survey: FolderSurvey, rule: Rule, root: Path) -> Project:
     """Return personal where everything lies under a project parent, else unknown."""
     hint = (
         f"ask your human: if it is personal, only they add its folder to the project parents in {rule.source}"
@@ -258,9 +260,11 @@ def _allowance(survey: Survey, rule: Rule, root: Path) -> Project:
             if found is None:
                 really = "" if name == place.path else f" is really {name} and"
                 reason = f"{place.path}{really} lies under no project parent"
-                return Project(kind=Kind.UNKNOWN, root=root, reason=reason, hint=hint)
+                return Project(kind=ProjectKind.UNKNOWN, root=root, reason=reason, hint=hint)
             entry = entry or found
-    return Project(kind=Kind.PERSONAL, root=root, reason=f"{root} lies under the project parent {entry}")
+    return Project(
+        kind=ProjectKind.PERSONAL, root=root, reason=f"{root} lies under the project parent {entry}"
+    )
 
 
 def _parent(name: str, parents: Sequence[str]) -> str | None:

@@ -46,7 +46,7 @@ _SERVER: Final = "app-server"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Relative:
+class AncestorProcess:
     """A process, as the table has it."""
 
     pid: int
@@ -88,19 +88,19 @@ class Relative:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lineage:
+class ProcessAncestry:
     """A process and its parents, the nearest first, as far as they can be seen."""
 
-    relatives: tuple[Relative, ...] = ()
+    relatives: tuple[AncestorProcess, ...] = ()
     #: What began all others.
-    first: Relative | None = None
+    first: AncestorProcess | None = None
     #: The table is neither the machine's nor a container's, as far as that can be told.
     is_shut_off: bool = False
     #: Why the table can't be trusted, as a clause.
     doubt: str = ""
 
 
-def why_hidden(lineage: Lineage, *, knows_session: bool = False) -> str:
+def why_hidden(lineage: ProcessAncestry, *, knows_session: bool = False) -> str:
     """Return why it can't be seen who began a process, as a clause; empty where it can.
 
     `knows_session` says that Codex told whose it is.
@@ -127,7 +127,7 @@ def why_hidden(lineage: Lineage, *, knows_session: bool = False) -> str:
     return f"the process {top.name} ({top.pid}) was left behind, so that who began it can't be seen"
 
 
-def _topmost(lineage: Lineage) -> Relative | None:
+def _topmost(lineage: ProcessAncestry) -> AncestorProcess | None:
     """Return the child of what began all others, or of what began all of the user's; None without one.
 
     Who loses their parent gets one of those in its place.
@@ -137,7 +137,7 @@ def _topmost(lineage: Lineage) -> Relative | None:
     return next((one for one in below if one.parent in managers), None)
 
 
-def why_no_login(lineage: Lineage) -> str:
+def why_no_login(lineage: ProcessAncestry) -> str:
     """Return why it can't be seen that a human logged in to a process's terminal; empty where it can.
 
     The terminal's first process is begun by what made it: a login, an emulator, a multiplexer, an editor.

@@ -8,7 +8,7 @@ _MARK = re.compile(rb"\r?\n<!-- roamkb: own copy, kept by roamkb install, sha256
 
 
 @dataclass(frozen=True, slots=True)
-class OwnCopy:
+class RuleCopy:
     """A copy that `install` wrote for this user."""
 
     text: bytes
@@ -16,16 +16,16 @@ class OwnCopy:
     pristine: bool
 
 
-def parse_own_copy(data: bytes) -> OwnCopy | None:
+def parse_own_copy(data: bytes) -> RuleCopy | None:
     """Return the copy without its mark, or None where there is no mark: then it's somebody else's."""
     mark = _MARK.search(data)
     if mark is None:
         return None
     text = data[: mark.start()] + data[mark.end() :]
-    return OwnCopy(text, pristine=_digest(text) == mark[1])
+    return RuleCopy(text, pristine=_digest(text) == mark[1])
 
 
-def render_own_copy(copy: OwnCopy) -> bytes:
+def render_own_copy(copy: RuleCopy) -> bytes:
     """Return the copy with its mark; one that the user edited keeps a mark that says so."""
     shown = _digest(copy.text) if copy.pristine else b"0" * 64
     return copy.text + b"\n<!-- roamkb: own copy, kept by roamkb install, sha256 " + shown + b" -->\n"

@@ -61,7 +61,7 @@ _MARK = re.compile(r"(?:`{3}|~{3})\s*\{?\W*roamkb\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Block:
+class _RuleBlock:
     """One marked block: its entries, and the lines (0-based, end excluded) between its fences."""
 
     name: str
@@ -122,9 +122,9 @@ def render_rule(template: str, *, kb: str, work_roots: Sequence[str], project_pa
     return "\n".join(lines)
 
 
-def _blocks(text: str, source: Path) -> dict[str, _Block]:
+def _blocks(text: str, source: Path) -> dict[str, _RuleBlock]:
     """Return the marked blocks by name."""
-    found: dict[str, _Block] = {}
+    found: dict[str, _RuleBlock] = {}
     for block in _scan(text.replace("\r\n", "\n").split("\n"), source):
         if block.name not in (*_NEEDED, _TODO, _ADDRESSES):
             raise BadRule(source, f"has an unknown block `{block.name}` in line {block.start}")
@@ -134,7 +134,7 @@ def _blocks(text: str, source: Path) -> dict[str, _Block]:
     return found
 
 
-def _scan(lines: Sequence[str], source: Path) -> Iterator[_Block]:
+def _scan(lines: Sequence[str], source: Path) -> Iterator[_RuleBlock]:
     """Yield each marked block; other fences are skipped with all that they hold."""
     n = 0
     commented = False
@@ -161,7 +161,7 @@ def _scan(lines: Sequence[str], source: Path) -> Iterator[_Block]:
             yield _block(info, lines, (start, n - 1), indent)
 
 
-def _block(name: str, lines: Sequence[str], span: tuple[int, int], indent: int) -> _Block:
+def _block(name: str, lines: Sequence[str], span: tuple[int, int], indent: int) -> _RuleBlock:
     """Return the block between the lines of `span`, without its blank lines and comments."""
     entries = []
     for n in range(*span):
@@ -169,7 +169,7 @@ def _block(name: str, lines: Sequence[str], span: tuple[int, int], indent: int) 
         entry = _stripped(line[min(indent, len(line) - len(line.lstrip(" "))) :])
         if entry.strip() and not entry.startswith("#"):
             entries.append((n + 1, entry))
-    return _Block(name=name, start=span[0], end=span[1], entries=tuple(entries))
+    return _RuleBlock(name=name, start=span[0], end=span[1], entries=tuple(entries))
 
 
 def _closes(line: str, ticks: str) -> bool:
@@ -194,7 +194,7 @@ def _stripped(line: str) -> str:
     return kept + line[len(kept) :][:1] if dangling else kept
 
 
-def _kb(block: _Block, source: Path, home: Path) -> Path:
+def _kb(block: _RuleBlock, source: Path, home: Path) -> Path:
     """Return the knowledge base's folder."""
     entry = _only(block, source)
     if fault := _path_fault(entry):
@@ -202,14 +202,14 @@ def _kb(block: _Block, source: Path, home: Path) -> Path:
     return home / entry[2:] if entry.startswith("~/") else Path(entry)
 
 
-def _only(block: _Block, source: Path) -> str:
+def _only(block: _RuleBlock, source: Path) -> str:
     """Return the one entry of `block`."""
     if len(block.entries) != 1:
         raise BadRule(source, f"needs exactly one line in its block `{block.name}`")
     return block.entries[0][1]
 
 
-def _work_roots(block: _Block, source: Path, home: Path) -> tuple[str, ...]:
+def _work_roots(block: _RuleBlock, source: Path, home: Path) -> tuple[str, ...]:
     """Return the denied entries, absolute."""
     entries = [entry for _, entry in block.entries]
     if not entries:
@@ -220,7 +220,7 @@ def _work_roots(block: _Block, source: Path, home: Path) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part for entry in entries for part in _whole(_expanded(entry, home))))
 
 
-def _parents(block: _Block, source: Path, home: Path) -> tuple[str, ...]:
+def _parents(block: _RuleBlock, source: Path, home: Path) -> tuple[str, ...]:
     """Return the entries under which projects are personal, absolute; negations keep their `!`."""
     _check(block, source)
     return tuple(
@@ -229,7 +229,7 @@ def _parents(block: _Block, source: Path, home: Path) -> tuple[str, ...]:
     )
 
 
-def _origins(block: _Block, source: Path) -> tuple[str, ...]:
+def _origins(block: _RuleBlock, source: Path) -> tuple[str, ...]:
     """Return the servers that models are asked at, each with its port."""
     if not block.entries:
         return ()
@@ -251,7 +251,7 @@ def _origins(block: _Block, source: Path) -> tuple[str, ...]:
     return tuple(dict.fromkeys(origins))
 
 
-def _check(block: _Block, source: Path) -> None:
+def _check(block: _RuleBlock, source: Path) -> None:
     """Raise for the first entry of `block` that can't be taken at its word."""
     for number, entry in block.entries:
         if fault := _entry_fault(entry, block.name):

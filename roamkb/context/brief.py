@@ -10,18 +10,18 @@ from roamkb.context.suggestions import LearningFinder
 from roamkb.context.suggestions import counts
 from roamkb.context.suggestions import is_lasting
 from roamkb.context.suggestions import worth_a_line
-from roamkb.fs.git_branch import Branch
+from roamkb.fs.git_branch import GitBranch
 from roamkb.kb.search.query import parse_words
 from roamkb.log.known_learnings import scores
 from roamkb.log.state.learning_state import YES
-from roamkb.log.state.learning_state import Standing
-from roamkb.log.state.learning_state import State
-from roamkb.tasks.relevance_score import Relevant
+from roamkb.log.state.learning_state import LearningState
+from roamkb.log.state.learning_state import LogState
+from roamkb.tasks.relevance_score import RelevantLearning
 from roamkb.tasks.relevance_score import may_fit
 from roamkb.tasks.relevance_score import ordered
 from roamkb.tasks.relevance_score import relevance
 from roamkb.tasks.signature import STARTED
-from roamkb.tasks.signature import Task
+from roamkb.tasks.signature import TaskRecord
 from roamkb.tasks.signature import similar
 from roamkb.tasks.signature import tasks_of
 
@@ -35,7 +35,7 @@ _BY_WORDS = 100
 _OPEN = 14
 
 
-def at_hand(state: State | None, branch: Branch, *, task: str, now: float) -> Task:
+def at_hand(state: LogState | None, branch: GitBranch, *, task: str, now: float) -> TaskRecord:
     """Return what is worked on, as far as the branch and the open tasks tell."""
     known = tasks_of(state.named("task")) if state else {}
     if task and task in known:
@@ -44,18 +44,18 @@ def at_hand(state: State | None, branch: Branch, *, task: str, now: float) -> Ta
     titles = [one.title for one in recent[-3:]]
     files = dict.fromkeys([*branch.changed, *(file for one in recent[-3:] for file in one.files)])
     words = " ".join(filter(None, (branch.words, *titles, *branch.titles)))
-    return Task(id=task or (recent[-1].id if recent else ""), title=words, files=tuple(files))
+    return TaskRecord(id=task or (recent[-1].id if recent else ""), title=words, files=tuple(files))
 
 
 def fitting(
-    state: State,
+    state: LogState,
     finder: LearningFinder,
-    task: Task,
+    task: TaskRecord,
     *,
     least_confidence: int,
     now: float,
     agent: str = "",
-) -> Sequence[Relevant]:
+) -> Sequence[RelevantLearning]:
     """Return the learnings that fit the work at hand, the best first; where nothing tells, the surest.
 
     What `agent` prefers comes before its equals.
@@ -86,10 +86,10 @@ def fitting(
     return _surest(state, least_confidence=least_confidence, now=now, agent=agent)
 
 
-def _surest(state: State, *, least_confidence: int, now: float, agent: str) -> list[Relevant]:
+def _surest(state: LogState, *, least_confidence: int, now: float, agent: str) -> list[RelevantLearning]:
     """Return what was said twice, verified, or is trusted anyway; where nothing was, the best few."""
 
-    def current(standings: Iterable[Standing]) -> list[Standing]:
+    def current(standings: Iterable[LearningState]) -> list[LearningState]:
         return [one for one in standings if counts(one) and one.confidence >= least_confidence]
 
     sure = current(one for one in state.having("sure", YES) if "may_contradict" not in one.flags)
@@ -99,7 +99,7 @@ def _surest(state: State, *, least_confidence: int, now: float, agent: str) -> l
     return [_unasked(one) for one in islice(filter(is_lasting, best), _FEW)]
 
 
-def _best_first(current: Iterable[Standing], now: float, agent: str) -> list[Standing]:
+def _best_first(current: Iterable[LearningState], now: float, agent: str) -> list[LearningState]:
     return sorted(
         current,
         key=lambda one: (
@@ -113,19 +113,19 @@ def _best_first(current: Iterable[Standing], now: float, agent: str) -> list[Sta
     )
 
 
-def _unasked(standing: Standing) -> Relevant:
-    return Relevant(standing=standing, relevance=0.0, why=("surest",))
+def _unasked(standing: LearningState) -> RelevantLearning:
+    return RelevantLearning(standing=standing, relevance=0.0, why=("surest",))
 
 
 def learned(
-    state: State,
+    state: LogState,
     finder: LearningFinder,
-    task: Task,
+    task: TaskRecord,
     *,
     is_for_subagent: bool,
     now: float,
     agent: str = "",
-) -> tuple[tuple[Standing, ...], int, tuple[Standing, ...]]:
+) -> tuple[tuple[LearningState, ...], int, tuple[LearningState, ...]]:
     """Return the learnings to show, how many more fit, and the approved must-checks."""
     least = told.WORTHY if is_for_subagent else 0
     found = [

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from roamkb.core.model import Hit
-from roamkb.core.model import Kind
 from roamkb.core.model import Project
+from roamkb.core.model import ProjectKind
 from roamkb.core.text import clipped
 from roamkb.core.text import counted
 from roamkb.core.text import shown
@@ -24,8 +24,8 @@ from roamkb.log.state.learning_state import NEEDS_REVIEW
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import VERIFIED
 from roamkb.log.state.learning_state import YES
-from roamkb.log.state.learning_state import Standing
-from roamkb.log.state.learning_state import State
+from roamkb.log.state.learning_state import LearningState
+from roamkb.log.state.learning_state import LogState
 
 #: What harnesses take of a hook's text before they cut it or put it into a file.
 LONGEST: Final = 10_000
@@ -38,7 +38,7 @@ READ_IN_A_MOMENT: Final = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Brief:
+class SessionBrief:
     """What is known at a session's start."""
 
     project: Project
@@ -48,11 +48,11 @@ class Brief:
     log: Path | None = None
     #: Nodes and learnings that fit the work at hand, the best first.
     nodes: tuple[Hit, ...] = ()
-    learnings: tuple[Standing, ...] = ()
+    learnings: tuple[LearningState, ...] = ()
     #: Learnings that fit and aren't among those.
     more: int = 0
     #: Must-checks that a human approved.
-    checklist: tuple[Standing, ...] = ()
+    checklist: tuple[LearningState, ...] = ()
     #: The task that it is for, or that it is for a subagent; empty for a session.
     task: str = ""
     is_for_subagent: bool = False
@@ -75,7 +75,7 @@ class Brief:
         )
 
 
-def is_approved(standing: Standing) -> bool:
+def is_approved(standing: LearningState) -> bool:
     """Say whether a human at a terminal had the last word on it."""
     said = ("approved", "applied")
     return (
@@ -85,20 +85,20 @@ def is_approved(standing: Standing) -> bool:
     )
 
 
-def checklist(state: State) -> tuple[Standing, ...]:
+def checklist(state: LogState) -> tuple[LearningState, ...]:
     """Return the must-checks that a human approved, the latest first."""
     found = [one for one in state.having("type", MUST_CHECK) if one.status != SUPERSEDED and is_approved(one)]
     return tuple(sorted(found, key=lambda one: (-one.learning.ts, one.id)))
 
 
-def wants(state: State) -> tuple[int, int]:
+def wants(state: LogState) -> tuple[int, int]:
     """Return how many learnings want a review for other reasons, and how many may contradict another."""
     doubted = [one for one in state.having("contradicts", YES) if one.status != SUPERSEDED]
     waiting = [one for one in state.having("status", NEEDS_REVIEW) if "may_contradict" not in one.flags]
     return sum(not one.is_archived for one in waiting), sum(not one.is_archived for one in doubted)
 
 
-def told(brief: Brief, *, nonce: str) -> tuple[str, Brief]:
+def told(brief: SessionBrief, *, nonce: str) -> tuple[str, SessionBrief]:
     """Return the text for the prompt, and the brief as far as it is in it: what doesn't fit is left out."""
     while True:
         text = framed(_lines(brief), source="roamkb brief", nonce=nonce)
@@ -107,7 +107,7 @@ def told(brief: Brief, *, nonce: str) -> tuple[str, Brief]:
         brief = _shorter(brief)
 
 
-def _shorter(brief: Brief) -> Brief:
+def _shorter(brief: SessionBrief) -> SessionBrief:
     """Return the brief without what matters least of it."""
     left = replace(brief, left_out=brief.left_out + 1)
     if brief.nodes and len(brief.nodes) >= len(brief.learnings):
@@ -123,7 +123,7 @@ def _shorter(brief: Brief) -> Brief:
     return replace(left, project=project, kb=None, log=None)
 
 
-def _lines(brief: Brief) -> Iterator[str]:
+def _lines(brief: SessionBrief) -> Iterator[str]:
     if brief.is_for_subagent or brief.task:
         about = f" for {shown(brief.task)}" if brief.task else ""
         yield f"Found {len(brief.learnings)} relevant patterns{about}."
@@ -141,15 +141,15 @@ def _lines(brief: Brief) -> Iterator[str]:
         )
 
 
-def _standing_of(brief: Brief) -> str:
+def _standing_of(brief: SessionBrief) -> str:
     project = brief.project
-    may = "may write to" if project.kind is Kind.PERSONAL else "may read and not write to"
+    may = "may write to" if project.kind is ProjectKind.PERSONAL else "may read and not write to"
     base = f"the knowledge base {shown(str(brief.kb))}" if brief.kb else "the knowledge base"
     root = f" {shown(str(project.root))}" if project.root else ""
     reason = shown(project.reason)
     if root and reason.startswith(f"{root[1:]} "):
         reason = f"it{reason[len(root) - 1 :]}"
-    article = "an" if project.kind is Kind.UNKNOWN else "a"
+    article = "an" if project.kind is ProjectKind.UNKNOWN else "a"
     lines = f"This is {article} {project.kind.value} project{root} ({reason}); it {may} {base}."
     if brief.log:
         return f"{lines} What is learned here is kept in {shown(str(brief.log))}."
@@ -162,17 +162,17 @@ def _listed(title: str, items: Sequence[str]) -> Iterator[str]:
         yield from (f"- {item}" for item in items)
 
 
-def _title(standing: Standing) -> str:
+def _title(standing: LearningState) -> str:
     return clipped(shown(standing.learning.statement), _TITLE)
 
 
-def is_borne_out(standing: Standing) -> bool:
+def is_borne_out(standing: LearningState) -> bool:
     """Say whether a learning is verified, or a human's word; others are shown last, and marked."""
     is_human = standing.learning.provenance == "user-stated" or standing.is_overridden or standing.is_pinned
     return standing.verdict == VERIFIED or is_human or is_approved(standing)
 
 
-def learning_line(standing: Standing) -> str:
+def learning_line(standing: LearningState) -> str:
     """Return a learning on one line: type, confidence, what it says, its key."""
     learning = standing.learning
     sure = f"{standing.confidence / 100:.2f}{'' if is_borne_out(standing) else ', unverified'}"
@@ -187,7 +187,7 @@ def node_line(hit: Hit) -> str:
     return f"{title}{beside} (id:{shown(hit.id or '')})"
 
 
-def _counts(brief: Brief) -> Iterator[str]:
+def _counts(brief: SessionBrief) -> Iterator[str]:
     if count := brief.to_review:
         wants = "wants" if count == 1 else "want"
         yield f"{counted(count, 'learning')} {wants} a review (`roamkb audit` says which and why)."

@@ -16,7 +16,7 @@ from functools import cache
 from typing import Final
 from typing import TypeVar
 
-from roamkb.kb.search.query import Weights
+from roamkb.kb.search.query import TermWeights
 from roamkb.text.language import is_english
 from roamkb.text.tokenize import UNSPACED
 from roamkb.text.tokenize import terms
@@ -83,7 +83,7 @@ _QUOTED: Final = r"['\"`‘“]([^'\"`’”\n]{2,80})['\"`’”]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Floor:
+class RelevanceThreshold:
     """What an answer has to share with what is asked."""
 
     #: In rarest words' worth; words of the text beside the name count a quarter.
@@ -92,17 +92,17 @@ class Floor:
     share: float
 
 
-INTERRUPTING: Final = Floor(worth=1.3, share=0.25)
+INTERRUPTING: Final = RelevanceThreshold(worth=1.3, share=0.25)
 #: Where nobody is interrupted. Were it a third, four more of 100 needs would go without what helps.
-AT_THE_START: Final = Floor(worth=1.0, share=0.25)
+AT_THE_START: Final = RelevanceThreshold(worth=1.0, share=0.25)
 
 
 def fitting(
     text: str,
-    weights: Weights,
+    weights: TermWeights,
     answers: Iterable[tuple[_T, Set[str], Set[str]]],
     *,
-    least: Floor = INTERRUPTING,
+    least: RelevanceThreshold = INTERRUPTING,
 ) -> list[_T]:
     """Return which answers to `text` clear the floor, in their order.
 
@@ -116,7 +116,7 @@ def fitting(
     return [one for one, worth in worths if worth and worth >= floor]
 
 
-def _told(text: str, weights: Weights) -> list[Mapping[str, float]]:
+def _told(text: str, weights: TermWeights) -> list[Mapping[str, float]]:
     """Return what each word of `text` weighs, by its terms: an identifier and its parts are one word."""
     is_handful = weights.rarest < _HANDFUL
     empty = _empty(is_english(words(text)))

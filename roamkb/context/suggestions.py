@@ -10,21 +10,21 @@ from typing import Protocol
 from roamkb.context.brief_text import is_borne_out
 from roamkb.context.relevance_threshold import AT_THE_START
 from roamkb.context.relevance_threshold import INTERRUPTING
-from roamkb.context.relevance_threshold import Floor
+from roamkb.context.relevance_threshold import RelevanceThreshold
 from roamkb.context.relevance_threshold import fitting
 from roamkb.core.model import Hit
 from roamkb.kb.notes.store.notes import Notes
-from roamkb.kb.search.hits import Answer
+from roamkb.kb.search.hits import PassageHit
 from roamkb.kb.search.query import Query
-from roamkb.kb.search.query import Weights
+from roamkb.kb.search.query import TermWeights
 from roamkb.kb.search.query import parse_words
-from roamkb.kb.search.search import Finder as NoteFinder
+from roamkb.kb.search.search import NoteFinder
 from roamkb.kb.search.search import hit_of
 from roamkb.log import known_learnings as known
 from roamkb.log.state.learning_state import CONTESTED
 from roamkb.log.state.learning_state import SUPERSEDED
-from roamkb.log.state.learning_state import Standing
-from roamkb.log.state.learning_state import State
+from roamkb.log.state.learning_state import LearningState
+from roamkb.log.state.learning_state import LogState
 from roamkb.pipeline.consolidation_plan import OBSERVED
 from roamkb.text.tokenize import terms
 
@@ -32,15 +32,15 @@ from roamkb.text.tokenize import terms
 _LOOKED_AT = 8
 
 
-class _Weighing(Protocol):
-    def weigh(self, query: Query) -> Weights: ...
+class _TermWeighing(Protocol):
+    def weigh(self, query: Query) -> TermWeights: ...
 
 
-class NodeFinder(NoteFinder, _Weighing, Protocol):
+class NodeFinder(NoteFinder, _TermWeighing, Protocol):
     """What finds nodes, and knows what words tell there."""
 
 
-class LearningFinder(known.Finder, _Weighing, Protocol):
+class LearningFinder(known.LearningLookup, _TermWeighing, Protocol):
     """What finds learnings, and knows what words tell there."""
 
 
@@ -67,8 +67,8 @@ def offered_nodes(
 
 
 def offered_learnings(
-    finder: LearningFinder, state: State, text: str, *, limit: int, besides: Collection[str] = ()
-) -> tuple[Standing, ...]:
+    finder: LearningFinder, state: LogState, text: str, *, limit: int, besides: Collection[str] = ()
+) -> tuple[LearningState, ...]:
     """Return the learnings that `text` makes worth an interruption, but none of `besides`, which are ids."""
     query = parse_words(text)
     if not query.terms or not state.standings:
@@ -82,26 +82,28 @@ def offered_learnings(
     return tuple(_each_once(lasting, state, besides))[:limit] if lasting else ()
 
 
-def _each_once(found: Sequence[Standing], state: State, besides: Collection[str]) -> Iterator[Standing]:
+def _each_once(
+    found: Sequence[LearningState], state: LogState, besides: Collection[str]
+) -> Iterator[LearningState]:
     """Yield what neither one before it says, nor one of `besides`, in whatever words."""
     # for most prompts nothing is found
-    from roamkb.pipeline.consolidation_plan import Told
+    from roamkb.pipeline.consolidation_plan import KnownTexts
     from roamkb.text.similarity.jaccard import shape
 
     said = [held.learning.content for id in besides if (held := state.standings.get(id))]
     for one in found:
-        if not Told(said).say(shape(one.learning.content)):
+        if not KnownTexts(said).say(shape(one.learning.content)):
             yield one
             said.append(one.learning.content)
 
 
-def counts(standing: Standing) -> bool:
+def counts(standing: LearningState) -> bool:
     """Say whether a learning still holds, as far as anybody knows: nobody replaced it or took it back."""
     is_current = standing.status != SUPERSEDED and standing.verdict != "invalidated"
     return is_current and CONTESTED not in standing.flags and not standing.is_archived
 
 
-def is_lasting(standing: Standing) -> bool:
+def is_lasting(standing: LearningState) -> bool:
     """Say whether a learning is for an agent that didn't ask: knowledge, not noise of other tools' logs."""
     if is_borne_out(standing):
         return True
@@ -110,7 +112,7 @@ def is_lasting(standing: Standing) -> bool:
     return not noise_of(standing.learning.content)
 
 
-def _may_interrupt(standing: Standing) -> bool:
+def _may_interrupt(standing: LearningState) -> bool:
     """Say whether a learning may stand at a prompt.
 
     What was only announced in passing waits until its session bears it out, or another session says it.
@@ -119,7 +121,7 @@ def _may_interrupt(standing: Standing) -> bool:
     return is_lasting(standing) and (is_borne_out(standing) or not is_passing)
 
 
-def worth_a_line(finder: _Weighing, text: str, contents: Mapping[str, str]) -> Collection[str]:
+def worth_a_line(finder: _TermWeighing, text: str, contents: Mapping[str, str]) -> Collection[str]:
     """Return the keys of what shares enough with the work at hand, `text`, to stand in a brief."""
     query = parse_words(text)
     if not query.terms or not contents:
@@ -128,7 +130,9 @@ def worth_a_line(finder: _Weighing, text: str, contents: Mapping[str, str]) -> C
     return fitting(text, finder.weigh(query), found, least=AT_THE_START)
 
 
-def _worth(text: str, answers: Sequence[Answer], weights: Weights, *, least: Floor) -> Sequence[Answer]:
+def _worth(
+    text: str, answers: Sequence[PassageHit], weights: TermWeights, *, least: RelevanceThreshold
+) -> Sequence[PassageHit]:
     found = (
         (one, frozenset(terms(one.title)), frozenset(term for _, line in one.lines for term in terms(line)))
         for one in answers

@@ -13,7 +13,7 @@ from roamkb.core.text import headline
 from roamkb.core.text import shown
 
 if TYPE_CHECKING:
-    from roamkb.core.model import Candidate
+    from roamkb.core.model import NodeCandidate
     from roamkb.core.model import Project
 
 
@@ -111,7 +111,7 @@ class NearDuplicate(RoamkbError):
 
     code = "near_duplicate"
 
-    def __init__(self, candidates: "Sequence[Candidate]") -> None:
+    def __init__(self, candidates: "Sequence[NodeCandidate]") -> None:
         names = "; ".join(f"{headline(c.title)} ({shown(c.id)})" for c in candidates)
         super().__init__(
             f"nothing was written: looks like {names}",
@@ -136,7 +136,7 @@ class NotFound(RoamkbError):
 class NoNode(NotFound):
     """No node goes by that name; the candidates may have been meant."""
 
-    def __init__(self, name: str, candidates: "Sequence[Candidate]" = ()) -> None:
+    def __init__(self, name: str, candidates: "Sequence[NodeCandidate]" = ()) -> None:
         meant = " or ".join(dict.fromkeys(headline(one.title) for one in candidates))
         super().__init__(name, hint=f"did you mean {meant}?" if meant else "")
         self.name = name
@@ -148,7 +148,7 @@ class Ambiguous(RoamkbError):
 
     code = "ambiguous"
 
-    def __init__(self, name: str, candidates: "Sequence[Candidate]") -> None:
+    def __init__(self, name: str, candidates: "Sequence[NodeCandidate]") -> None:
         listed = "".join(
             f"\n  {shown(c.id)}  {headline(c.title)}  ({shown(str(c.path))})" for c in candidates
         )

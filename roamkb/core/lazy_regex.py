@@ -5,7 +5,7 @@ from typing import Any
 from typing import cast
 
 
-class _Waiting:
+class _LazyPattern:
     """Stands for an expression until one of its methods is wanted; then it has them all."""
 
     def __init__(self, pattern: str, flags: int) -> None:
@@ -19,4 +19,4 @@ class _Waiting:
 
 def lazily(pattern: str, flags: int = 0) -> re.Pattern[str]:
     """Return what `re.compile` does, for who calls its methods; a fault in it shows only then."""
-    return cast("re.Pattern[str]", _Waiting(pattern, flags))
+    return cast("re.Pattern[str]", _LazyPattern(pattern, flags))

@@ -7,13 +7,13 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from roamkb.core.unreadable_file import Unreadable as Unreadable
+from roamkb.core.unreadable_file import UnreadableFile as UnreadableFile
 
 #: Where a statement, or a node's fact, comes from.
 PROVENANCES: Final = ("user-stated", "observed", "inferred", "external")
 
 
-class Kind(StrEnum):
+class ProjectKind(StrEnum):
     """What a project is, the strictest first."""
 
     WORK = "work"
@@ -25,7 +25,7 @@ class Kind(StrEnum):
 class Project:
     """A project root and what the boundary says of it."""
 
-    kind: Kind
+    kind: ProjectKind
     #: None where the root could not be resolved.
     root: Path | None
     #: Why it is of that kind, one clause.
@@ -126,7 +126,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class NodeCandidate:
     """A node by what identifies it to a reader."""
 
     id: str

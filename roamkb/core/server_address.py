@@ -20,7 +20,7 @@ class BadAddress(ValueError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
+class ServerAddress:
     """Where a server is, and the path of its interface."""
 
     scheme: str
@@ -48,7 +48,7 @@ class Address:
             return False
 
 
-def parse_address(text: str) -> Address:
+def parse_address(text: str) -> ServerAddress:
     """Return the address that `text` spells, or raise `BadAddress`."""
     # urlsplit drops line ends and tabs without a word
     if cleaned(text) != text or any(map(str.isspace, text)):
@@ -67,7 +67,7 @@ def parse_address(text: str) -> Address:
         raise BadAddress("names no host" if not host else "names a host with a letter that no host has")
     if not _PATH.fullmatch(parts.path) or not _QUERY.fullmatch(parts.query):
         raise BadAddress("has a path with a letter that must be escaped")
-    return Address(
+    return ServerAddress(
         scheme=parts.scheme,
         host=host,
         port=_PORTS[parts.scheme] if port is None else port,

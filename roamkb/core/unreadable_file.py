@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unreadable:
+class UnreadableFile:
     """A file that could not be read as a note, and why; a value, never a stop."""
 
     path: Path

@@ -17,24 +17,24 @@ from roamkb.log.jsonl import json_line
 from roamkb.log.recall_ranking import place
 from roamkb.log.recall_ranking import sense
 from roamkb.log.state.learning_state import SUPERSEDED
-from roamkb.log.state.learning_state import Standing
-from roamkb.log.state.learning_state import State
-from roamkb.log.store.project_log import Contents
+from roamkb.log.state.learning_state import LearningState
+from roamkb.log.state.learning_state import LogState
 from roamkb.log.store.project_log import Log
+from roamkb.log.store.project_log import LogContents
 from roamkb.pipeline.gate.noise import noise_of
 from roamkb.pipeline.gate.references import ACTIVE
 from roamkb.pipeline.gate.references import NEEDS_REVIEW
 from roamkb.pipeline.gate.references import STALE
-from roamkb.pipeline.gate.references import Anchors
-from roamkb.pipeline.gate.references import Verdict
+from roamkb.pipeline.gate.references import AnchorVerdict
+from roamkb.pipeline.gate.references import NamedAnchors
 from roamkb.pipeline.gate.references import anchors_of
 from roamkb.pipeline.gate.references import judged
-from roamkb.pipeline.store.references_on_disk import Grounds
+from roamkb.pipeline.store.references_on_disk import ProjectReferences
 from roamkb.text.similarity.contradiction import differ
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Action:
+class AuditAction:
     """One thing that the working set does to one line or learning."""
 
     #: The source's own words: filter_noise, dedupe_key, flag_needs_review…
@@ -50,13 +50,13 @@ class Action:
 class Audit:
     """What was done to which key and why; the counts come last."""
 
-    actions: tuple[Action, ...]
+    actions: tuple[AuditAction, ...]
     counts: Mapping[str, int]
     #: Where it is kept; None where it isn't.
     path: Path | None
 
 
-def doubts_about(standing: Standing, grounds: Grounds) -> Mapping[str, str]:
+def doubts_about(standing: LearningState, grounds: ProjectReferences) -> Mapping[str, str]:
     """Return why a learning ranks lower: what the ledger says, noise, and files that aren't there."""
     content = standing.learning.content
     doubts = dict(standing.flags)
@@ -68,19 +68,21 @@ def doubts_about(standing: Standing, grounds: Grounds) -> Mapping[str, str]:
     return doubts
 
 
-def files_verdict(content: str, grounds: Grounds) -> Verdict:
+def files_verdict(content: str, grounds: ProjectReferences) -> AnchorVerdict:
     """Return what the project says of the files that `content` names; symbols are not looked for."""
     anchors = anchors_of(content)
     return judged(anchors, content, files=_there(anchors, grounds), symbols=None)
 
 
-def lost_files(verdict: Verdict) -> tuple[str, ...]:
+def lost_files(verdict: AnchorVerdict) -> tuple[str, ...]:
     """Return the files whose absence speaks against a learning; one about a deletion isn't wrong for it."""
     is_doubtful = verdict.status == STALE or bool(verdict.existing_files)
     return verdict.missing_files if is_doubtful else ()
 
 
-def verdicts(standings: Iterable[Standing], grounds: Grounds) -> Mapping[str, tuple[Anchors, Verdict]]:
+def verdicts(
+    standings: Iterable[LearningState], grounds: ProjectReferences
+) -> Mapping[str, tuple[NamedAnchors, AnchorVerdict]]:
     """Return what the project says of each learning's anchors, files and symbols, by the learnings' ids."""
     learnings = [standing.learning for standing in standings]
     anchors = {learning.id: anchors_of(learning.content) for learning in learnings}
@@ -102,7 +104,7 @@ def verdicts(standings: Iterable[Standing], grounds: Grounds) -> Mapping[str, tu
     }
 
 
-def audit(log: Log, contents: Contents, grounds: Grounds, *, keep: bool = True) -> Audit:
+def audit(log: Log, contents: LogContents, grounds: ProjectReferences, *, keep: bool = True) -> Audit:
     """Return what becomes of every line in the working set; `keep` it in the log's local state.
 
     Raises:
@@ -110,7 +112,7 @@ def audit(log: Log, contents: Contents, grounds: Grounds, *, keep: bool = True) 
     """
     state = contents.state()
     invalid = [
-        Action(
+        AuditAction(
             name="skip_invalid_json",
             fields={"source": fault.path.name, "line": fault.line, "reason": fault.reason},
         )
@@ -136,7 +138,7 @@ def audit(log: Log, contents: Contents, grounds: Grounds, *, keep: bool = True) 
     # nobody reads it back, so it stays where people look for it
     path = log.ignored / AUDIT if keep else None
     if path:
-        summary = Action(name="summary", fields=counts)
+        summary = AuditAction(name="summary", fields=counts)
         with log.locked():
             put_paper(path, b"".join(json_line(action.told()) + b"\n" for action in (*actions, summary)))
     return Audit(actions=actions, counts=counts, path=path)
@@ -147,17 +149,19 @@ _COLLAPSED = "collapsed"
 _BOTH_KEPT = "both kept, the latest first"
 
 
-def _repetitions(contents: Contents, state: State) -> Iterator[Action]:
+def _repetitions(contents: LogContents, state: LogState) -> Iterator[AuditAction]:
     """Yield each learning that another one stands for, by its key or by what it says."""
     seen: set[str] = set()
     for learning in (*contents.learnings, *contents.archived):
         if learning.id in seen:
             fields = {"key": learning.key, "kept_key": learning.key, "id": f"{learning.id} again"}
-            yield Action(name="dedupe_key", fields={**fields, "kept_id": learning.id, "effect": _COLLAPSED})
+            yield AuditAction(
+                name="dedupe_key", fields={**fields, "kept_id": learning.id, "effect": _COLLAPSED}
+            )
         seen.add(learning.id)
     latest = sorted(state.standings.values(), key=place, reverse=True)
-    said: dict[tuple[str, str], list[Standing]] = {}
-    called: dict[str, Standing] = {}
+    said: dict[tuple[str, str], list[LearningState]] = {}
+    called: dict[str, LearningState] = {}
     for standing in latest:
         learning = standing.learning
         alike = said.setdefault(sense(learning), [])
@@ -172,7 +176,7 @@ def _repetitions(contents: Contents, state: State) -> Iterator[Action]:
             continue
         name = "dedupe_content" if namesake is standing else "dedupe_key"
         kept = namesake if twin is standing else twin
-        yield Action(
+        yield AuditAction(
             name=name,
             fields={
                 "key": learning.key,
@@ -184,14 +188,16 @@ def _repetitions(contents: Contents, state: State) -> Iterator[Action]:
         )
 
 
-def _noise(standings: Iterable[Standing]) -> Iterator[Action]:
+def _noise(standings: Iterable[LearningState]) -> Iterator[AuditAction]:
     for standing in standings:
         if reason := noise_of(standing.learning.content):
             fields = {"key": standing.learning.key, "id": standing.id, "reason": reason, "effect": "flagged"}
-            yield Action(name="filter_noise", fields=fields)
+            yield AuditAction(name="filter_noise", fields=fields)
 
 
-def _doubted(standings: Iterable[Standing], found: Mapping[str, tuple[Anchors, Verdict]]) -> Iterator[Action]:
+def _doubted(
+    standings: Iterable[LearningState], found: Mapping[str, tuple[NamedAnchors, AnchorVerdict]]
+) -> Iterator[AuditAction]:
     for standing in standings:
         anchors, verdict = found[standing.id]
         told = {
@@ -208,7 +214,7 @@ def _doubted(standings: Iterable[Standing], found: Mapping[str, tuple[Anchors, V
         }
         who = {"key": standing.learning.key, "id": standing.id}
         if verdict.status == STALE:
-            yield Action(name="drop_stale_candidate", fields={**who, **told})
+            yield AuditAction(name="drop_stale_candidate", fields={**who, **told})
             continue
         reasons = [] if verdict.status == ACTIVE else [verdict.reason]
         reasons += (reason for reason in standing.flags if reason not in reasons)
@@ -218,8 +224,8 @@ def _doubted(standings: Iterable[Standing], found: Mapping[str, tuple[Anchors, V
             flagged = {**told, "status": NEEDS_REVIEW, "reasons": reasons}
             if standing.flags:
                 flagged["evidence"] = dict(standing.flags)
-            yield Action(name="flag_needs_review", fields={**who, **flagged})
+            yield AuditAction(name="flag_needs_review", fields={**who, **flagged})
 
 
-def _there(anchors: Anchors, grounds: Grounds) -> frozenset[str]:
+def _there(anchors: NamedAnchors, grounds: ProjectReferences) -> frozenset[str]:
     return frozenset(file for file in anchors.files if grounds.has_file(file))

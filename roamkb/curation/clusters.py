@@ -16,8 +16,8 @@ from typing import Final
 from roamkb.log.state.learning_state import CANONICAL
 from roamkb.log.state.learning_state import NEEDS_REVIEW
 from roamkb.log.state.learning_state import SUPERSEDED
-from roamkb.log.state.learning_state import Standing
-from roamkb.log.state.learning_state import State
+from roamkb.log.state.learning_state import LearningState
+from roamkb.log.state.learning_state import LogState
 from roamkb.pipeline.consolidation_plan import alike
 from roamkb.pipeline.consolidation_plan import opposed
 from roamkb.pipeline.gate.noise import noise_of
@@ -30,7 +30,7 @@ STALE: Final = "stale"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class PlannedEvent:
     """One event that would be appended, as far as it doesn't depend on who appends it."""
 
     event: str
@@ -39,7 +39,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cluster:
+class CurationCluster:
     """Learnings that one decision is about."""
 
     #: From 1, in the order of the proposal.
@@ -47,13 +47,13 @@ class Cluster:
     #: `DUPLICATES`, `REPLACED`, `CONTRADICTION` or `STALE`.
     kind: str
     #: What would be canonical; None where that is for the reviewer to find out.
-    keeper: Standing | None
-    others: tuple[Standing, ...]
+    keeper: LearningState | None
+    others: tuple[LearningState, ...]
     because: str
-    changes: tuple[Change, ...]
+    changes: tuple[PlannedEvent, ...]
 
 
-def clusters(state: State, missing: Mapping[str, Sequence[str]]) -> list[Cluster]:
+def clusters(state: LogState, missing: Mapping[str, Sequence[str]]) -> list[CurationCluster]:
     """Return what a review could settle in a log that stands at `state`.
 
     `missing` has the files that are gone, by the id of a learning that names no others.
@@ -73,31 +73,31 @@ def clusters(state: State, missing: Mapping[str, Sequence[str]]) -> list[Cluster
     gone = {other.id for cluster in found if cluster[0] == DUPLICATES for other in cluster[2]}
     found = [one for one in found if one[0] != STALE or one[2][0].id not in gone]
     return [
-        Cluster(
+        CurationCluster(
             number=number, kind=kind, keeper=keeper, others=tuple(others), because=because, changes=changes
         )
         for number, (kind, keeper, others, because, changes) in enumerate(found, start=1)
     ]
 
 
-_Found = tuple[str, Standing | None, list[Standing], str, tuple[Change, ...]]
+_Found = tuple[str, LearningState | None, list[LearningState], str, tuple[PlannedEvent, ...]]
 
 
-def _opposed(state: State, rivals: Iterable[tuple[str, str]]) -> list[list[Standing]]:
+def _opposed(state: LogState, rivals: Iterable[tuple[str, str]]) -> list[list[LearningState]]:
     """Return the groups of learnings that may contradict one another, as far as nobody has decided yet."""
     flagged = ((one.id, one.flags.get("may_contradict", "")) for one in state.standings.values())
     groups = united(pair for pair in (*rivals, *flagged) if _is_open(state, *pair))
     return [sorted((state.standings[id] for id in group), key=_age) for group in sorted(map(sorted, groups))]
 
 
-def _is_open(state: State, one: str, other: str) -> bool:
+def _is_open(state: LogState, one: str, other: str) -> bool:
     both = [state.standings[id] for id in (one, other) if id in state.standings]
     return len(both) == 2 and not any(map(_is_settled, both)) and not all(map(_is_reviewed, both))
 
 
-def _kept(state: State, standings: Sequence[Standing]) -> Iterator[_Found]:
+def _kept(state: LogState, standings: Sequence[LearningState]) -> Iterator[_Found]:
     """Yield each learning that should stand for others: the surest, and the newest of those."""
-    replaced: dict[str, list[Standing]] = {}
+    replaced: dict[str, list[LearningState]] = {}
     for old in state.standings.values():
         successor = _successor(state, old) if old.status == SUPERSEDED else None
         if successor and not {old.id, old.learning.key} & {*successor.merged_from, *successor.supersedes}:
@@ -116,29 +116,31 @@ def _kept(state: State, standings: Sequence[Standing]) -> Iterator[_Found]:
             yield kind, keeper, [*others, *before], because, tuple(_keeping(keeper, others, before))
 
 
-def _keeping(keeper: Standing, others: Sequence[Standing], old: Sequence[Standing]) -> Iterator[Change]:
+def _keeping(
+    keeper: LearningState, others: Sequence[LearningState], old: Sequence[LearningState]
+) -> Iterator[PlannedEvent]:
     merged = [one.id for one in (*others, *old)]
     keys = list(dict.fromkeys(one.learning.key for one in (*others, *old)))
-    yield Change(
+    yield PlannedEvent(
         event="curated",
         of=keeper.id,
         fields={"status": CANONICAL, "merged_from": merged, "supersedes": keys},
     )
     for one in others:
         fields = {"by_which": keeper.id, "superseded_by": keeper.learning.key}
-        yield Change(event="superseded", of=one.id, fields=fields)
+        yield PlannedEvent(event="superseded", of=one.id, fields=fields)
 
 
-def _needing_review(kind: str, group: Sequence[Standing], because: str) -> _Found:
+def _needing_review(kind: str, group: Sequence[LearningState], because: str) -> _Found:
     changes = tuple(
-        Change(event="curated", of=one.id, fields={"status": NEEDS_REVIEW, "because": because})
+        PlannedEvent(event="curated", of=one.id, fields={"status": NEEDS_REVIEW, "because": because})
         for one in group
         if not _is_reviewed(one)
     )
     return kind, None, list(group), because, changes
 
 
-def _successor(state: State, old: Standing) -> Standing | None:
+def _successor(state: LogState, old: LearningState) -> LearningState | None:
     """Return what stands in the place of `old` today, if that can be told."""
     seen = {old.id}
     while old.status == SUPERSEDED:
@@ -150,18 +152,18 @@ def _successor(state: State, old: Standing) -> Standing | None:
     return old
 
 
-def _is_settled(standing: Standing) -> bool:
+def _is_settled(standing: LearningState) -> bool:
     return standing.status == SUPERSEDED
 
 
-def _is_reviewed(standing: Standing) -> bool:
+def _is_reviewed(standing: LearningState) -> bool:
     """Say whether a review has spoken of it."""
     return standing.status in (CANONICAL, NEEDS_REVIEW) or any(
         step.event.event == "curated" for step in standing.history
     )
 
 
-def _worth(standing: Standing) -> tuple[bool, bool, int, float, str]:
+def _worth(standing: LearningState) -> tuple[bool, bool, int, float, str]:
     learning = standing.learning
     return (
         standing.status == CANONICAL,
@@ -172,5 +174,5 @@ def _worth(standing: Standing) -> tuple[bool, bool, int, float, str]:
     )
 
 
-def _age(standing: Standing) -> tuple[float, str]:
+def _age(standing: LearningState) -> tuple[float, str]:
     return standing.learning.ts, standing.id

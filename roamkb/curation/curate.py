@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from dataclasses import replace
 from itertools import islice
 
-from roamkb.boundary.human_consent import Human
+from roamkb.boundary.human_consent import HumanAtTerminal
 from roamkb.boundary.human_consent import require_yes
 from roamkb.core.change_plan import TYPED
 from roamkb.core.change_plan import digest_of
@@ -22,17 +22,17 @@ from roamkb.core.text import clipped
 from roamkb.core.text import counted
 from roamkb.core.text import shown
 from roamkb.curation.audit import files_verdict
-from roamkb.curation.clusters import Change
-from roamkb.curation.clusters import Cluster
+from roamkb.curation.clusters import CurationCluster
+from roamkb.curation.clusters import PlannedEvent
 from roamkb.curation.clusters import clusters
 from roamkb.fs.append import read_bytes
 from roamkb.fs.files import digest
-from roamkb.log.new_learning import Hand
-from roamkb.log.state.learning_state import Event
-from roamkb.log.state.learning_state import State
+from roamkb.log.new_learning import Author
+from roamkb.log.state.learning_state import LedgerEvent
+from roamkb.log.state.learning_state import LogState
 from roamkb.log.store.project_log import Log
 from roamkb.pipeline.gate.references import STALE
-from roamkb.pipeline.store.references_on_disk import Grounds
+from roamkb.pipeline.store.references_on_disk import ProjectReferences
 from roamkb.secrets.detector import refuse_secrets
 
 #: What the question at the terminal tells of a proposal; the dry run has all of it.
@@ -42,30 +42,32 @@ _OTHER = "the proposal isn't that one any more, by what it is built from now"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Signature:
+class CurationSignature:
     """Who appends, when and why; what of an event the proposal doesn't decide."""
 
-    hand: Hand
+    hand: Author
     #: The human, by the name of the account.
     operator: str
     reason: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Curation:
+class CurationProposal:
     """A proposal: clusters, the events that they stand for, and the digest that names all of it."""
 
     digest: str
     #: The digests of the log's files that it was built from.
     files: tuple[str, ...]
-    clusters: tuple[Cluster, ...]
+    clusters: tuple[CurationCluster, ...]
     #: In the order of the clusters, as they would be appended now.
-    events: tuple[Event, ...]
+    events: tuple[LedgerEvent, ...]
     #: Whether they were appended.
     is_applied: bool = False
 
 
-def propose(log: Log, grounds: Grounds, signature: Signature, *, as_of: float | None = None) -> Curation:
+def propose(
+    log: Log, grounds: ProjectReferences, signature: CurationSignature, *, as_of: float | None = None
+) -> CurationProposal:
     """Return what a review of `log` could settle, as it is now, or as it was."""
     # the files first: what is added meanwhile makes a digest that no longer fits, never one that does
     files = _files(log)
@@ -80,18 +82,18 @@ def propose(log: Log, grounds: Grounds, signature: Signature, *, as_of: float | 
         _event(change, signature, digest=name, id=event_id(name, number, after=contents.last_event))
         for number, change in enumerate(changes, start=1)
     )
-    return Curation(digest=name, files=files, clusters=found, events=events)
+    return CurationProposal(digest=name, files=files, clusters=found, events=events)
 
 
 def apply(
     log: Log,
-    grounds: Grounds,
-    signature: Signature,
+    grounds: ProjectReferences,
+    signature: CurationSignature,
     name: str,
     *,
-    human: Human | None,
+    human: HumanAtTerminal | None,
     only: Collection[int] | None = None,
-) -> Curation:
+) -> CurationProposal:
     """Append the events of the proposal called `name`, of the clusters `only` or of all.
 
     Raises:
@@ -116,7 +118,7 @@ def apply(
         word=proposal.digest[:TYPED],
     )
     # the human may have thought for long; what takes long is done before the lock is held
-    now = propose(log, Grounds(log.root), signature)
+    now = propose(log, ProjectReferences(log.root), signature)
     _require_same(log, now, proposal.digest)
     now = _chosen(now, only)
     with log.locked():
@@ -126,7 +128,7 @@ def apply(
     return replace(now, is_applied=True)
 
 
-def _summary(cluster: Cluster) -> str:
+def _summary(cluster: CurationCluster) -> str:
     others = ", ".join(shown(one.learning.key) for one in cluster.others)
     if cluster.keeper:
         return clipped(f"keep {shown(cluster.keeper.learning.key)} instead of {others}", _WIDTH)
@@ -140,7 +142,7 @@ def check_reason(reason: str) -> None:
     refuse_secrets(reason)
 
 
-def _require_same(log: Log, proposal: Curation, name: str) -> None:
+def _require_same(log: Log, proposal: CurationProposal, name: str) -> None:
     if not is_named(proposal.digest, name):
         raise ChangedOnDisk(log.folder, _OTHER)
 
@@ -149,12 +151,12 @@ def _files(log: Log) -> tuple[str, ...]:
     return tuple(digest(read_bytes(path)) for path in (log.knowledge, log.archive, log.ledger))
 
 
-def _chosen(proposal: Curation, only: Collection[int] | None) -> Curation:
+def _chosen(proposal: CurationProposal, only: Collection[int] | None) -> CurationProposal:
     """Return the proposal with the clusters `only`; each event keeps the id that it was shown with."""
     if only is None:
         return proposal
     events = iter(proposal.events)
-    kept: list[Event] = []
+    kept: list[LedgerEvent] = []
     for cluster in proposal.clusters:
         own = [next(events) for _ in cluster.changes]
         kept += own if cluster.number in only else []
@@ -162,19 +164,19 @@ def _chosen(proposal: Curation, only: Collection[int] | None) -> Curation:
     return replace(proposal, clusters=chosen, events=tuple(kept))
 
 
-def _missing(state: State, grounds: Grounds) -> Mapping[str, Sequence[str]]:
+def _missing(state: LogState, grounds: ProjectReferences) -> Mapping[str, Sequence[str]]:
     """Return the files that are gone, by the id of each learning that is stale for it."""
     verdicts = ((one.id, files_verdict(one.learning.content, grounds)) for one in state.standings.values())
     return {id: verdict.missing_files for id, verdict in verdicts if verdict.status == STALE}
 
 
-def _told(number: int, change: Change) -> str:
+def _told(number: int, change: PlannedEvent) -> str:
     return repr((number, change.event, change.of, sorted(change.fields.items())))
 
 
-def _event(change: Change, signature: Signature, *, digest: str, id: str) -> Event:
+def _event(change: PlannedEvent, signature: CurationSignature, *, digest: str, id: str) -> LedgerEvent:
     hand = signature.hand
-    return Event(
+    return LedgerEvent(
         id=id,
         ts=hand.ts,
         event=change.event,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from roamkb.core.text import shown
 from roamkb.log.state.learning_state import SUPERSEDED
-from roamkb.log.state.learning_state import Standing
-from roamkb.log.state.learning_state import State
+from roamkb.log.state.learning_state import LearningState
+from roamkb.log.state.learning_state import LogState
 from roamkb.pipeline.gate.noise import noise_of
 from roamkb.text.similarity.jaccard import shape
 from roamkb.text.similarity.synonyms import FUNCTION_WORDS
@@ -21,10 +21,10 @@ PLACEHOLDER = "WHAT IT SHOULD SAY"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rough:
+class RoughLearning:
     """A learning that could be said better, and why."""
 
-    standing: Standing
+    standing: LearningState
     reasons: tuple[str, ...]
     #: What a shell takes, once the text is put in.
     command: str
@@ -35,26 +35,26 @@ class Refinement:
     """What there is to be said again, the oldest first."""
 
     tasks: tuple[str, ...]
-    learnings: tuple[Rough, ...]
+    learnings: tuple[RoughLearning, ...]
 
 
-def refine(state: State, tasks: Collection[str] = ()) -> Refinement:
+def refine(state: LogState, tasks: Collection[str] = ()) -> Refinement:
     """Return the learnings of `tasks` (of all without) that are terse, badly tagged or noise."""
     rough = []
     for standing in state.standings.values():
         if standing.status == SUPERSEDED or (tasks and not _concerns(standing, tasks)):
             continue
         if reasons := tuple(_reasons(standing)):
-            rough.append(Rough(standing=standing, reasons=reasons, command=_command(state, standing)))
+            rough.append(RoughLearning(standing=standing, reasons=reasons, command=_command(state, standing)))
     return Refinement(tasks=tuple(tasks), learnings=tuple(rough))
 
 
-def _concerns(standing: Standing, tasks: Collection[str]) -> bool:
+def _concerns(standing: LearningState, tasks: Collection[str]) -> bool:
     learning = standing.learning
     return not {learning.bead, learning.task, *standing.tasks}.isdisjoint(tasks)
 
 
-def _reasons(standing: Standing) -> Iterator[str]:
+def _reasons(standing: LearningState) -> Iterator[str]:
     learning = standing.learning
     if noise := noise_of(learning.content):
         yield f"noise: {noise}"
@@ -66,7 +66,7 @@ def _reasons(standing: Standing) -> Iterator[str]:
         yield "no tag beside its type"
 
 
-def _command(state: State, standing: Standing) -> str:
+def _command(state: LogState, standing: LearningState) -> str:
     learning = standing.learning
     name = learning.key if len(state.called(learning.key)) == 1 else standing.id
     words = ["roamkb", "learn", PLACEHOLDER, "--type", learning.canonical_type]

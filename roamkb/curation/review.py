@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from roamkb.boundary.human_consent import Human
+from roamkb.boundary.human_consent import HumanAtTerminal
 from roamkb.boundary.human_consent import require_human
 from roamkb.core.errors import UsageError
-from roamkb.curation.curate import Curation
-from roamkb.curation.curate import Signature
+from roamkb.curation.curate import CurationProposal
+from roamkb.curation.curate import CurationSignature
 from roamkb.curation.curate import apply
 from roamkb.curation.curate import propose
 from roamkb.curation.review_org import parse_review
@@ -18,12 +18,17 @@ from roamkb.fs.private_files import put_paper
 from roamkb.fs.private_files import read_paper
 from roamkb.log.store.project_log import Log
 from roamkb.org.report import quoted
-from roamkb.pipeline.store.references_on_disk import Grounds
+from roamkb.pipeline.store.references_on_disk import ProjectReferences
 
 
 def review(
-    log: Log, grounds: Grounds, signature: Signature, *, human: Human | None, editor: Sequence[str]
-) -> Curation:
+    log: Log,
+    grounds: ProjectReferences,
+    signature: CurationSignature,
+    *,
+    human: HumanAtTerminal | None,
+    editor: Sequence[str],
+) -> CurationProposal:
     """Let the human decide about each cluster, and append what is approved; nothing where nothing is.
 
     Raises:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from roamkb.core.text import clipped
-from roamkb.curation.clusters import Cluster
+from roamkb.curation.clusters import CurationCluster
 from roamkb.log.state.confidence import as_fraction
-from roamkb.log.state.learning_state import Standing
+from roamkb.log.state.learning_state import LearningState
 from roamkb.org.report import quoted
 
 _TODO: Final = "TODO"
@@ -35,7 +35,7 @@ _REASON = re.compile(r"#\+reason:[ \t]*(.*)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decisions:
+class ReviewDecisions:
     """What a reviewer made of a proposal."""
 
     #: The numbers of the clusters to be applied.
@@ -45,7 +45,7 @@ class Decisions:
     rejected: frozenset[int] = frozenset()
 
 
-def render_review(clusters: Iterable[Cluster], *, digest: str, reason: str) -> str:
+def render_review(clusters: Iterable[CurationCluster], *, digest: str, reason: str) -> str:
     """Return the file that asks about `clusters`."""
     lines = [
         "#+title: What to make of the project's log",
@@ -63,7 +63,7 @@ def render_review(clusters: Iterable[Cluster], *, digest: str, reason: str) -> s
     return "\n".join(lines)
 
 
-def parse_review(text: str) -> Decisions:
+def parse_review(text: str) -> ReviewDecisions:
     """Return what the saved file decides."""
     by_state: dict[str, set[int]] = {_APPROVE: set(), _REJECT: set()}
     reason, state = "", ""
@@ -77,12 +77,12 @@ def parse_review(text: str) -> Decisions:
             state = ""
         elif (said := _REASON.fullmatch(line)) and not reason:
             reason = said[1].strip()
-    return Decisions(
+    return ReviewDecisions(
         approved=frozenset(by_state[_APPROVE]), rejected=frozenset(by_state[_REJECT]), reason=reason
     )
 
 
-def _section(cluster: Cluster) -> Iterator[str]:
+def _section(cluster: CurationCluster) -> Iterator[str]:
     what = _KINDS.get(cluster.kind, quoted(cluster.kind))
     yield f"* {_TODO} {what} ({quoted(clipped(cluster.because, _LONGEST))})"
     yield ":PROPERTIES:"
@@ -95,14 +95,14 @@ def _section(cluster: Cluster) -> Iterator[str]:
     yield ""
 
 
-def _item(word: str, standing: Standing) -> str:
+def _item(word: str, standing: LearningState) -> str:
     learning = standing.learning
     about = f"{as_fraction(standing.confidence):.2f}, {quoted(learning.key)}"
     return f"- {word} :: {quoted(clipped(learning.statement, _LONGEST))} ({about})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
+class ReviewQuestion:
     """A line that might land in a rule file, as a reviewer reads of it."""
 
     #: The file, and the section in it.
@@ -115,7 +115,7 @@ class Question:
     diff: str
 
 
-def render_questions(questions: Iterable[Question], *, reason: str) -> str:
+def render_questions(questions: Iterable[ReviewQuestion], *, reason: str) -> str:
     """Return the file that asks about lines of rule files; `parse_review` reads it back by their numbers."""
     lines = [
         "#+title: What to tell every agent here",

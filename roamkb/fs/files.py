@@ -22,7 +22,7 @@ from roamkb.core.errors import DiskError
 from roamkb.core.errors import NameTaken
 from roamkb.core.errors import NotDurable
 from roamkb.core.errors import NotWritable
-from roamkb.core.unreadable_file import Unreadable
+from roamkb.core.unreadable_file import UnreadableFile
 
 #: Far above any note that a person wrote; a larger one would stop the search for all others.
 READ_LIMIT = 8 * 1024 * 1024
@@ -73,7 +73,7 @@ _WHY = {
 }
 
 
-class Missing(Unreadable):
+class MissingFile(UnreadableFile):
     """Nothing goes by that path now; a syncer may be replacing it."""
 
 
@@ -102,7 +102,7 @@ def random_token() -> str:
     return os.urandom(8).hex()
 
 
-def read_file(path: Path, *, limit: int = READ_LIMIT, patience: float = 0.0) -> bytes | Unreadable:
+def read_file(path: Path, *, limit: int = READ_LIMIT, patience: float = 0.0) -> bytes | UnreadableFile:
     """Return the whole of a file as it was at one moment.
 
     A name may be gone or its file empty for some milliseconds while a syncer or an editor
@@ -112,12 +112,12 @@ def read_file(path: Path, *, limit: int = READ_LIMIT, patience: float = 0.0) -> 
     deadline = time.monotonic() + patience
     while True:
         found = _read_steady(path, limit)
-        if (found and not isinstance(found, Missing)) or time.monotonic() >= deadline:
+        if (found and not isinstance(found, MissingFile)) or time.monotonic() >= deadline:
             return found
         time.sleep(_PAUSE)
 
 
-def _read_steady(path: Path, limit: int) -> bytes | Unreadable:
+def _read_steady(path: Path, limit: int) -> bytes | UnreadableFile:
     try:
         for look in range(_LOOKS):
             if look:
@@ -126,24 +126,24 @@ def _read_steady(path: Path, limit: int) -> bytes | Unreadable:
             if found is not None:
                 return found
     except (FileNotFoundError, NotADirectoryError):
-        return Missing(path=path, reason="doesn't exist")
+        return MissingFile(path=path, reason="doesn't exist")
     except OSError as error:
-        return Unreadable(path=path, reason=why(error))
+        return UnreadableFile(path=path, reason=why(error))
     except ValueError:
-        return Unreadable(path=path, reason="no file can have that name")
-    return Unreadable(path=path, reason="is being written to")
+        return UnreadableFile(path=path, reason="no file can have that name")
+    return UnreadableFile(path=path, reason="is being written to")
 
 
-def _read_once(path: Path, limit: int) -> bytes | Unreadable | None:
+def _read_once(path: Path, limit: int) -> bytes | UnreadableFile | None:
     """Return None where the file changed while it was read."""
     # O_NONBLOCK: a FIFO without a writer would hold the search for ever
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     try:
         before = os.fstat(fd)
         if not stat.S_ISREG(before.st_mode):
-            return Unreadable(path=path, reason="isn't a regular file")
+            return UnreadableFile(path=path, reason="isn't a regular file")
         if before.st_size > limit:
-            return Unreadable(path=path, reason=f"is larger than {limit:,} bytes")
+            return UnreadableFile(path=path, reason=f"is larger than {limit:,} bytes")
         data = _read_all(fd, before.st_size)
         return data if _stamp(os.fstat(fd)) == _stamp(before) and len(data) == before.st_size else None
     finally:

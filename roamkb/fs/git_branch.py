@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from roamkb.core.model import Unreadable
+from roamkb.core.model import UnreadableFile
 from roamkb.fs.files import read_file
 
 _POINTER: Final = 16 * 1024
@@ -36,7 +36,7 @@ _REGULAR: Final = 0o100000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Branch:
+class GitBranch:
     """What a repository says of the work at hand; empty where it doesn't."""
 
     #: Of the branch's name, for a trunk none.
@@ -47,12 +47,12 @@ class Branch:
     changed: tuple[str, ...] = ()
 
 
-def branch_of(root: Path) -> Branch:
+def branch_of(root: Path) -> GitBranch:
     """Return what the git repository whose worktree is `root` says."""
     git = _repository(root / ".git")
     if git is None:
-        return Branch()
-    return Branch(words=_words(git), titles=_titles(git), changed=_changed(git, root))
+        return GitBranch()
+    return GitBranch(words=_words(git), titles=_titles(git), changed=_changed(git, root))
 
 
 def _repository(git: Path) -> Path | None:
@@ -68,7 +68,7 @@ def _repository(git: Path) -> Path | None:
 
 def _text(path: Path, limit: int) -> str:
     data = read_file(path, limit=limit)
-    return "" if isinstance(data, Unreadable) else data.decode("utf-8", "replace")
+    return "" if isinstance(data, UnreadableFile) else data.decode("utf-8", "replace")
 
 
 def _words(git: Path) -> str:
@@ -89,7 +89,7 @@ def _titles(git: Path) -> tuple[str, ...]:
 
 def _changed(git: Path, root: Path) -> tuple[str, ...]:
     data = read_file(git / "index", limit=_INDEX)
-    if isinstance(data, Unreadable):
+    if isinstance(data, UnreadableFile):
         return ()
     found: list[str] = []
     try:

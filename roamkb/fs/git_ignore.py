@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from roamkb.core.gitignore import last_match
-from roamkb.core.model import Unreadable
+from roamkb.core.model import UnreadableFile
 from roamkb.fs.files import read_file
 
 _IGNORE = ".gitignore"
@@ -46,10 +46,10 @@ def git_folder(root: Path) -> Path:
     git = root / ".git"
     if git.is_file():
         text = read_file(git, limit=4096)
-        if not isinstance(text, Unreadable) and text.startswith(b"gitdir:"):
+        if not isinstance(text, UnreadableFile) and text.startswith(b"gitdir:"):
             own = root / text.partition(b":")[2].decode("utf-8", "replace").strip()
             common = read_file(own / "commondir", limit=4096)
-            if isinstance(common, Unreadable):
+            if isinstance(common, UnreadableFile):
                 return own
             return own / common.decode("utf-8", "replace").strip()
     return git
@@ -57,7 +57,7 @@ def git_folder(root: Path) -> Path:
 
 def _patterns(file: Path) -> tuple[str, ...]:
     data = read_file(file)
-    if isinstance(data, Unreadable):
+    if isinstance(data, UnreadableFile):
         return ()
     text = data.removeprefix(codecs.BOM_UTF8).decode("utf-8", "replace")
     # not `splitlines`, which knows more ends of lines than git

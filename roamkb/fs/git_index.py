@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from roamkb.core.model import Unreadable
+from roamkb.core.model import UnreadableFile
 from roamkb.fs.files import read_file
 
 _MOST_BYTES: Final = 256 * 1024 * 1024
@@ -29,7 +29,7 @@ def tracked_below(folder: Path) -> tuple[str, ...]:
             data = read_file(_index(top), limit=_MOST_BYTES)
             below = folder.relative_to(top).as_posix().encode() + b"/"
             # most have none, and to look for the last name takes no time
-            if isinstance(data, Unreadable) or (
+            if isinstance(data, UnreadableFile) or (
                 folder.name.encode() + b"/" not in data and data[7:8] != b"\4"
             ):
                 return ()
@@ -48,14 +48,14 @@ def unchanged_texts(root: Path) -> Iterator[str]:
     """
     top = next((one for one in (root, *root.parents) if (one / ".git").exists()), None)
     data = read_file(_index(top), limit=_MOST_BYTES) if top else None
-    if top is None or data is None or isinstance(data, Unreadable):
+    if top is None or data is None or isinstance(data, UnreadableFile):
         return
     for name, hash in _entries(data):
         file = top / name.decode("utf-8", "surrogateescape")
         if not file.is_relative_to(root) or not _OTHERS.isdisjoint(file.relative_to(root).parts):
             continue
         text = read_file(file, limit=_LONGEST_TEXT)
-        if not isinstance(text, Unreadable) and b"\0" not in text[:1024] and _blob(text, hash) == hash:
+        if not isinstance(text, UnreadableFile) and b"\0" not in text[:1024] and _blob(text, hash) == hash:
             yield text.decode("utf-8", "replace")
 
 
@@ -70,7 +70,7 @@ def _index(top: Path) -> Path:
     git = top / ".git"
     if git.is_file():
         text = read_file(git, limit=4096)
-        if not isinstance(text, Unreadable) and text.startswith(b"gitdir:"):
+        if not isinstance(text, UnreadableFile) and text.startswith(b"gitdir:"):
             return top / text.partition(b":")[2].decode("utf-8", "replace").strip() / "index"
     return git / "index"
 

@@ -20,8 +20,8 @@ from posixpath import lexists
 from posixpath import realpath
 from urllib.parse import unquote
 
-from roamkb.core.model import Unreadable
-from roamkb.fs.files import Missing
+from roamkb.core.model import UnreadableFile
+from roamkb.fs.files import MissingFile
 from roamkb.fs.files import read_file
 from roamkb.fs.files import why
 
@@ -43,7 +43,7 @@ _MOST_CONFIGS = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ties:
+class RepositoryPointers:
     """The folders that a repository's files point to, and what couldn't be followed."""
 
     paths: tuple[str, ...]
@@ -52,7 +52,7 @@ class Ties:
     doubt: str | None = None
 
 
-class _Broken(Exception):
+class _BrokenPointer(Exception):
     """A pointer that leads nowhere, said in a clause."""
 
 
@@ -65,7 +65,7 @@ def is_marked(folder: str) -> bool:
     return any(_is_there(join(folder, mark)) and not _is_hollow(join(folder, mark)) for mark in MARKS)
 
 
-def ties_of(folder: str) -> Ties:
+def ties_of(folder: str) -> RepositoryPointers:
     """Return what the marked `folder` is a worktree, a submodule or a share of."""
     found: list[str] = []
     remotes: list[str] = []
@@ -77,11 +77,11 @@ def ties_of(folder: str) -> Ties:
             if not lexists(path):
                 doubt = f"its repository {path} isn't there"
                 break
-    except _Broken as broken:
+    except _BrokenPointer as broken:
         doubt = str(broken)
     except OSError as error:
         doubt = f"its repository can't be looked at: {why(error)}"
-    return Ties(paths=tuple(found), remotes=tuple(remotes), doubt=doubt)
+    return RepositoryPointers(paths=tuple(found), remotes=tuple(remotes), doubt=doubt)
 
 
 def remote_urls(folder: str) -> tuple[str, ...]:
@@ -93,7 +93,7 @@ def remote_urls(folder: str) -> tuple[str, ...]:
             for config in (join(git, "config"), join(git, "config.worktree"))
             for one in _settings(config)
         ]
-    except (_Broken, OSError):
+    except (_BrokenPointer, OSError):
         return ()
     return tuple(one.value for one in settings if one.is_of("remote", "url", "pushurl"))
 
@@ -181,7 +181,7 @@ def _git(git: str) -> Iterator[str]:
     if _is_file(git):
         line = _line(git)
         if not line.startswith("gitdir:"):
-            raise _Broken(f"its file {git} names no repository")
+            raise _BrokenPointer(f"its file {git} names no repository")
         git = _joined(dirname(git), line.removeprefix("gitdir:").strip())
         yield git
     common = join(git, "commondir")
@@ -205,10 +205,10 @@ def _git(git: str) -> Iterator[str]:
 def _alternates(objects: str) -> Iterator[str]:
     """Yield the object stores that a shared clone reads from, as if they were its own."""
     data = read_file(Path(objects, "info", "alternates"), limit=_CONFIG)
-    if isinstance(data, Missing):
+    if isinstance(data, MissingFile):
         return
-    if isinstance(data, Unreadable):
-        raise _Broken(f"its file {data.path} {data.reason}")
+    if isinstance(data, UnreadableFile):
+        raise _BrokenPointer(f"its file {data.path} {data.reason}")
     for line in os.fsdecode(data).split("\n"):
         if line and not line.startswith("#") and "\0" not in line:
             yield _joined(objects, line.strip('"'))
@@ -221,7 +221,7 @@ def _worktree(config: str) -> str | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Setting:
+class _GitSetting:
     """One entry of a configuration: `[section "name"]`, then `key = value`."""
 
     section: str
@@ -233,7 +233,7 @@ class _Setting:
         return self.section == section and self.key in keys
 
 
-def _settings(config: str) -> Iterator[_Setting]:
+def _settings(config: str) -> Iterator[_GitSetting]:
     """Yield the entries of a git configuration, and of those that it includes under whatever condition."""
     waiting = [config]
     for _ in range(_MOST_CONFIGS):
@@ -246,12 +246,12 @@ def _settings(config: str) -> Iterator[_Setting]:
             yield one
 
 
-def _entries(config: str) -> Iterator[_Setting]:
+def _entries(config: str) -> Iterator[_GitSetting]:
     data = read_file(Path(config), limit=_CONFIG)
-    if isinstance(data, Missing):
+    if isinstance(data, MissingFile):
         return
-    if isinstance(data, Unreadable):
-        raise _Broken(f"its file {config} {data.reason}")
+    if isinstance(data, UnreadableFile):
+        raise _BrokenPointer(f"its file {config} {data.reason}")
     section = name = ""
     # a backslash at a line's end joins it with the next
     for line in re.sub(r"\\\r?\n", "", os.fsdecode(data)).splitlines():
@@ -261,7 +261,7 @@ def _entries(config: str) -> Iterator[_Setting]:
             section, _, old = head[1].lower().partition(".")
             name, line = re.sub(r"\\(.)", r"\1", head[2] or old), head[3]
         if entry := _ENTRY.match(line):
-            yield _Setting(section=section, name=name, key=entry[1].lower(), value=_value(entry[2]))
+            yield _GitSetting(section=section, name=name, key=entry[1].lower(), value=_value(entry[2]))
 
 
 def _value(text: str) -> str:
@@ -279,11 +279,11 @@ def _value(text: str) -> str:
 def _line(path: str) -> str:
     """Return the path that a pointer file holds."""
     data = read_file(Path(path), limit=_POINTER)
-    if isinstance(data, Unreadable):
-        raise _Broken(f"its file {path} {data.reason}")
+    if isinstance(data, UnreadableFile):
+        raise _BrokenPointer(f"its file {path} {data.reason}")
     line = os.fsdecode(data).strip("\r\n")
     if not line.strip() or "\0" in line or "\n" in line:
-        raise _Broken(f"its file {path} names no repository")
+        raise _BrokenPointer(f"its file {path} names no repository")
     return line
 
 

@@ -17,19 +17,19 @@ class BadJson(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class _Child:
+class _JsonChild:
     """One member or item, from the first character of its name, if it has one."""
 
     key: str | int
     start: int
-    value: "_Value"
+    value: "_JsonValue"
 
 
 @dataclass(frozen=True, slots=True)
-class _Value:
+class _JsonValue:
     start: int
     end: int
-    children: tuple[_Child, ...] = ()
+    children: tuple[_JsonChild, ...] = ()
 
     def child(self, key: str | int) -> int:
         return next(number for number, child in enumerate(self.children) if child.key == key)
@@ -61,7 +61,7 @@ def with_item(text: str, way: Way, key: str | None, value: object) -> str:
     return text[: last.value.end] + added + text[last.value.end :]
 
 
-def _with_first(text: str, place: _Value, key: str | None, value: object) -> str:
+def _with_first(text: str, place: _JsonValue, key: str | None, value: object) -> str:
     if _is_tight(text) and text.strip() not in ("{}", "[]"):
         inner = _in_line(text, key, value)
     else:
@@ -93,19 +93,19 @@ def without(text: str, way: Way) -> str:
     return text[:start] + text[end:]
 
 
-def _at(text: str, way: Way) -> _Value:
+def _at(text: str, way: Way) -> _JsonValue:
     place = _value(text, _after_space(text, 0))
     for key in way:
         place = place.children[place.child(key)].value
     return place
 
 
-def _value(text: str, at: int) -> _Value:
+def _value(text: str, at: int) -> _JsonValue:
     """Return where the value that begins at `at` ends, and what is in it; `text` is known to be JSON."""
     opening = text[at]
     if opening not in "{[":
-        return _Value(at, _DECODER.raw_decode(text, at)[1])
-    children: list[_Child] = []
+        return _JsonValue(at, _DECODER.raw_decode(text, at)[1])
+    children: list[_JsonChild] = []
     here = _after_space(text, at + 1)
     while text[here] not in "}]":
         if text[here] == ",":
@@ -116,9 +116,9 @@ def _value(text: str, at: int) -> _Value:
             name, colon = _DECODER.raw_decode(text, here)
             here = _after_space(text, _after_space(text, colon) + 1)
         value = _value(text, here)
-        children.append(_Child(name, start, value))
+        children.append(_JsonChild(name, start, value))
         here = _after_space(text, value.end)
-    return _Value(at, here + 1, tuple(children))
+    return _JsonValue(at, here + 1, tuple(children))
 
 
 def _after_space(text: str, at: int) -> int:

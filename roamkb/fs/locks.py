@@ -24,7 +24,7 @@ LOCKS, SHOWN, SNAPSHOTS, TRASH = "locks", "shown", "snapshots", "trash"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class State:
+class StateFolders:
     """The user's state folder and cache folder, as far as they are roamkb's."""
 
     state: Path

@@ -22,7 +22,7 @@ class BadMarks(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class _Span:
+class _BlockSpan:
     """Where a block is, from its first byte to after its last line end."""
 
     start: int
@@ -76,7 +76,7 @@ def _marked(block: str, *, made: bool) -> str:
     return f"{begin}\n{block.strip()}\n{_END}"
 
 
-def _find(data: bytes) -> _Span | None:
+def _find(data: bytes) -> _BlockSpan | None:
     """Return where the one block is, None where there is no mark at all, or raise `BadMarks`."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise BadMarks("is UTF-16; save it as UTF-8 first")
@@ -88,7 +88,9 @@ def _find(data: bytes) -> _Span | None:
         lines = ", ".join(f"{m['which'].decode()} in line {_line(data, m.start())}" for m in marks)
         raise BadMarks(f"has roamkb's marks out of order ({lines}); there must be one begin and then one end")
     begin, end = marks
-    return _Span(begin.start(), end.end(), begin["eol"], bool(end["eol"]), _MADE.encode() in begin["rest"])
+    return _BlockSpan(
+        begin.start(), end.end(), begin["eol"], bool(end["eol"]), _MADE.encode() in begin["rest"]
+    )
 
 
 def _eol(data: bytes) -> bytes:

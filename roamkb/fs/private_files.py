@@ -8,8 +8,8 @@ import contextlib
 from pathlib import Path
 
 from roamkb.core.errors import DiskError
-from roamkb.core.unreadable_file import Unreadable
-from roamkb.fs.files import Missing
+from roamkb.core.unreadable_file import UnreadableFile
+from roamkb.fs.files import MissingFile
 from roamkb.fs.files import create
 from roamkb.fs.files import digest
 from roamkb.fs.files import discard
@@ -48,8 +48,8 @@ def _content(path: Path) -> bytes | None:
     if path.is_symlink():
         raise DiskError(path, "is a link; roamkb follows none in a project's log", hint="remove it")
     found = read_file(path, limit=_MOST_BYTES)
-    if isinstance(found, Missing):
+    if isinstance(found, MissingFile):
         return None
-    if isinstance(found, Unreadable):
+    if isinstance(found, UnreadableFile):
         raise DiskError(path, found.reason)
     return found

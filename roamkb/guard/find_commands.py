@@ -18,7 +18,7 @@ _FD_VALUED = frozenset("-e --extension -E --exclude -t --type -d --max-depth -j 
 _FD_PLACES = ("--base-directory", "--search-path")
 
 
-class Search:
+class FindCall:
     """One call of find or fd."""
 
     __slots__ = ("commands", "deletes", "folders", "outputs", "tests")

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from collections.abc import Mapping
 
-from roamkb.shell.programs import Parsed
+from roamkb.shell.programs import ParsedArguments
 
 #: Claude Code's settings of a project, beside those of the user, which no agent writes at all.
 PROJECT_SETTINGS = ("settings.json", "settings.local.json")
@@ -44,7 +44,7 @@ def may_unhook(command: str) -> bool:
     )
 
 
-def is_unhooked(parsed: Parsed, variables: Iterable[str]) -> bool:
+def is_unhooked(parsed: ParsedArguments, variables: Iterable[str]) -> bool:
     """Say whether a harness is started so that it runs none of our hooks."""
     return (
         "off" in parsed.flags

@@ -2,7 +2,7 @@
 
 import re
 
-from roamkb.shell.programs import Program
+from roamkb.shell.programs import ProgramRow
 
 #: Kinds of programs that may start another that no row tells of.
 _STARTERS = frozenset("code each".split())
@@ -18,7 +18,7 @@ _APPROVAL_IN_TEXT = (
 )
 
 
-def find_approval(words: list[str], program: Program, stdin: str, text: str) -> str:
+def find_approval(words: list[str], program: ProgramRow, stdin: str, text: str) -> str:
     """Return which approval a command asks roamkb for, however it is started; `text` is all of the script."""
     if not any("roamkb" in one for one in (stdin, *words)):
         return ""

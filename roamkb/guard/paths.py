@@ -27,7 +27,7 @@ _HOME_IN_CODE = r"~|HOME\b|\bhome\b|homedir"
 _GOES_ON = r"(?!\W{0,6}[/\\]\W{0,4}\w|\W{0,3},\s*['\"]\w|\w)"
 
 
-class Reach(IntEnum):
+class PathReach(IntEnum):
     """Where a path leads."""
 
     NONE = 0
@@ -37,7 +37,7 @@ class Reach(IntEnum):
     INSIDE = 2
 
 
-class Names:
+class FolderNames:
     """Folders by all that they are called; looks at the disk through `resolve` alone."""
 
     def __init__(
@@ -64,19 +64,19 @@ class Names:
         """A file of the first folder that nobody knows."""
         return f"{self.folders[0]}/{UNKNOWN}" if self.folders else ""
 
-    def find(self, word: str, cwd: str) -> tuple[Reach, str]:
+    def find(self, word: str, cwd: str) -> tuple[PathReach, str]:
         """Return where a word leads at most, and the path."""
-        best = (Reach.NONE, "")
+        best = (PathReach.NONE, "")
         for spelled in unbraced(word.removeprefix("file://")):
             best = max(best, self._find_path(spelled, cwd), key=lambda one: one[0])
         return best
 
-    def _find_path(self, spelled: str, cwd: str) -> tuple[Reach, str]:
+    def _find_path(self, spelled: str, cwd: str) -> tuple[PathReach, str]:
         if not spelled or len(spelled) > _LONGEST_PATH:
-            return Reach.NONE, ""
+            return PathReach.NONE, ""
         path = self.path(spelled, cwd)
         reach = self._spelled(path)
-        if reach is not Reach.INSIDE and UNKNOWN not in path and (real := self._real(path)) != path:
+        if reach is not PathReach.INSIDE and UNKNOWN not in path and (real := self._real(path)) != path:
             really = self._spelled(real)
             if really > reach:
                 return really, real
@@ -93,10 +93,10 @@ class Names:
                 spelled = self.home + slash + rest
         return spelled if spelled.startswith(UNKNOWN) else _normal(posixpath.join(cwd, spelled))
 
-    def _spelled(self, path: str) -> Reach:
+    def _spelled(self, path: str) -> PathReach:
         """Say where an absolute, normal path leads by its spelling; globs match as in a shell."""
         parts = path.strip("/").split("/") if path.strip("/") else []
-        return max((_reach(parts, kb) for kb in self._parts), default=Reach.NONE)
+        return max((_reach(parts, kb) for kb in self._parts), default=PathReach.NONE)
 
     def _real(self, path: str) -> str:
         if path not in self._resolved:
@@ -189,18 +189,18 @@ def _normal(path: str) -> str:
     return "/" + posixpath.normpath(path).lstrip("/") if path.startswith("/") else posixpath.normpath(path)
 
 
-def _reach(parts: Sequence[str], kb: Sequence[str]) -> Reach:
+def _reach(parts: Sequence[str], kb: Sequence[str]) -> PathReach:
     for at, (part, name) in enumerate(zip(parts, kb, strict=False)):
         if part == "**":
             rest = parts[at + 1 :]
             is_below = len(rest) != 1 or may_be_note(rest[0]) or any(matches(rest[0], one) for one in kb[at:])
-            return Reach.INSIDE if is_below else Reach.NONE
+            return PathReach.INSIDE if is_below else PathReach.NONE
         # what nobody knows is no name for the folder by itself
         is_last = at == len(kb) - 1
         is_like = bool(_LIVE.intersection(part)) and matches(part, name) and not (is_last and part == UNKNOWN)
         if part != name and not is_like:
-            return Reach.NONE
-    return Reach.INSIDE if len(parts) >= len(kb) else Reach.ABOVE
+            return PathReach.NONE
+    return PathReach.INSIDE if len(parts) >= len(kb) else PathReach.ABOVE
 
 
 def matches(glob: str, name: str) -> bool:

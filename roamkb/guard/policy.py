@@ -10,11 +10,11 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 
 from roamkb.guard.paths import ENDINGS
-from roamkb.guard.paths import Names
-from roamkb.guard.paths import Reach
+from roamkb.guard.paths import FolderNames
+from roamkb.guard.paths import PathReach
 
 
-class Ground:
+class GuardContext:
     """What the hook found on the disk, and what it finds out when it is asked."""
 
     # no dataclass, since hooks import this: that module takes twice as long as Python to start
@@ -42,7 +42,7 @@ class Ground:
         #: Every name of the knowledge base: as typed, its real path, what other mounts call it.
         #: Where the rule is broken, the last good one's.
         self.kb = kb
-        #: Tells what the session's project is, in `model.Kind`'s words: that takes time, and is asked last.
+        #: Tells the session's project, in `ProjectKind`'s words: that takes time, and is asked last.
         self._kind: Callable[[], str] | str = kind
         #: Where the command runs.
         self.cwd = cwd
@@ -73,10 +73,10 @@ class Ground:
         """Whether agents may write notes of their own here."""
         return self.kind == "personal"
 
-    def moved(self, cwd: str) -> "Ground":
+    def moved(self, cwd: str) -> "GuardContext":
         """Return the same with the command run in `cwd`."""
-        moved = Ground.__new__(Ground)
-        for name in Ground.__slots__:
+        moved = GuardContext.__new__(GuardContext)
+        for name in GuardContext.__slots__:
             setattr(moved, name, getattr(self, name))
         moved._kind, moved.cwd = lambda: self.kind, posixpath.normpath(cwd)
         return moved
@@ -118,7 +118,7 @@ _MOST_TOKENS = 64
 _MOST_READ = 4096
 
 
-def may_concern(text: str, ground: Ground) -> bool:
+def may_concern(text: str, ground: GuardContext) -> bool:
     """Say whether a command is worth reading: cheap, and true wherever in doubt."""
     plain = text.translate(_QUOTING).replace("\n", "") if "\\\n" in text else text.translate(_QUOTING)
     home = ground.home.rstrip("/") + "/"
@@ -134,14 +134,14 @@ def may_concern(text: str, ground: Ground) -> bool:
     return _is_any_near([".", *(one for one in tokens if not one.startswith("-"))], ground)
 
 
-def may_concern_path(path: str, ground: Ground) -> bool:
+def may_concern_path(path: str, ground: GuardContext) -> bool:
     """Say the same of the path of a file."""
     return re.search(f"{_OURS}|{_FAR}", path) is not None or _is_any_near(
         [path.removeprefix("file://")], ground
     )
 
 
-def _is_any_near(paths: Iterable[str], ground: Ground) -> bool:
+def _is_any_near(paths: Iterable[str], ground: GuardContext) -> bool:
     guarded = [*ground.kb, *(posixpath.join(ground.home, one) for one in PROTECTED), *ground.guarded]
     places = {one.rstrip("/") for name in guarded for one in (name, ground.resolve(name))}
     named = [posixpath.normpath(posixpath.join(ground.cwd, one)) for one in paths]
@@ -154,14 +154,14 @@ def _is_near(place: str, folder: str) -> bool:
     return f"{place}/".startswith(f"{folder}/") or f"{folder}/".startswith(f"{place}/")
 
 
-def protected(ground: Ground) -> Names:
+def protected(ground: GuardContext) -> FolderNames:
     """Return what only a human changes, by its paths and its real paths."""
     files = (*(posixpath.join(ground.home, one) for one in PROTECTED), *ground.guarded)
     names = (*files, *map(ground.resolve, files))
-    return Names(names, home=ground.home, resolve=ground.resolve)
+    return FolderNames(names, home=ground.home, resolve=ground.resolve)
 
 
-def refusal(ground: Ground, what: str) -> Denial:
+def refusal(ground: GuardContext, what: str) -> Denial:
     """Return the denial of a write into the knowledge base."""
     if ground.is_personal:
         return Denial(
@@ -192,7 +192,7 @@ def approval_denial(verb: str) -> Denial:
     )
 
 
-def server_denial(ground: Ground) -> Denial:
+def server_denial(ground: GuardContext) -> Denial:
     """Return the denial of a way around the boundary by `roamkb serve`."""
     return Denial(
         reason=f"{ground.kind} project: the call names the token or the port of `roamkb serve`, which "
@@ -201,7 +201,7 @@ def server_denial(ground: Ground) -> Denial:
     )
 
 
-def names_the_server(text: str, ground: Ground) -> bool:
+def names_the_server(text: str, ground: GuardContext) -> bool:
     """Say whether a command, a path or an address names the server's port, or the file of its token."""
     plain = text.translate(_QUOTING)
     if any(re.search(rf"(?<![\w.]){port}(?![\w.])", plain) for port in ground.ports):
@@ -210,12 +210,12 @@ def names_the_server(text: str, ground: Ground) -> bool:
         return False
     if posixpath.basename(ground.token) in plain:
         return True
-    names = Names((ground.token,), home=ground.home, resolve=ground.resolve)
+    names = FolderNames((ground.token,), home=ground.home, resolve=ground.resolve)
     words = dict.fromkeys(re.findall(_TOKEN, text)) if len(text) <= _MOST_READ else ()
-    return any(names.find(word, ground.cwd)[0] is Reach.INSIDE for word in [*words][:_MOST_TOKENS])
+    return any(names.find(word, ground.cwd)[0] is PathReach.INSIDE for word in [*words][:_MOST_TOKENS])
 
 
-def note_denial(path: str, what: str, ground: Ground, *, is_new: bool = False) -> Denial | None:
+def note_denial(path: str, what: str, ground: GuardContext, *, is_new: bool = False) -> Denial | None:
     """Return why a file of the knowledge base isn't to be written: by what it is, and what the project is.
 
     `is_new` says that nothing that was there before changes.
@@ -237,7 +237,7 @@ def note_denial(path: str, what: str, ground: Ground, *, is_new: bool = False) -
     return refusal(ground, what)
 
 
-def _is_humans(path: str, ground: Ground) -> bool:
+def _is_humans(path: str, ground: GuardContext) -> bool:
     """Say whether a path in the knowledge base may be a human's note, or hold some."""
     path = path.rstrip("/")
     _, dot, ending = posixpath.basename(path).rpartition(".")

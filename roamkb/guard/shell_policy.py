@@ -10,7 +10,7 @@ from collections.abc import Callable
 from collections.abc import Sequence
 
 from roamkb.guard.code_write_targets import targets
-from roamkb.guard.find_commands import Search
+from roamkb.guard.find_commands import FindCall
 from roamkb.guard.find_commands import mark_of_xargs
 from roamkb.guard.find_commands import with_files
 from roamkb.guard.find_commands import with_input
@@ -22,23 +22,23 @@ from roamkb.guard.hook_tampering import unhooks
 from roamkb.guard.human_only_commands import approval_in_text
 from roamkb.guard.human_only_commands import find_approval
 from roamkb.guard.paths import UNKNOWN
-from roamkb.guard.paths import Names
-from roamkb.guard.paths import Reach
+from roamkb.guard.paths import FolderNames
+from roamkb.guard.paths import PathReach
 from roamkb.guard.paths import expand
 from roamkb.guard.paths import may_be_note
 from roamkb.guard.policy import PROTECTED
 from roamkb.guard.policy import Denial
-from roamkb.guard.policy import Ground
+from roamkb.guard.policy import GuardContext
 from roamkb.guard.policy import approval_denial
 from roamkb.guard.policy import note_denial
 from roamkb.guard.policy import paths_of_patch
 from roamkb.guard.policy import protected
 from roamkb.guard.policy import rule_denial
-from roamkb.guard.shell_state import Call
-from roamkb.guard.shell_state import Scene
+from roamkb.guard.shell_state import ShellCall
+from roamkb.guard.shell_state import ShellState
 from roamkb.shell.programs import ASSIGNMENT
-from roamkb.shell.programs import Command
-from roamkb.shell.programs import Script
+from roamkb.shell.programs import ShellCommand
+from roamkb.shell.programs import ShellScript
 from roamkb.shell.programs import command_run
 from roamkb.shell.programs import parse_words
 from roamkb.shell.programs import script_of
@@ -74,50 +74,50 @@ class _DeniedError(Exception):
         self.denial = denial
 
 
-def judge_script(text: str, ground: Ground, read: Callable[[str], Script]) -> Denial | None:
+def judge_script(text: str, ground: GuardContext, read: Callable[[str], ShellScript]) -> Denial | None:
     """Return why a shell script is denied; `read` parses shell text."""
-    return _Judge(ground, read, text).denial(lambda judge: judge.script(text, judge.call.scene))
+    return _ShellJudge(ground, read, text).denial(lambda judge: judge.script(text, judge.call.scene))
 
 
-def judge_words(words: list[str], ground: Ground, read: Callable[[str], Script]) -> Denial | None:
+def judge_words(words: list[str], ground: GuardContext, read: Callable[[str], ShellScript]) -> Denial | None:
     """Return why a command is denied that is started without a shell."""
-    command = Command(words=list(words))
-    return _Judge(ground, read, " ".join(words)).denial(
+    command = ShellCommand(words=list(words))
+    return _ShellJudge(ground, read, " ".join(words)).denial(
         lambda judge: judge.command(command, judge.call.scene)
     )
 
 
-def judge_code(code: str, ground: Ground, read: Callable[[str], Script]) -> Denial | None:
+def judge_code(code: str, ground: GuardContext, read: Callable[[str], ShellScript]) -> Denial | None:
     """Return why a piece of code is denied, in a language that nobody told."""
-    return _Judge(ground, read, code).denial(lambda judge: judge.code("*", [code], judge.call))
+    return _ShellJudge(ground, read, code).denial(lambda judge: judge.code("*", [code], judge.call))
 
 
-def judge_path(path: str, contents: str, ground: Ground, *, spares_hooks: bool) -> Denial | None:
+def judge_path(path: str, contents: str, ground: GuardContext, *, spares_hooks: bool) -> Denial | None:
     """Return why a file isn't to be written with `contents`; an edit of other settings `spares_hooks`."""
-    judge = _Judge(ground, lambda text: Script([], is_whole=not text), contents)
+    judge = _ShellJudge(ground, lambda text: ShellScript([], is_whole=not text), contents)
     return judge.denial(lambda judge: judge.file(path, spares_hooks=spares_hooks))
 
 
-class _Judge:
+class _ShellJudge:
     """The interpreter of one call; a command that isn't to be run ends it."""
 
-    def __init__(self, ground: Ground, read: Callable[[str], Script], text: str) -> None:
+    def __init__(self, ground: GuardContext, read: Callable[[str], ShellScript], text: str) -> None:
         self._ground = ground
         self._read = read
         self._text = text
         self._rule = protected(ground)
-        self._kb = Names(ground.kb, home=ground.home, resolve=ground.resolve)
+        self._kb = FolderNames(ground.kb, home=ground.home, resolve=ground.resolve)
         user = posixpath.basename(ground.home)
         known = {"HOME": ground.home, "PWD": ground.cwd, "USER": user, "LOGNAME": user}
         #: What stands for the whole, where there is no command.
-        self.call = Call(
-            [], ground.cwd, Scene(ground.cwd, {**ground.variables, **known}, self._kb), text=text
+        self.call = ShellCall(
+            [], ground.cwd, ShellState(ground.cwd, {**ground.variables, **known}, self._kb), text=text
         )
         self._depth = 0
         self._budget = _READ_AT_MOST * len(text)
         self._commands = _MOST_COMMANDS
 
-    def denial(self, work: "Callable[[_Judge], object]") -> Denial | None:
+    def denial(self, work: "Callable[[_ShellJudge], object]") -> Denial | None:
         """Return why `work` found that the call isn't to be made."""
         try:
             work(self)
@@ -127,7 +127,7 @@ class _Judge:
 
     # Scripts and commands
 
-    def script(self, script: str, scene: Scene) -> None:
+    def script(self, script: str, scene: ShellState) -> None:
         """Judge each command."""
         self._budget -= len(script)
         if len(re.findall(_OPERATOR, script)) > 2 * _MOST_COMMANDS:
@@ -150,14 +150,14 @@ class _Judge:
         if not parsed.is_whole:
             self._judge_unread(script, scene)
 
-    def command(self, command: Command, scene: Scene) -> None:
+    def command(self, command: ShellCommand, scene: ShellState) -> None:
         """Judge one simple command, and remember what it means for those behind it."""
         if not self._may_go_on(1 + len(command.words) // _WORDS_OF_COMMAND):
             return
         cwd, stdin = scene.cwd(command.scope), stdin_of(command)
         substituted = scene.nested.pop(command.scope, "")
         stdin = stdin and expand(stdin, scene.variables)
-        call = Call(scene.words(command, substituted), cwd, scene, stdin=stdin, text=self._text)
+        call = ShellCall(scene.words(command, substituted), cwd, scene, stdin=stdin, text=self._text)
         call.scope, call.fed = command.scope, self._fed(command, call, substituted)
         outputs = [
             expand(target, scene.variables)
@@ -175,7 +175,7 @@ class _Judge:
             outer = command.scope[:-1]
             scene.nested[outer] = scene.nested.get(outer) or emission
 
-    def _fed(self, command: Command, call: Call, substituted: str) -> str:
+    def _fed(self, command: ShellCommand, call: ShellCall, substituted: str) -> str:
         """Return the file that stands for those whose names a command reads."""
         if command.piped_from is not None:
             return call.scene.prints.get(id(command.piped_from), "")
@@ -184,7 +184,7 @@ class _Judge:
         targets = (target for sign, target in command.redirections if sign == "<")
         return substituted if any(word.startswith("<(") for word in (*command.words, *targets)) else ""
 
-    def _run(self, call: Call) -> str:
+    def _run(self, call: ShellCall) -> str:
         """Judge what a command starts; return a file that stands for those whose names it prints."""
         scene = call.scene
         while call.words and (found := re.match(ASSIGNMENT, call.words[0])):
@@ -219,7 +219,7 @@ class _Judge:
 
     # What words mean
 
-    def _judge_options(self, call: Call) -> None:
+    def _judge_options(self, call: ShellCall) -> None:
         """Judge what options alone say, and find out in which folder the program works."""
         for place in filter(None, call.values("in")):
             is_near = any(names.find(call.folder, "/")[0] for names in (self._kb, self._rule))
@@ -241,13 +241,13 @@ class _Judge:
         if call.has("all"):
             self._write_all(call)
 
-    def _write_all(self, call: Call, how: str = "") -> None:
+    def _write_all(self, call: ShellCall, how: str = "") -> None:
         has_code = call.has("first") and not call.values("code")
         for word in call.operands[int(has_code) :]:
             if not (call.has("link") and self._is_link_elsewhere(word, call)):
                 self._write(word, call, how="deep" if call.has("deep") else how)
 
-    def _judge_reads(self, call: Call) -> str:
+    def _judge_reads(self, call: ShellCall) -> str:
         operands = call.operands
         if call.has("last") and len(operands) > 1:
             self._write(operands[-1], call)
@@ -259,7 +259,7 @@ class _Judge:
 
     _judge_spares = _judge_reads
 
-    def _judge_lists(self, call: Call) -> str:
+    def _judge_lists(self, call: ShellCall) -> str:
         globs = [one for one in call.values("glob") if not one.startswith("!")]
         if globs and not any(one == "org" or may_be_note(one) for one in globs):
             return ""
@@ -267,38 +267,38 @@ class _Judge:
         is_tree = call.has("tree") or call.has("deep")
         for word in operands or (["."] if is_tree or call.name == "ls" else []):
             reach, path = self._kb.find(word, call.folder)
-            if reach is Reach.INSIDE or (reach and is_tree):
+            if reach is PathReach.INSIDE or (reach and is_tree):
                 return self._kb.any_note
             if reach:
                 return path.rstrip("*") + "/*"
         return self._kb.any_note if call.name == "roamkb" else ""
 
-    def _judge_writes(self, call: Call) -> None:
+    def _judge_writes(self, call: ShellCall) -> None:
         # what has an output of its own leaves its operands alone
         if not call.values("out"):
             self._write_all(call)
         if call.has("here"):
             self._write(".", call)
 
-    def _judge_edits(self, call: Call) -> None:
+    def _judge_edits(self, call: ShellCall) -> None:
         code = [*call.values("code"), *([call.stdin] if call.stdin else [])]
         if code:
             self.code(call.name, code, call)
         else:
             self._write_all(call)
 
-    def _judge_moves(self, call: Call) -> None:
+    def _judge_moves(self, call: ShellCall) -> None:
         self._write_all(call, "deep")
         if call.name == "mv":
             self._judge_last(call)
 
-    def _judge_last(self, call: Call) -> None:
+    def _judge_last(self, call: ShellCall) -> None:
         """Judge where copies end up: in the folder by their own names, or at the one name that is given."""
         folders = call.values("to")
         *sources, last = [*call.operands, *folders[-1:]] or [""]
         options = [word for word in call.words if word.startswith("-")]
         reach, path = self._kb.find(last, call.folder)
-        is_file = reach is Reach.INSIDE and path not in self._kb.folders and re.search(r"\.\w+$", path)
+        is_file = reach is PathReach.INSIDE and path not in self._kb.folders and re.search(r"\.\w+$", path)
         is_exact = (
             (is_file and not folders)
             or self._is_settings(self._kb.path(last, call.folder))
@@ -310,40 +310,40 @@ class _Judge:
         for one in [last] if is_exact and sources else landed:
             self._write(one, call, how=how)
 
-    def _judge_fills(self, call: Call) -> None:
+    def _judge_fills(self, call: ShellCall) -> None:
         self._write(call.folder, call, how="filled")
         for word in call.operands if call.name == "patch" else ():
             self._write(word, call)
 
-    def _judge_makes(self, call: Call) -> None:
+    def _judge_makes(self, call: ShellCall) -> None:
         for word in call.operands:
             self._write(word, call, how="new")
 
-    def _judge_tends(self, call: Call) -> None:
+    def _judge_tends(self, call: ShellCall) -> None:
         if call.values("in") or call.name == "git":
             self._reach(call.folder, call, f"`{call.name}` would work in {{path}}", "new")
 
-    def _judge_litters(self, call: Call) -> None:
+    def _judge_litters(self, call: ShellCall) -> None:
         for word in call.operands or ["."]:
             self._write(posixpath.join(word, ".git" if call.name == "git" else ".venv"), call)
 
-    def _judge_runs(self, call: Call) -> str:
+    def _judge_runs(self, call: ShellCall) -> str:
         return self._start(command_run(call.program, call.parsed), call, fed=call.fed)
 
     _judge_starts = _judge_runs
 
-    def _start(self, words: list[str], call: Call, *, fed: str = "") -> str:
+    def _start(self, words: list[str], call: ShellCall, *, fed: str = "") -> str:
         """Judge a command that another starts."""
         if not words or self._depth > _DEEPEST or not self._may_go_on(1):
             return ""
-        inner = Call(words, call.folder, call.scene, stdin=call.stdin, text=self._text)
+        inner = ShellCall(words, call.folder, call.scene, stdin=call.stdin, text=self._text)
         inner.fed, inner.scope, inner.settings = fed, call.scope, dict(call.settings)
         self._depth += 1
         emission = self._run(inner)
         self._depth -= 1
         return emission
 
-    def _judge_each(self, call: Call) -> str:
+    def _judge_each(self, call: ShellCall) -> str:
         """Judge what xargs and parallel start with what they read."""
         words = [*call.operands, *call.parsed.rest]
         own, text = call.words[1 : len(call.words) - len(words)], call.stdin or ""
@@ -353,8 +353,8 @@ class _Judge:
             given = [call.fed]
         return self._start(with_input(words or ["echo"], given or [UNKNOWN], mark), call)
 
-    def _judge_finds(self, call: Call) -> str:
-        search = Search(call.words)
+    def _judge_finds(self, call: ShellCall) -> str:
+        search = FindCall(call.words)
         hit = next(
             (
                 names.any_note if is_note else file
@@ -374,7 +374,7 @@ class _Judge:
             self._start(with_files(words, hit or UNKNOWN), call)
         return hit
 
-    def _judge_shell(self, call: Call) -> None:
+    def _judge_shell(self, call: ShellCall) -> None:
         words = call.words
         self._reach(call.fed, call, f"`{call.name}` is fed with names of notes")
         script = script_of(words, call.stdin)
@@ -382,13 +382,13 @@ class _Judge:
             given = words[words.index(script) + 1 :] if script in words else [words[0], *call.operands[1:]]
             self._inner(script, call, given, keeps=words[0] == "eval")
 
-    def _judge_text(self, call: Call) -> None:
+    def _judge_text(self, call: ShellCall) -> None:
         """Judge a command that starts what its operands say."""
         for word in call.operands[: 1 if call.has("first") else None]:
             if re.search(r"\s", word):
                 self._inner(word, call)
 
-    def _judge_code(self, call: Call) -> None:
+    def _judge_code(self, call: ShellCall) -> None:
         code = [*call.values("code"), *call.values("also")]
         operands = call.operands
         if call.has("text"):
@@ -399,7 +399,7 @@ class _Judge:
             code.append(call.stdin)
         self.code(call.name, code, call)
 
-    def _judge_harness(self, call: Call) -> None:
+    def _judge_harness(self, call: ShellCall) -> None:
         asked = set(call.operands)
         drops = (
             "plugin" in asked and {"disable", "uninstall", "remove"} & asked and "roamkb" in " ".join(asked)
@@ -407,12 +407,12 @@ class _Judge:
         if drops or is_unhooked(call.parsed, call.settings):
             raise _DeniedError(rule_denial())
 
-    def _judge_removes(self, call: Call) -> None:
+    def _judge_removes(self, call: ShellCall) -> None:
         is_ours = any(re.match(r"roamkb\b(?!-)", one) for one in call.operands)
         if is_ours and not {"install", "upgrade", "list"}.intersection(call.operands):
             raise _DeniedError(rule_denial())
 
-    def _judge_patch(self, call: Call) -> None:
+    def _judge_patch(self, call: ShellCall) -> None:
         for path in paths_of_patch("\n".join([*call.words[1:], call.stdin or ""])):
             self._write(path, call, "the patch")
 
@@ -420,12 +420,12 @@ class _Judge:
 
     def file(self, path: str, *, spares_hooks: bool) -> None:
         """Judge a file that a tool writes."""
-        is_rule = not spares_hooks and self._rule.find(path, self.call.cwd)[0] is Reach.INSIDE
+        is_rule = not spares_hooks and self._rule.find(path, self.call.cwd)[0] is PathReach.INSIDE
         if is_rule or (self._is_settings(self._kb.path(path, self.call.cwd)) and unhooks(self._text)):
             raise _DeniedError(rule_denial())
         self._reach(path, self.call, "the tool would write to a file there")
 
-    def _write(self, word: str, call: Call, what: str = "", how: str = "") -> None:
+    def _write(self, word: str, call: ShellCall, what: str = "", how: str = "") -> None:
         """Judge a word that names what would be written.
 
         `how`: it is taken along with all that lies below (`deep`), much is put into it (`filled`), or
@@ -435,18 +435,18 @@ class _Judge:
         place = self._kb.path(word, call.folder)
         is_brought = call.program.kind in ("last", "moves")
         if (
-            reach is Reach.INSIDE
+            reach is PathReach.INSIDE
             or (reach and self._is_taken(path, how))
             or (self._is_settings(place) and (is_brought or may_unhook(self._text.translate(_QUOTING))))
         ):
             raise _DeniedError(rule_denial())
         self._reach(word, call, f"{what or f'`{call.name}`'} would write to {{path}}", how)
 
-    def _reach(self, word: str, call: Call, what: str, how: str = "") -> None:
+    def _reach(self, word: str, call: ShellCall, what: str, how: str = "") -> None:
         reach, path = self._kb.find(word, call.folder)
-        if reach is Reach.INSIDE or (reach and self._is_taken(path, how)):
+        if reach is PathReach.INSIDE or (reach and self._is_taken(path, how)):
             # what is filled or lies above holds notes that nobody names
-            place = path if reach is Reach.INSIDE and how != "filled" else f"{path}/*"
+            place = path if reach is PathReach.INSIDE and how != "filled" else f"{path}/*"
             denial = note_denial(place, what.format(path=_shown(path)), self._ground, is_new=how == "new")
             if denial:
                 raise _DeniedError(denial)
@@ -457,7 +457,7 @@ class _Judge:
         is_near = path.startswith(self._ground.home.rstrip("/") + "/") and not re.search(r"[*?\[]", path)
         return UNKNOWN not in path and (how == "deep" or (how == "filled" and is_near))
 
-    def _is_link_elsewhere(self, word: str, call: Call) -> bool:
+    def _is_link_elsewhere(self, word: str, call: ShellCall) -> bool:
         """Say whether a word names something in a folder that has nothing to do with notes, and no more."""
         folder = posixpath.dirname(self._kb.path(word, call.folder))
         return (
@@ -469,7 +469,7 @@ class _Judge:
     def _is_settings(self, place: str) -> bool:
         return UNKNOWN not in place and (is_settings(place) or is_settings(self._ground.resolve(place)))
 
-    def code(self, language: str, texts: Sequence[str], call: Call) -> None:
+    def code(self, language: str, texts: Sequence[str], call: ShellCall) -> None:
         """Judge code: it names notes, or a folder around and `.org`, and has a verb of writing.
 
         That is a guess, which nobody needs about notes where the wall stands.
@@ -495,27 +495,27 @@ class _Judge:
         if denial:
             raise _DeniedError(denial)
 
-    def _place_in_code(self, code: str, call: Call) -> str:
+    def _place_in_code(self, code: str, call: ShellCall) -> str:
         """Return where code leads that names notes, or finds them; empty where it does neither."""
         around = code if call.has("filter") else "\n".join([code, *call.words])
         known = expand(around, call.scene.variables)
         if where := self._named(known, call):
             return where
         reach = self._kb.find(call.cwd, "/")[0]
-        if reach is Reach.INSIDE:
+        if reach is PathReach.INSIDE:
             return call.cwd + "/*"
         if not call.has("filter") and (where := self._named_operand(call) or call.fed):
             return where
         for one in [*dict.fromkeys(re.findall(_PATH, known))][:_MOST_PATHS]:
             found, path = self._kb.find(one, call.cwd)
-            if found is Reach.INSIDE:
+            if found is PathReach.INSIDE:
                 return path
         finds_them = re.search(r"\.org\b", code) and (
             (reach and "*.org" in code) or self._kb.above_in_text(known)
         )
         return self._kb.any_note if finds_them else ""
 
-    def _may_be_note(self, target: str, call: Call) -> bool:
+    def _may_be_note(self, target: str, call: ShellCall) -> bool:
         """Say whether what code says of where it writes may lead to notes; what says nothing may."""
         target = expand(target, call.scene.variables)
         spelled = [one[1] or one[2] for one in re.finditer(_SPELLED_PATH, target)]
@@ -529,14 +529,14 @@ class _Judge:
 
     # Smaller questions
 
-    def _named(self, text: str, call: Call) -> str:
+    def _named(self, text: str, call: ShellCall) -> str:
         return self._kb.in_text(text, call.cwd) if text else ""
 
-    def _named_operand(self, call: Call) -> str:
+    def _named_operand(self, call: ShellCall) -> str:
         found = (self._kb.find(one, call.cwd) for one in call.operands)
-        return next((path for reach, path in found if reach is Reach.INSIDE), "")
+        return next((path for reach, path in found if reach is PathReach.INSIDE), "")
 
-    def _inner(self, script: str, call: Call, given: Sequence[str] = (), *, keeps: bool = False) -> str:
+    def _inner(self, script: str, call: ShellCall, given: Sequence[str] = (), *, keeps: bool = False) -> str:
         """Judge a script that a command starts, with its own arguments; it prints what the command reads."""
         scene = call.scene.inner(call.folder, given, call.settings)
         if script.strip():
@@ -546,13 +546,13 @@ class _Judge:
             call.scene.settle(call.scope, scene.cwd(()))
         return call.fed
 
-    def _judge_unread(self, text: str, scene: Scene) -> None:
+    def _judge_unread(self, text: str, scene: ShellState) -> None:
         """Judge what no shell reads as we do by what it names, where nothing else stops it."""
         if verb := approval_in_text(text):
             raise _DeniedError(approval_denial(verb))
         if not self._ground.wall_stands():
             plain = text.replace("\\\n", "").translate(_QUOTING)
-            self.code("sh", [plain], Call([], scene.cwd(()), scene, text=self._text))
+            self.code("sh", [plain], ShellCall([], scene.cwd(()), scene, text=self._text))
 
     def _may_go_on(self, spent: int) -> bool:
         """Say whether there is time for another command; without a wall, what takes longer is denied."""

@@ -3,24 +3,24 @@
 from collections.abc import Sequence
 
 from roamkb.guard.paths import UNKNOWN
-from roamkb.guard.paths import Names
+from roamkb.guard.paths import FolderNames
 from roamkb.guard.paths import expand
-from roamkb.shell.programs import Command
-from roamkb.shell.programs import Parsed
-from roamkb.shell.programs import Program
+from roamkb.shell.programs import ParsedArguments
+from roamkb.shell.programs import ProgramRow
+from roamkb.shell.programs import ShellCommand
 from roamkb.shell.programs import program_name
 
 _READS_NAMES = frozenset("read mapfile readarray".split())
 
 
-class Scene:
+class ShellState:
     """One shell's view of things; a script in a script has one of its own."""
 
     __slots__ = (
         "_cwd", "_kept", "_names", "is_late", "nested", "prints", "read", "variables",
     )  # fmt: skip
 
-    def __init__(self, cwd: str, variables: dict[str, str], names: Names) -> None:
+    def __init__(self, cwd: str, variables: dict[str, str], names: FolderNames) -> None:
         """Begin in `cwd` with what the shell around knows."""
         self.variables = variables
         self._names = names
@@ -35,12 +35,12 @@ class Scene:
         self.read: list[str] = []
         self.is_late = False
 
-    def inner(self, cwd: str, positional: Sequence[str], variables: dict[str, str]) -> "Scene":
+    def inner(self, cwd: str, positional: Sequence[str], variables: dict[str, str]) -> "ShellState":
         """Return the scene of a script that runs in this one."""
         given = {str(at): word for at, word in enumerate(positional[:99])}
         everything = " ".join(positional[1:])
         known = {**self.variables, **variables, **given, "@": everything, "*": everything}
-        return Scene(cwd, known, self._names)
+        return ShellState(cwd, known, self._names)
 
     def cwd(self, scope: tuple[int, ...]) -> str:
         """Return the folder that commands of a scope run in."""
@@ -56,7 +56,7 @@ class Scene:
         self.read.clear()
         self.is_late = False
 
-    def words(self, command: Command, substituted: str) -> list[str]:
+    def words(self, command: ShellCommand, substituted: str) -> list[str]:
         """Return a command's words with what is known of them."""
         words: list[str] = []
         for word in command.words:
@@ -65,7 +65,7 @@ class Scene:
             words += value.split() if word.startswith("$") and not words and value != word else [value]
         return words
 
-    def remember(self, call: "Call") -> None:
+    def remember(self, call: "ShellCall") -> None:
         """Know what a command of the shell itself leaves behind."""
         name, *rest = call.words
         if name in ("builtin", "command"):
@@ -100,7 +100,7 @@ class Scene:
             self.settle(scope, where)
 
 
-class Call:
+class ShellCall:
     """A simple command as it is about to run."""
 
     __slots__ = (
@@ -108,7 +108,7 @@ class Call:
     )  # fmt: skip
 
     def __init__(
-        self, words: list[str], cwd: str, scene: Scene, *, text: str, stdin: str | None = None
+        self, words: list[str], cwd: str, scene: ShellState, *, text: str, stdin: str | None = None
     ) -> None:
         """Take its words as far as they are known, and the whole script that it stands in."""
         self.words = words
@@ -123,8 +123,8 @@ class Call:
         self.scope: tuple[int, ...] = ()
         #: The variables that stand before it.
         self.settings: dict[str, str] = {}
-        self.program = Program("spares", "")
-        self.parsed = Parsed([], {})
+        self.program = ProgramRow("spares", "")
+        self.parsed = ParsedArguments([], {})
 
     @property
     def name(self) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 
 from roamkb.guard.policy import Denial
-from roamkb.guard.policy import Ground
+from roamkb.guard.policy import GuardContext
 from roamkb.guard.policy import may_concern
 from roamkb.guard.policy import may_concern_path
 from roamkb.guard.policy import names_the_server
@@ -53,7 +53,7 @@ _DEEPEST = 6
 _MOST_VALUES = 200
 
 
-def judge_tool(tool: str, given: "Given", ground: Ground) -> Denial | None:
+def judge_tool(tool: str, given: "Given", ground: GuardContext) -> Denial | None:
     """Return why the call of `tool` with the input `given` is denied, or None where it is not.
 
     The one door for hooks: takes any tool's name and any JSON object, and never writes or runs anything.
@@ -73,7 +73,9 @@ def judge_tool(tool: str, given: "Given", ground: Ground) -> Denial | None:
     return _judge_other(tool.rpartition("__")[2], texts, given, ground)
 
 
-def _judge_other(tool: str, texts: list[tuple[str, str]], given: "Given", ground: Ground) -> Denial | None:
+def _judge_other(
+    tool: str, texts: list[tuple[str, str]], given: "Given", ground: GuardContext
+) -> Denial | None:
     """Judge a tool that nobody knows by what it is told: a command, code, or a path and a verb."""
     for _, value in texts:
         is_said = all(re.search(_SAID, key) for key, text in texts if text == value)
@@ -95,7 +97,7 @@ def _judge_other(tool: str, texts: list[tuple[str, str]], given: "Given", ground
     return _judge_paths([value for key, value in texts if not re.search(spared, key)], given, ground)
 
 
-def _judge_text(text: str, ground: Ground) -> Denial | None:
+def _judge_text(text: str, ground: GuardContext) -> Denial | None:
     """Judge what may be shell text or code in another language."""
     if not may_concern(text, ground):
         return None
@@ -106,7 +108,7 @@ def _judge_text(text: str, ground: Ground) -> Denial | None:
     return judge_script(text, ground, read_script) or judge_code(text, ground, read_script)
 
 
-def _judge_words(words: list[str], ground: Ground) -> Denial | None:
+def _judge_words(words: list[str], ground: GuardContext) -> Denial | None:
     if not may_concern(" ".join(words), ground):
         return None
     from roamkb.guard.shell_policy import judge_words
@@ -115,7 +117,7 @@ def _judge_words(words: list[str], ground: Ground) -> Denial | None:
     return judge_words(words, ground, read_script) if words else None
 
 
-def _names_the_server(name: str, given: "Given", ground: Ground) -> bool:
+def _names_the_server(name: str, given: "Given", ground: GuardContext) -> bool:
     """Say whether a command, or what another tool opens, is the server's or its token's."""
     texts = (
         text
@@ -125,7 +127,7 @@ def _names_the_server(name: str, given: "Given", ground: Ground) -> bool:
     return any(names_the_server(text, ground) for text in texts)
 
 
-def _judge_shell(given: "Given", ground: Ground) -> Denial | None:
+def _judge_shell(given: "Given", ground: GuardContext) -> Denial | None:
     action = given.get("action")
     asked: Given = action if isinstance(action, Mapping) else given
     where = next((asked[key] for key in ("workdir", "working_directory", "cwd") if key in asked), "")
@@ -142,7 +144,7 @@ def _judge_shell(given: "Given", ground: Ground) -> Denial | None:
     return None
 
 
-def _judge_command(text: str, ground: Ground) -> Denial | None:
+def _judge_command(text: str, ground: GuardContext) -> Denial | None:
     if not may_concern(text, ground):
         return None
     from roamkb.guard.shell_policy import judge_script
@@ -151,7 +153,7 @@ def _judge_command(text: str, ground: Ground) -> Denial | None:
     return judge_script(text, ground, read_script)
 
 
-def _judge_paths(paths: list[str], given: "Given", ground: Ground) -> Denial | None:
+def _judge_paths(paths: list[str], given: "Given", ground: GuardContext) -> Denial | None:
     paths = [one for one in paths if may_concern_path(one, ground)]
     if not paths:
         return None

@@ -36,7 +36,7 @@ class BadToml(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class _Block:
+class _TomlBlock:
     start: int
     #: The first character of what somebody else wrote before the end mark.
     foreign: int
@@ -188,7 +188,7 @@ def _rest(settings: dict[str, Any]) -> dict[str, Any]:
     return {**rest, _SERVERS: others} if others else rest
 
 
-def _find(text: str) -> _Block | None:
+def _find(text: str) -> _TomlBlock | None:
     marks = list(_MARK.finditer(text))
     if not marks:
         return None
@@ -197,7 +197,7 @@ def _find(text: str) -> _Block | None:
     begin, end = marks
     headers = _HEADER.finditer(text, begin.end(), end.start())
     foreign = next((head.start() for head in headers if not _OURS.match(head["name"])), end.start())
-    return _Block(
+    return _TomlBlock(
         start=begin.start(),
         foreign=foreign,
         closing=end.start(),

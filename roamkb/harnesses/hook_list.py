@@ -28,7 +28,7 @@ class Hook:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Handler:
+class HookHandler:
     """A hook of roamkb's that a settings file holds."""
 
     #: As the file has it, right or wrong.

@@ -15,8 +15,8 @@ from roamkb.fs.json_edit import parse_json
 from roamkb.fs.json_edit import with_item
 from roamkb.fs.json_edit import with_value
 from roamkb.fs.json_edit import without
-from roamkb.harnesses.hook_list import Handler
 from roamkb.harnesses.hook_list import Hook
+from roamkb.harnesses.hook_list import HookHandler
 
 #: How a file begins that was made for our hooks alone, so that it can be known again.
 CLAUDE_MADE = '{\n  "$schema": "https://json.schemastore.org/claude-code-settings.json"\n}\n'
@@ -63,7 +63,7 @@ def _alone(text: str, way: Way) -> Way:
     return way[:-2] if isinstance(handlers, list) and len(handlers) == 1 else way
 
 
-def own_handlers(data: bytes) -> tuple[Handler, ...]:
+def own_handlers(data: bytes) -> tuple[HookHandler, ...]:
     """Return our handlers, in the file's order."""
     return tuple(handler for _, handler in _own(_text(data)[1]))
 
@@ -172,7 +172,7 @@ def _rule_way(text: str, deny: Sequence[str]) -> Way | None:
     return next((("permissions", "deny", at) for at, rule in enumerate(rules) if rule in deny), None)
 
 
-def _own(text: str) -> Iterator[tuple[Way, Handler]]:
+def _own(text: str) -> Iterator[tuple[Way, HookHandler]]:
     """Yield each handler of ours and the way to it."""
     settings = parse_json(text)
     events = settings.get("hooks") if isinstance(settings, dict) else None
@@ -186,7 +186,7 @@ def _own(text: str) -> Iterator[tuple[Way, Handler]]:
                     timeout = handler.get("timeout")
                     yield (
                         ("hooks", event, number, "hooks", at),
-                        Handler(
+                        HookHandler(
                             event=event,
                             matcher=matcher if isinstance(matcher, str) else "",
                             words=words,

@@ -20,7 +20,7 @@ class Speaker(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Passage:
+class TranscriptPassage:
     """One message, or one call of a tool with its result."""
 
     speaker: Speaker
@@ -50,7 +50,7 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+class CommandFailure:
     """A command that failed and hasn't worked since; no credential in any of it."""
 
     command: str
@@ -62,7 +62,7 @@ class Failure:
     is_past: bool = False
 
 
-def turns(passages: Sequence[Passage]) -> list[Sequence[Passage]]:
+def turns(passages: Sequence[TranscriptPassage]) -> list[Sequence[TranscriptPassage]]:
     """Return the passages in turns, each of which begins with what a human says."""
     starts = [
         n

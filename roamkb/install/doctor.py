@@ -10,28 +10,28 @@ from roamkb.boundary.store.folder_evidence import missing_roots
 from roamkb.context.store.injections import troubles
 from roamkb.core.errors import BadRule
 from roamkb.core.gitignore import literal_path
-from roamkb.core.model import Kind
 from roamkb.core.model import Project
+from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
 from roamkb.core.text import shown
 from roamkb.fs.git_index import tracked_below
 from roamkb.install.doctor_harnesses import checks_of_harnesses
 from roamkb.install.doctor_notes import checks_of_notes
-from roamkb.install.doctor_report import Check
-from roamkb.install.doctor_report import Checkup
+from roamkb.install.doctor_report import DoctorCheck
+from roamkb.install.doctor_report import DoctorReport
 from roamkb.install.doctor_report import check
 from roamkb.install.doctor_report import listed
 from roamkb.install.doctor_report import looked
 from roamkb.install.store import machine as checkup
-from roamkb.install.store.machine import Patient
+from roamkb.install.store.machine import DoctorContext
 from roamkb.log.store.project_log import Log
 from roamkb.spool.call import told_waiting
 from roamkb.spool.store.waiting_calls import waiting_calls
 
-__all__ = ["Patient", "doctor"]
+__all__ = ["DoctorContext", "doctor"]
 
 
-def doctor(patient: Patient) -> Checkup:
+def doctor(patient: DoctorContext) -> DoctorReport:
     """Return what was looked at, in order; it never raises."""
     checks = [
         looked("versions", lambda: _versions(patient.version)),
@@ -61,39 +61,39 @@ def doctor(patient: Patient) -> Checkup:
             )
     if isinstance(patient.rule, Rule):
         checks += checks_of_notes(patient, patient.rule)
-    return Checkup(checks=tuple(checks))
+    return DoctorReport(checks=tuple(checks))
 
 
-def _versions(version: str) -> Check:
+def _versions(version: str) -> DoctorCheck:
     python = ".".join(map(str, sys.version_info[:3]))
     sqlite = checkup.fts5_version()
     detail = f"roamkb {version}, Python {python}, SQLite {sqlite or 'without FTS5'}"
     fix = "" if sqlite else "install a Python whose sqlite3 has FTS5 (those of python.org and Debian do)"
-    return Check(name="versions", ok=sqlite is not None, detail=detail, fix=fix)
+    return DoctorCheck(name="versions", ok=sqlite is not None, detail=detail, fix=fix)
 
 
-def _command(patient: Patient) -> Check:
+def _command(patient: DoctorContext) -> DoctorCheck:
     folder = patient.home / ".local" / "bin"
     found = checkup.command_place("roamkb", patient.search_path)
     if found:
-        return Check(name="command", ok=True, detail=f"roamkb is {found}")
+        return DoctorCheck(name="command", ok=True, detail=f"roamkb is {found}")
     detail, fix = "no command roamkb on the PATH", "run `make install`"
     if not checkup.is_on_path(folder, patient.search_path):
         detail += f", and {folder} isn't on it"
         fix += ', and put export PATH="$HOME/.local/bin:$PATH" into your ~/.profile'
-    return Check(name="command", ok=False, detail=detail, fix=fix)
+    return DoctorCheck(name="command", ok=False, detail=detail, fix=fix)
 
 
-def _rule(rule: Rule | BadRule) -> Check:
+def _rule(rule: Rule | BadRule) -> DoctorCheck:
     if isinstance(rule, BadRule):
         hint = "until then every project is unknown and may not write; `make install` puts the rule there"
-        return Check(name="rule", ok=False, detail=rule.message, fix=hint)
-    return Check(name="rule", ok=True, detail=f"{rule.source} names {rule.kb}")
+        return DoctorCheck(name="rule", ok=False, detail=rule.message, fix=hint)
+    return DoctorCheck(name="rule", ok=True, detail=f"{rule.source} names {rule.kb}")
 
 
-def _work_roots(rule: Rule) -> Check:
+def _work_roots(rule: Rule) -> DoctorCheck:
     if not rule.work_roots:
-        return Check(name="work roots", ok=True, detail="none: nothing is work", proved=False)
+        return DoctorCheck(name="work roots", ok=True, detail="none: nothing is work", proved=False)
     return check(
         "work roots",
         (f"{folder} isn't on this machine" for folder in missing_roots(rule)),
@@ -102,10 +102,10 @@ def _work_roots(rule: Rule) -> Check:
     )
 
 
-def _project_parents(rule: Rule) -> Check:
+def _project_parents(rule: Rule) -> DoctorCheck:
     given = tuple(entry for entry in rule.project_parents if not entry.startswith("!"))
     here = tuple(entry for entry in given if not (path := literal_path(entry)) or checkup.exists(Path(path)))
-    return Check(
+    return DoctorCheck(
         name="project parents",
         ok=bool(here),
         detail=listed(here) if here else "none is on this machine, so that no project may write",
@@ -113,19 +113,19 @@ def _project_parents(rule: Rule) -> Check:
     )
 
 
-def _project(project: Project) -> Check:
+def _project(project: Project) -> DoctorCheck:
     """Return what this session's project is: worth knowing, and no fault either way."""
-    what = "may write" if project.kind is Kind.PERSONAL else "may not write"
+    what = "may write" if project.kind is ProjectKind.PERSONAL else "may not write"
     detail = f"{project.kind.value}, {what}: {project.reason}"
-    return Check(name="project", ok=True, detail=detail, fix=project.hint)
+    return DoctorCheck(name="project", ok=True, detail=detail, fix=project.hint)
 
 
-def _log(log: Log) -> Check:
+def _log(log: Log) -> DoctorCheck:
     """Return what keeps the project's log from being used, and what git should not have of it."""
     name = "project's log"
     log.check_folders()
     if tracked := tracked_below(log.ignored):
-        return Check(
+        return DoctorCheck(
             name=name,
             ok=False,
             detail=f"git tracks local state: {listed([shown(f'{log.ignored}/{one}') for one in tracked])}",
@@ -133,15 +133,15 @@ def _log(log: Log) -> Check:
             "`git log -- .roamkb/local` says who put it there",
         )
     if log.is_there:
-        return Check(name=name, ok=True, detail=f"{log.folder} counts on this machine")
+        return DoctorCheck(name=name, ok=True, detail=f"{log.folder} counts on this machine")
     if log.has_lines:
         fix = "look at its knowledge.jsonl, and `roamkb init` takes it; until then nothing of it is said"
         said = f"{log.folder} came with the project, and isn't adopted"
-        return Check(name=name, ok=True, detail=said, fix=fix, proved=False)
-    return Check(name=name, ok=True, detail="none", fix="`roamkb init` makes one", proved=False)
+        return DoctorCheck(name=name, ok=True, detail=said, fix=fix, proved=False)
+    return DoctorCheck(name=name, ok=True, detail="none", fix="`roamkb init` makes one", proved=False)
 
 
-def _hooks(local: Path, now: float) -> Check:
+def _hooks(local: Path, now: float) -> DoctorCheck:
     """Return what lately went wrong with the hooks of this project."""
     return check(
         "hooks",
@@ -151,17 +151,17 @@ def _hooks(local: Path, now: float) -> Check:
     )
 
 
-def _waiting_calls(local: Path, state: Path, now: float) -> Check:
+def _waiting_calls(local: Path, state: Path, now: float) -> DoctorCheck:
     """Return which calls of this project wait for a hook to carry them out."""
     name, calls = "waiting calls", waiting_calls(local, state)
     if not calls:
-        return Check(name=name, ok=True, detail="none: what agents asked for is done")
+        return DoctorCheck(name=name, ok=True, detail="none: what agents asked for is done")
     is_stale = any(call.is_stale(now) for call in calls)
     said, fix = told_waiting(calls, now=now), "what wasn't done can be called again" if is_stale else ""
-    return Check(name=name, ok=not is_stale, detail=said, fix=fix, proved=False)
+    return DoctorCheck(name=name, ok=not is_stale, detail=said, fix=fix, proved=False)
 
 
-def _private(name: str, folder: Path) -> Check:
+def _private(name: str, folder: Path) -> DoctorCheck:
     fault = checkup.folder_fault(folder)
     return check(
         name,

@@ -15,8 +15,8 @@ from roamkb.harnesses.codex_toml import has_hooks_off
 from roamkb.harnesses.codex_toml import untrusted
 from roamkb.harnesses.hook_list import CLAUDE_HOOKS
 from roamkb.harnesses.hook_list import CODEX_HOOKS as WANTED_OF_CODEX
-from roamkb.harnesses.hook_list import Handler
 from roamkb.harnesses.hook_list import Hook
+from roamkb.harnesses.hook_list import HookHandler
 from roamkb.harnesses.hook_list import deny_rules
 from roamkb.harnesses.settings_json import find_plugin
 from roamkb.harnesses.settings_json import is_disabled
@@ -27,15 +27,15 @@ from roamkb.harnesses.store.probe import CODEX_CONFIG
 from roamkb.harnesses.store.probe import CODEX_HOOKS
 from roamkb.harnesses.store.probe import probe
 from roamkb.harnesses.store.probe import program_fault
-from roamkb.install.doctor_report import Check
+from roamkb.install.doctor_report import DoctorCheck
 from roamkb.install.doctor_report import check
 from roamkb.install.doctor_report import looked
 from roamkb.install.install import short_path
-from roamkb.install.plan import Absent
-from roamkb.install.plan import Held
+from roamkb.install.plan import AbsentPath
+from roamkb.install.plan import RegularFile
 from roamkb.install.store.apply import look
 from roamkb.install.store.apply import real_path
-from roamkb.install.store.machine import Patient
+from roamkb.install.store.machine import DoctorContext
 
 #: Tools that the hook before a tool must hear of.
 _WRITERS = ("Bash", "Edit", "Write", "NotebookEdit", "mcp__files__write_file")
@@ -47,13 +47,13 @@ _TRUST = (
 )
 
 
-def checks_of_harnesses(patient: Patient) -> Iterator[Check]:
+def checks_of_harnesses(patient: DoctorContext) -> Iterator[DoctorCheck]:
     """Yield a check for each harness whose settings may hold hooks of ours."""
     yield looked("Claude Code", lambda: _claude(patient))
     yield looked("Codex", lambda: _codex(patient))
 
 
-def _claude(patient: Patient) -> Check:
+def _claude(patient: DoctorContext) -> DoctorCheck:
     path = patient.home / CLAUDE_SETTINGS
     data = _content(path)
     try:
@@ -65,7 +65,7 @@ def _claude(patient: Patient) -> Check:
     if plugin and mine:
         said = f"the plugin {plugin} is on beside them: each hook runs twice"
         fix = f"`claude plugin disable {plugin}`, or `roamkb uninstall --claude`"
-        return Check(name="Claude Code", ok=False, detail=said, fix=fix)
+        return DoctorCheck(name="Claude Code", ok=False, detail=said, fix=fix)
     if plugin:
         said = f"the plugin {plugin} brings them"
         return replace(check("Claude Code", off, fine=said, fix="take that out"), proved=False)
@@ -86,7 +86,7 @@ def _off(settings: Path, root: Path | None) -> Iterator[str]:
                 yield f"{path} says disableAllHooks: none is run"
 
 
-def _codex(patient: Patient) -> Check:
+def _codex(patient: DoctorContext) -> DoctorCheck:
     path = patient.home / CODEX_HOOKS
     data, config = _content(path), _content(patient.home / CODEX_CONFIG)
     try:
@@ -102,17 +102,17 @@ def _codex(patient: Patient) -> Check:
     if not skipped or not found.ok:
         return found
     said = f"skipped without a word, since nobody has trusted them as they are now: {', '.join(skipped)}"
-    return Check(name="Codex", ok=False, detail=said, fix=_TRUST)
+    return DoctorCheck(name="Codex", ok=False, detail=said, fix=_TRUST)
 
 
 def _content(path: Path) -> bytes:
     """Return what a settings file holds, at the end of whatever links lead there."""
     found = look(real_path(path))
-    return found.data if isinstance(found, Held) else b"" if isinstance(found, Absent) else b"?"
+    return found.data if isinstance(found, RegularFile) else b"" if isinstance(found, AbsentPath) else b"?"
 
 
-def _unreadable(name: str, path: Path, error: ValueError) -> Check:
-    return Check(
+def _unreadable(name: str, path: Path, error: ValueError) -> DoctorCheck:
+    return DoctorCheck(
         name=name,
         ok=False,
         detail=f"{path} {error}",
@@ -121,23 +121,23 @@ def _unreadable(name: str, path: Path, error: ValueError) -> Check:
 
 
 def _judged(
-    patient: Patient,
+    patient: DoctorContext,
     name: str,
-    mine: Sequence[Handler],
+    mine: Sequence[HookHandler],
     wanted: Sequence[Hook],
     faults: Sequence[str],
     option: str,
-) -> Check:
+) -> DoctorCheck:
     if not mine:
         said = "no hooks of roamkb's in its settings"
         fix = f"`roamkb install {option}` puts them there, or a plugin does: nothing is recalled by itself"
-        return Check(name=name, ok=True, detail=said, fix=fix, proved=False)
+        return DoctorCheck(name=name, ok=True, detail=said, fix=fix, proved=False)
     found = (*faults, *_misplaced(mine, wanted), *_missing(mine, wanted), *_mute(patient, mine))
     fine = f"{len(mine)} hooks, each answered"
     return check(name, found, fine=fine, fix=f"`roamkb install {option}`, or put it right in the settings")
 
 
-def _misplaced(mine: Sequence[Handler], wanted: Sequence[Hook]) -> Iterator[str]:
+def _misplaced(mine: Sequence[HookHandler], wanted: Sequence[Hook]) -> Iterator[str]:
     """Yield the hooks that will never run, or run for the wrong thing."""
     known = {hook.event: hook for hook in wanted}
     for handler in mine:
@@ -168,19 +168,19 @@ def _matches(matcher: str, tool: str) -> bool:
         return True
 
 
-def _missing(mine: Sequence[Handler], wanted: Sequence[Hook]) -> Iterator[str]:
+def _missing(mine: Sequence[HookHandler], wanted: Sequence[Hook]) -> Iterator[str]:
     there = {handler.event for handler in mine}
     gone = [hook.event for hook in wanted if hook.event not in there]
     if gone:
         yield f"nothing runs at {', '.join(gone)}"
 
 
-def _short_of_time(mine: Sequence[Handler]) -> Iterator[str]:
+def _short_of_time(mine: Sequence[HookHandler]) -> Iterator[str]:
     if any(handler.event == "SessionEnd" and handler.timeout is None for handler in mine):
         yield "SessionEnd has no timeout, so that all hooks there share 1.5 s"
 
 
-def _mute(patient: Patient, mine: Sequence[Handler]) -> Iterator[str]:
+def _mute(patient: DoctorContext, mine: Sequence[HookHandler]) -> Iterator[str]:
     """Yield what is wrong with the commands, each run once."""
     rule = patient.rule if isinstance(patient.rule, Rule) else None
     programs = dict.fromkeys(handler.words[0] for handler in mine)

@@ -15,15 +15,15 @@ from roamkb.core.errors import NotWritable
 from roamkb.core.errors import RoamkbError
 from roamkb.core.model import Rule
 from roamkb.core.text import counted
-from roamkb.install.doctor_report import Check
+from roamkb.install.doctor_report import DoctorCheck
 from roamkb.install.doctor_report import check
 from roamkb.install.doctor_report import listed
 from roamkb.install.doctor_report import looked
 from roamkb.install.snippets import STIGNORE_LINES
 from roamkb.install.store import machine as checkup
-from roamkb.install.store.machine import Droppings
+from roamkb.install.store.machine import DoctorContext
 from roamkb.install.store.machine import EmacsLock
-from roamkb.install.store.machine import Patient
+from roamkb.install.store.machine import LeftoverFiles
 from roamkb.journal.names import TOO_LARGE
 from roamkb.journal.store.change_traces import traces_of
 from roamkb.journal.store.journal import Journal
@@ -33,8 +33,8 @@ from roamkb.kb.conflicts import conflicts
 from roamkb.kb.hygiene import duplicate_ids
 from roamkb.kb.notes.file_names import is_unseen_in_emacs
 from roamkb.kb.notes.store.notes import NOT_UTF8
-from roamkb.kb.notes.store.notes import Contents
 from roamkb.kb.notes.store.notes import Notes
+from roamkb.kb.notes.store.notes import NotesContents
 from roamkb.kb.search.index.index import Index
 from roamkb.org.agent_node import is_agent_node
 from roamkb.org.escape import BREAK
@@ -49,7 +49,7 @@ _EMACS_SETTING = (
 )
 
 
-def checks_of_notes(patient: Patient, rule: Rule) -> Iterator[Check]:
+def checks_of_notes(patient: DoctorContext, rule: Rule) -> Iterator[DoctorCheck]:
     """Yield the checks of the notes, if they are there."""
     notes = Notes(rule.kb, todo_lines=rule.todo_lines)
     try:
@@ -57,10 +57,10 @@ def checks_of_notes(patient: Patient, rule: Rule) -> Iterator[Check]:
         copies = conflicts(notes).copies
         droppings = checkup.find_droppings(rule.kb, now=patient.now.timestamp())
     except RoamkbError as error:
-        yield Check(name="knowledge base", ok=False, detail=error.message, fix=error.hint)
+        yield DoctorCheck(name="knowledge base", ok=False, detail=error.message, fix=error.hint)
         return
     yield _size(rule, contents)
-    looks: tuple[tuple[str, Callable[[], Check]], ...] = (
+    looks: tuple[tuple[str, Callable[[], DoctorCheck]], ...] = (
         ("writable", lambda: _writable(rule.kb)),
         ("readable", lambda: _readable(notes, contents)),
         ("seen alike", lambda: _seen_alike(notes, contents)),
@@ -84,16 +84,16 @@ def checks_of_notes(patient: Patient, rule: Rule) -> Iterator[Check]:
         yield looked(name, look)
 
 
-def _size(rule: Rule, contents: Contents) -> Check:
+def _size(rule: Rule, contents: NotesContents) -> DoctorCheck:
     encrypted = len(contents.walk.encrypted)
     unread = f"; {encrypted} encrypted, which roamkb doesn't read" if encrypted else ""
     notes = counted(len(contents.notes), "note")
     nodes = counted(sum(1 for _ in contents.nodes()), "node")
     detail = f"{rule.kb}: {notes}, {nodes}{unread}"
-    return Check(name="knowledge base", ok=True, detail=detail)
+    return DoctorCheck(name="knowledge base", ok=True, detail=detail)
 
 
-def _writable(kb: Path) -> Check:
+def _writable(kb: Path) -> DoctorCheck:
     return check(
         "writable",
         filter(None, [checkup.write_fault(kb)]),
@@ -103,12 +103,12 @@ def _writable(kb: Path) -> Check:
     )
 
 
-def _index(patient: Patient, notes: Notes) -> Check:
+def _index(patient: DoctorContext, notes: Notes) -> DoctorCheck:
     """Say how many notes the index holds as they are; a search reads the others before it answers."""
     index = Index(notes, patient.state.cache_folder(notes.kb), version=patient.version)
     count, waiting = len(notes.walk.files), index.waiting()
     is_ready = waiting <= READ_IN_A_MOMENT
-    return Check(
+    return DoctorCheck(
         name="index",
         ok=is_ready,
         detail=f"{count - waiting} of {counted(count, 'note')} indexed",
@@ -116,12 +116,12 @@ def _index(patient: Patient, notes: Notes) -> Check:
     )
 
 
-def _journal(patient: Patient, kb: Path) -> Check:
+def _journal(patient: DoctorContext, kb: Path) -> DoctorCheck:
     """Look at the notes once more; say what the journal holds, and what changed that nothing explains."""
     name = "journal"
     folder = patient.state.journal_folder(kb)
     if folder is None:
-        return Check(
+        return DoctorCheck(
             name=name, ok=False, detail="it has no place", fix="keep the state folder out of the notes"
         )
     journal = Journal(kb=kb, folder=folder, clock=patient.now.timestamp)
@@ -134,7 +134,7 @@ def _journal(patient: Patient, kb: Path) -> Check:
         if damaged:
             journal.look(tracer=traces)
     if not journal.is_there:
-        return Check(
+        return DoctorCheck(
             name=name, ok=False, detail=f"{folder} can't be written", fix="run doctor outside of a sandbox"
         )
     held = journal.holdings()
@@ -163,7 +163,7 @@ def _unbroken(found: tuple[str, str, frozenset[str]] | None) -> tuple[str, str, 
     return found and (found[0], found[1].replace(BREAK, ""), found[2])
 
 
-def _other_readers(notes: Notes, contents: Contents) -> Check:
+def _other_readers(notes: Notes, contents: NotesContents) -> DoctorCheck:
     """Say whether a reader that isn't ours finds in agent nodes what we find."""
     faults = (
         str(notes.path(note))
@@ -179,7 +179,7 @@ def _other_readers(notes: Notes, contents: Contents) -> Check:
     )
 
 
-def _readable(notes: Notes, contents: Contents) -> Check:
+def _readable(notes: Notes, contents: NotesContents) -> DoctorCheck:
     faults = {(notes.path(note), note.fault) for note in contents.notes}
     unread = [
         entry
@@ -200,7 +200,7 @@ def _readable(notes: Notes, contents: Contents) -> Check:
     )
 
 
-def _seen_alike(notes: Notes, contents: Contents) -> Check:
+def _seen_alike(notes: Notes, contents: NotesContents) -> DoctorCheck:
     """Say what the human's Emacs and agents don't both see; org-roam's settings can't be seen from here."""
     outside = [str(entry.path) for entry in contents.walk.unreadable if entry.is_elsewhere]
     unread = [*outside, *checkup.find_unread(notes.kb)]
@@ -220,10 +220,12 @@ def _seen_alike(notes: Notes, contents: Contents) -> Check:
         fixes.append(f"{_EMACS_SETTING} leaves out folders of that name alone, as roamkb does")
     # what a setting of Emacs's may have put right is no fault
     fine = "org-roam and agents see the same notes, but for conflict copies (see Emacs)"
-    return Check(name="seen alike", ok=not unread, detail=". ".join(found) or fine, fix="; ".join(fixes))
+    return DoctorCheck(
+        name="seen alike", ok=not unread, detail=". ".join(found) or fine, fix="; ".join(fixes)
+    )
 
 
-def _indexable(notes: Notes, contents: Contents) -> Check:
+def _indexable(notes: Notes, contents: NotesContents) -> DoctorCheck:
     return check(
         "indexable",
         (f"{notes.path(note)}: {note.fault}" for note in contents.notes if note.fault),
@@ -232,7 +234,7 @@ def _indexable(notes: Notes, contents: Contents) -> Check:
     )
 
 
-def _ids(notes: Notes, contents: Contents) -> Check:
+def _ids(notes: Notes, contents: NotesContents) -> DoctorCheck:
     return check(
         "ids",
         (
@@ -245,7 +247,7 @@ def _ids(notes: Notes, contents: Contents) -> Check:
     )
 
 
-def _versions_aside(copies: Sequence[ConflictCopy]) -> Check:
+def _versions_aside(copies: Sequence[ConflictCopy]) -> DoctorCheck:
     return check(
         "conflict copies",
         (str(copy.path) for copy in copies if copy.same_id),
@@ -255,7 +257,7 @@ def _versions_aside(copies: Sequence[ConflictCopy]) -> Check:
     )
 
 
-def _lost_notes(copies: Sequence[ConflictCopy]) -> Check:
+def _lost_notes(copies: Sequence[ConflictCopy]) -> DoctorCheck:
     lost = (copy for copy in copies if not copy.same_id)
     return check(
         "lost notes",
@@ -265,10 +267,10 @@ def _lost_notes(copies: Sequence[ConflictCopy]) -> Check:
     )
 
 
-def _git_conflicts(notes: Notes, contents: Contents) -> Check:
+def _git_conflicts(notes: Notes, contents: NotesContents) -> DoctorCheck:
     root = checkup.git_root(notes.kb)
     if root is None:
-        return Check(
+        return DoctorCheck(
             name="git conflicts", ok=True, detail="the notes aren't in a git repository", proved=False
         )
     return check(
@@ -279,7 +281,7 @@ def _git_conflicts(notes: Notes, contents: Contents) -> Check:
     )
 
 
-def _names(contents: Contents) -> Check:
+def _names(contents: NotesContents) -> DoctorCheck:
     return check(
         "names",
         _troublesome([file.file for file in contents.walk.files]),
@@ -299,7 +301,7 @@ def _troublesome(files: Iterable[str]) -> Iterator[str]:
     yield from (f"{' and '.join(group)} differ in case only" for group in alike.values() if len(group) > 1)
 
 
-def _clocks(contents: Contents, now: float) -> Check:
+def _clocks(contents: NotesContents, now: float) -> DoctorCheck:
     return check(
         "clocks",
         (file.place for file in contents.walk.files if file.mtime_ns / 1e9 > now + AHEAD),
@@ -308,7 +310,7 @@ def _clocks(contents: Contents, now: float) -> Check:
     )
 
 
-def _locks(patient: Patient, droppings: Droppings) -> Check:
+def _locks(patient: DoctorContext, droppings: LeftoverFiles) -> DoctorCheck:
     return check(
         "locks",
         filter(None, (_lock_fault(lock, patient) for lock in droppings.locks)),
@@ -317,7 +319,7 @@ def _locks(patient: Patient, droppings: Droppings) -> Check:
     )
 
 
-def _lock_fault(lock: EmacsLock, patient: Patient) -> str | None:
+def _lock_fault(lock: EmacsLock, patient: DoctorContext) -> str | None:
     if not lock.host:
         return f"{lock.path} names no machine"
     if _bare(lock.host) != _bare(patient.host):
@@ -332,7 +334,7 @@ def _bare(host: str) -> str:
     return host.partition(".")[0].casefold()
 
 
-def _leftovers(patient: Patient, rule: Rule, droppings: Droppings) -> Check:
+def _leftovers(patient: DoctorContext, rule: Rule, droppings: LeftoverFiles) -> DoctorCheck:
     now = patient.now.timestamp()
     trash = patient.state.trash_folder(rule.kb)
     elsewhere = [
@@ -349,10 +351,10 @@ def _leftovers(patient: Patient, rule: Rule, droppings: Droppings) -> Check:
     )
 
 
-def _stignore(kb: Path) -> Check:
+def _stignore(kb: Path) -> DoctorCheck:
     root = checkup.syncthing_root(kb)
     if root is None:
-        return Check(
+        return DoctorCheck(
             name="stignore", ok=True, detail="the notes aren't in a folder of Syncthing's", proved=False
         )
     ignored = checkup.ignored_by_syncthing(root)
@@ -366,10 +368,10 @@ def _stignore(kb: Path) -> Check:
     )
 
 
-def _syncthing(kb: Path, home: Path) -> Check:
+def _syncthing(kb: Path, home: Path) -> DoctorCheck:
     folder = syncthing_folder(kb, home=home)
     if folder is None:
-        return Check(
+        return DoctorCheck(
             name="Syncthing", ok=True, detail="no configuration on this machine names the notes", proved=False
         )
     kept = "all" if folder.max_conflicts < 0 else str(folder.max_conflicts)
@@ -381,8 +383,8 @@ def _syncthing(kb: Path, home: Path) -> Check:
     )
 
 
-def _emacs() -> Check:
-    return Check(
+def _emacs() -> DoctorCheck:
+    return DoctorCheck(
         name="Emacs",
         ok=True,
         detail="its settings can't be seen from here; without this one org-roam indexes conflict copies",

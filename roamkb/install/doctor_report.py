@@ -12,7 +12,7 @@ _NAMED = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class DoctorCheck:
     """One thing that was looked at."""
 
     name: str
@@ -27,34 +27,36 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checkup:
+class DoctorReport:
     """Everything that was looked at, in order."""
 
-    checks: tuple[Check, ...]
+    checks: tuple[DoctorCheck, ...]
 
     @property
-    def faults(self) -> tuple[Check, ...]:
+    def faults(self) -> tuple[DoctorCheck, ...]:
         """The checks that found something."""
         return tuple(check for check in self.checks if not check.ok)
 
 
-def looked(name: str, look: Callable[[], Check]) -> Check:
+def looked(name: str, look: Callable[[], DoctorCheck]) -> DoctorCheck:
     """Return what `look` finds; what keeps it from looking is a finding as well."""
     try:
         return look()
     except RoamkbError as error:
-        return Check(name=name, ok=False, detail=error.message, fix=error.hint)
+        return DoctorCheck(name=name, ok=False, detail=error.message, fix=error.hint)
     except OSError as error:
         detail = f"{error.filename or 'the disk'}: {error.strerror or error}"
-        return Check(name=name, ok=False, detail=detail, fix="see that it is there, whose it is and its mode")
+        return DoctorCheck(
+            name=name, ok=False, detail=detail, fix="see that it is there, whose it is and its mode"
+        )
 
 
-def check(name: str, faults: Iterable[str], *, fine: str, fix: str) -> Check:
+def check(name: str, faults: Iterable[str], *, fine: str, fix: str) -> DoctorCheck:
     """Return the check that names `faults`, or says `fine` where there are none."""
     found = tuple(faults)
     if not found:
-        return Check(name=name, ok=True, detail=fine)
-    return Check(name=name, ok=False, detail=listed(found), fix=fix)
+        return DoctorCheck(name=name, ok=True, detail=fine)
+    return DoctorCheck(name=name, ok=False, detail=listed(found), fix=fix)
 
 
 def listed(items: Sequence[str]) -> str:

@@ -19,14 +19,14 @@ from roamkb.harnesses.store.probe import CODEX_CONFIG
 from roamkb.harnesses.store.probe import CODEX_HOOKS
 from roamkb.harnesses.wall_settings import is_ours
 from roamkb.harnesses.wall_settings import shell_prefix
-from roamkb.install.doctor_report import Check
+from roamkb.install.doctor_report import DoctorCheck
 from roamkb.install.doctor_report import looked
-from roamkb.install.plan import Held
+from roamkb.install.plan import RegularFile
 from roamkb.install.store.apply import look
 from roamkb.install.store.apply import real_path
-from roamkb.install.store.machine import Patient
+from roamkb.install.store.machine import DoctorContext
 from roamkb.install.wall_setup import WALLS
-from roamkb.install.wall_setup import Wall
+from roamkb.install.wall_setup import WallSetup
 from roamkb.wall.plan import is_within
 from roamkb.wall.protected import ways
 
@@ -40,7 +40,7 @@ _UNLINK = (
 _INSTALL = "`roamkb install --claude` puts it before Claude Code's shell commands"
 
 
-def checks_of_wall(patient: Patient, wall: Wall) -> Iterator[Check]:
+def checks_of_wall(patient: DoctorContext, wall: WallSetup) -> Iterator[DoctorCheck]:
     """Yield what keeps each harness's commands from writing to the notes."""
     claude, codex = _content(patient.home / CLAUDE_SETTINGS), _content(patient.home / CODEX_HOOKS)
     yield looked("wall", lambda: _claude(patient, wall, claude))
@@ -48,33 +48,37 @@ def checks_of_wall(patient: Patient, wall: Wall) -> Iterator[Check]:
         yield looked("wall for Codex", lambda: _codex(patient))
 
 
-def _claude(patient: Patient, wall: Wall, settings: bytes) -> Check:
+def _claude(patient: DoctorContext, wall: WallSetup, settings: bytes) -> DoctorCheck:
     name = "wall"
     prefix = shell_prefix(settings) if settings.strip() else ""
     works = next(ways(), None)
     if works is None:
         said = "nothing here can keep a command from writing to the notes; what it would do is only judged"
-        return Check(name=name, ok=False, detail=said, fix="install bubblewrap, or a Linux from 5.19 on")
+        return DoctorCheck(
+            name=name, ok=False, detail=said, fix="install bubblewrap, or a Linux from 5.19 on"
+        )
     how = WALLS[works[0]]
     if not prefix:
         hooked = bool(settings.strip()) and bool(own_handlers(settings) or find_plugin(settings))
         said = f"{how} would work, and no harness runs its commands by it; `roamkb exec -- COMMAND` does"
-        return Check(name=name, ok=not hooked, detail=said, fix=_INSTALL, proved=False)
+        return DoctorCheck(name=name, ok=not hooked, detail=said, fix=_INSTALL, proved=False)
     if not is_ours(prefix):
         said = f"{SHELL_PREFIX} in the settings is your own, {prefix}: its commands have no wall of roamkb's"
         fix = "without it, `roamkb install --claude` puts one there"
-        return Check(name=name, ok=True, detail=said, fix=fix, proved=False)
+        return DoctorCheck(name=name, ok=True, detail=said, fix=fix, proved=False)
     if isinstance(patient.rule, BadRule):
         wall.plan()
         said = f"by {how}, around what the last good rule named"
-        return Check(name=name, ok=True, detail=said, proved=False)
+        return DoctorCheck(name=name, ok=True, detail=said, proved=False)
     closed = wall.plan().paths_for("/").closed
     if fault := _breach(Path(prefix), patient.rule.kb, closed):
-        return Check(name=name, ok=False, detail=fault, fix="`roamkb install --claude` makes it anew")
+        return DoctorCheck(name=name, ok=False, detail=fault, fix="`roamkb install --claude` makes it anew")
     if twin := _twin(closed):
         said = f"{twin} has another name, outside of what is closed: by that it can be written"
-        return Check(name=name, ok=False, detail=said, fix=_UNLINK)
-    return Check(name=name, ok=True, detail=f"by {how}; a command that tried couldn't write to the notes")
+        return DoctorCheck(name=name, ok=False, detail=said, fix=_UNLINK)
+    return DoctorCheck(
+        name=name, ok=True, detail=f"by {how}; a command that tried couldn't write to the notes"
+    )
 
 
 #: Tries to make a file in each folder and to open each file; says which of them it could. Nothing is changed.
@@ -140,7 +144,7 @@ def _files_below(top: str) -> Iterator[str]:
         yield from (f"{folder}/{name}" for name in files)
 
 
-def _codex(patient: Patient) -> Check:
+def _codex(patient: DoctorContext) -> DoctorCheck:
     name, config = "wall for Codex", _content(patient.home / CODEX_CONFIG)
     fix = "start it as `roamkb exec -- codex`: all of it is behind a wall then"
     try:
@@ -148,16 +152,18 @@ def _codex(patient: Patient) -> Check:
         kb = "" if isinstance(patient.rule, BadRule) else str(real_path(patient.rule.kb))
         root = writable_above(config, kb, str(patient.home)) if kb else ""
     except ValueError as error:
-        return Check(name=name, ok=False, detail=f"config.toml can't be read: {error}", fix="put it right")
+        return DoctorCheck(
+            name=name, ok=False, detail=f"config.toml can't be read: {error}", fix="put it right"
+        )
     if mode == NONE:
-        return Check(name=name, ok=False, detail=f"none: sandbox_mode is {NONE}", fix=fix)
+        return DoctorCheck(name=name, ok=False, detail=f"none: sandbox_mode is {NONE}", fix=fix)
     if root:
         said = f"none: writable_roots names {root}, where the notes are"
-        return Check(name=name, ok=False, detail=said, fix=f"take that out, or {fix}")
+        return DoctorCheck(name=name, ok=False, detail=said, fix=f"take that out, or {fix}")
     said = f"its own sandbox ({mode}) lets nothing be written outside of the project"
-    return Check(name=name, ok=True, detail=said, proved=False)
+    return DoctorCheck(name=name, ok=True, detail=said, proved=False)
 
 
 def _content(path: Path) -> bytes:
     found = look(real_path(path))
-    return found.data if isinstance(found, Held) else b""
+    return found.data if isinstance(found, RegularFile) else b""

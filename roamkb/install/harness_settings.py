@@ -30,21 +30,21 @@ from roamkb.harnesses.store.probe import CODEX_HOOKS
 from roamkb.harnesses.store.probe import is_read_only
 from roamkb.harnesses.wall_settings import with_wall
 from roamkb.harnesses.wall_settings import without_wall
-from roamkb.install.plan import Absent
+from roamkb.install.plan import AbsentPath
 from roamkb.install.plan import Found
-from roamkb.install.plan import Held
-from roamkb.install.plan import LinkTo
-from roamkb.install.plan import Outcome
+from roamkb.install.plan import InstallRequest
+from roamkb.install.plan import InstallStep
 from roamkb.install.plan import PutFile
-from roamkb.install.plan import Remove
-from roamkb.install.plan import Step
-from roamkb.install.plan import Wishes
+from roamkb.install.plan import RegularFile
+from roamkb.install.plan import RemovePath
+from roamkb.install.plan import StepOutcome
+from roamkb.install.plan import SymbolicLink
 from roamkb.install.plan import left_alone
 from roamkb.install.plan import unchanged
 from roamkb.install.store.apply import look
 from roamkb.install.store.apply import real_path
 from roamkb.install.wall_setup import LAUNCHER
-from roamkb.install.wall_setup import Wall
+from roamkb.install.wall_setup import WallSetup
 from roamkb.install.wall_setup import launcher_removals
 from roamkb.install.wall_setup import launcher_step
 from roamkb.install.wall_setup import no_wall_step
@@ -59,7 +59,7 @@ _WIDTH = 20_000
 _Edit = Callable[[bytes | None], bytes | None]
 
 
-def harness_steps(wishes: Wishes, *, home: Path, kb: str, wall: Wall) -> tuple[Step, ...]:
+def harness_steps(wishes: InstallRequest, *, home: Path, kb: str, wall: WallSetup) -> tuple[InstallStep, ...]:
     """Return the steps that put in what `wishes` want; `kb` is the knowledge base's path from `~` or `/`.
 
     Raises:
@@ -94,7 +94,9 @@ def harness_steps(wishes: Wishes, *, home: Path, kb: str, wall: Wall) -> tuple[S
     return tuple(steps)
 
 
-def harness_removals(wishes: Wishes, *, home: Path, kb: str | None, wall: Wall) -> tuple[Step, ...]:
+def harness_removals(
+    wishes: InstallRequest, *, home: Path, kb: str | None, wall: WallSetup
+) -> tuple[InstallStep, ...]:
     """Return the steps that take out what is ours, and nothing else."""
     steps = []
     if wishes.claude:
@@ -104,7 +106,7 @@ def harness_removals(wishes: Wishes, *, home: Path, kb: str | None, wall: Wall) 
             return without_hooks(left, made=CLAUDE_MADE, deny=deny_rules(kb) if kb else ())
 
         steps.append(_edited(_CLAUDE, home / CLAUDE_SETTINGS, claude, removing=True))
-        if steps[-1].outcome is not Outcome.LEFT_ALONE:
+        if steps[-1].outcome is not StepOutcome.LEFT_ALONE:
             # without the file that they name, no shell command would run
             steps += launcher_removals(wall)
     if wishes.codex:
@@ -120,64 +122,68 @@ def harness_removals(wishes: Wishes, *, home: Path, kb: str | None, wall: Wall) 
     return tuple(steps)
 
 
-def approved(steps: Iterable[Step], *, yes: bool, ask: Callable[[str], str] | None) -> tuple[Step, ...]:
+def approved(
+    steps: Iterable[InstallStep], *, yes: bool, ask: Callable[[str], str] | None
+) -> tuple[InstallStep, ...]:
     """Return `steps`, those that the human doesn't want only showing what they would do.
 
     The launcher of the wall is part of what is asked: it comes with the settings that name it.
     """
     steps = tuple(_approved(step, yes=yes, ask=ask) for step in steps)
-    refused = next((step for step in steps if step.what == _CLAUDE and step.outcome is Outcome.SHOWN), None)
+    refused = next(
+        (step for step in steps if step.what == _CLAUDE and step.outcome is StepOutcome.SHOWN), None
+    )
     if refused is None:
         return steps
     return tuple(
-        replace(step, outcome=Outcome.SHOWN, why=refused.why, change=None)
-        if step.what == LAUNCHER and step.outcome is Outcome.WRITTEN
+        replace(step, outcome=StepOutcome.SHOWN, why=refused.why, change=None)
+        if step.what == LAUNCHER and step.outcome is StepOutcome.WRITTEN
         else step
         for step in steps
     )
 
 
-def _approved(step: Step, *, yes: bool, ask: Callable[[str], str] | None) -> Step:
-    if not (step.diff and isinstance(step.change, PutFile)) or step.outcome is not Outcome.WRITTEN or yes:
+def _approved(step: InstallStep, *, yes: bool, ask: Callable[[str], str] | None) -> InstallStep:
+    if not (step.diff and isinstance(step.change, PutFile)) or step.outcome is not StepOutcome.WRITTEN or yes:
         return step
     if ask is None:
         why = "not written: run it in a terminal, or with --yes"
-        return replace(step, outcome=Outcome.SHOWN, why=why, change=None)
+        return replace(step, outcome=StepOutcome.SHOWN, why=why, change=None)
     if ask(f"{step.diff}\n{step.what}: write this to {step.path}? [y/N]").lower() in ("y", "yes"):
         return replace(step, diff="")
-    return replace(step, outcome=Outcome.SHOWN, why="not written, as you said", change=None, diff="")
+    return replace(step, outcome=StepOutcome.SHOWN, why="not written, as you said", change=None, diff="")
 
 
-def _edited(what: str, place: Path, edit: _Edit, *, removing: bool = False) -> Step:
+def _edited(what: str, place: Path, edit: _Edit, *, removing: bool = False) -> InstallStep:
     """Return the step that edits the file at the end of whatever links lead there."""
     path, found = real_path(place), look(place)
-    if isinstance(found, LinkTo):
+    if isinstance(found, SymbolicLink):
         # a dotfile manager's: the file is changed where it is kept, and the link stays
         found = look(path)
-        if isinstance(found, Absent):
+        if isinstance(found, AbsentPath):
             return left_alone(what, place, "is a link that leads nowhere; put that right and install again")
-    if isinstance(found, Absent) and removing:
+    if isinstance(found, AbsentPath) and removing:
         return unchanged(what, path, "isn't there")
-    if not isinstance(found, Absent | Held):
+    if not isinstance(found, AbsentPath | RegularFile):
         return left_alone(what, path, "isn't a file that can be read")
-    old = found.data if isinstance(found, Held) else None
+    old = found.data if isinstance(found, RegularFile) else None
     try:
         new = edit(old)
     except (BadJson, BadToml) as error:
         return left_alone(what, path, f"{error}; nothing was changed, put it right and try again")
     if new == old:
         return unchanged(what, path, "holds nothing of roamkb's" if removing else "all is there already")
-    if isinstance(found, Held) and is_read_only(path):
+    if isinstance(found, RegularFile) and is_read_only(path):
         return left_alone(
             what, path, "is read-only; whoever made it so adds the hooks (--dry-run shows them)"
         )
     return _step(what, path, found, new, removing=removing)
 
 
-def _step(what: str, path: Path, found: Found, new: bytes | None, *, removing: bool) -> Step:
-    old = found.data if isinstance(found, Held) else None
+def _step(what: str, path: Path, found: Found, new: bytes | None, *, removing: bool) -> InstallStep:
+    old = found.data if isinstance(found, RegularFile) else None
     is_replacing = not removing and what != _SERVER and _has_replaced(old, new)
-    change = Remove(was=found) if new is None else PutFile(data=new, was=found)
+    change = RemovePath(was=found) if new is None else PutFile(data=new, was=found)
     if removing:
         why = "the file held nothing else" if new is None else "only roamkb's own; every other byte stays"
     elif what == _CODEX:
@@ -185,10 +191,10 @@ def _step(what: str, path: Path, found: Found, new: bytes | None, *, removing: b
     else:
         done = "their command is another one now" if is_replacing else "added"
         why = "a new file" if old is None else f"{done}; every other byte stays"
-    return Step(
+    return InstallStep(
         what=what,
         path=path,
-        outcome=Outcome.REMOVED if removing else Outcome.WRITTEN,
+        outcome=StepOutcome.REMOVED if removing else StepOutcome.WRITTEN,
         why=why,
         change=change,
         diff=_diff(path, old or b"", new or b""),

@@ -15,12 +15,12 @@ from pathlib import Path
 from roamkb.boundary.policy import is_loosened
 from roamkb.boundary.policy import permit
 from roamkb.boundary.policy import strictest
-from roamkb.boundary.rule_copy import OwnCopy
+from roamkb.boundary.rule_copy import RuleCopy
 from roamkb.boundary.rule_copy import parse_own_copy
 from roamkb.boundary.rule_copy import render_own_copy
 from roamkb.boundary.rule_file import parse_rule
 from roamkb.boundary.rule_file import render_rule
-from roamkb.boundary.store.folder_evidence import Session
+from roamkb.boundary.store.folder_evidence import CallOrigin
 from roamkb.boundary.store.folder_evidence import classify_folder
 from roamkb.boundary.store.folder_evidence import find_rule
 from roamkb.boundary.store.folder_evidence import lies_within
@@ -31,8 +31,8 @@ from roamkb.core.errors import UsageError
 from roamkb.core.gitignore import is_under
 from roamkb.core.gitignore import literal
 from roamkb.core.gitignore import literal_path
-from roamkb.core.model import Kind
 from roamkb.core.model import Project
+from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
 from roamkb.core.text import shown
 from roamkb.fs.marked_block import BadMarks
@@ -42,18 +42,18 @@ from roamkb.install.harness_settings import approved
 from roamkb.install.harness_settings import harness_steps
 from roamkb.install.install_prompt import parse_answer
 from roamkb.install.install_prompt import render_question
-from roamkb.install.plan import Absent
-from roamkb.install.plan import Folder
+from roamkb.install.plan import AbsentPath
+from roamkb.install.plan import FolderOnDisk
 from roamkb.install.plan import Found
-from roamkb.install.plan import Held
 from roamkb.install.plan import InstallReport
-from roamkb.install.plan import LinkTo
+from roamkb.install.plan import InstallRequest
+from roamkb.install.plan import InstallStep
 from roamkb.install.plan import MakeFolder
 from roamkb.install.plan import MakeLink
-from roamkb.install.plan import Outcome
 from roamkb.install.plan import PutFile
-from roamkb.install.plan import Step
-from roamkb.install.plan import Wishes
+from roamkb.install.plan import RegularFile
+from roamkb.install.plan import StepOutcome
+from roamkb.install.plan import SymbolicLink
 from roamkb.install.plan import left_alone
 from roamkb.install.plan import unchanged
 from roamkb.install.snippets import EMACS_NAME
@@ -68,7 +68,7 @@ from roamkb.install.store.apply import carry_out
 from roamkb.install.store.apply import folders_in
 from roamkb.install.store.apply import look
 from roamkb.install.store.apply import real_path
-from roamkb.install.wall_setup import Wall
+from roamkb.install.wall_setup import WallSetup
 from roamkb.kb.notes.file_names import note_name
 from roamkb.kb.notes.store.walk import kb_fault
 
@@ -78,20 +78,20 @@ Ask = Callable[[str], str]
 _KB = "knowledge base"
 _FIRST_NOTE = "first note"
 COPY = "copy of the rule"
-_IN_PLACE = (Outcome.WRITTEN, Outcome.UNCHANGED)
+_IN_PLACE = (StepOutcome.WRITTEN, StepOutcome.UNCHANGED)
 #: Who answers nonsense three times doesn't want to be asked.
 _TRIES = 3
 
 
 def install(
-    wishes: Wishes,
+    wishes: InstallRequest,
     *,
     home: Path,
     data: Path,
     account_home: Path,
-    session: Session,
+    session: CallOrigin,
     rules: Mapping[Path, bytes],
-    wall: Wall,
+    wall: WallSetup,
     now: datetime,
     new_id: Callable[[], str],
     ask: Ask | None = None,
@@ -108,11 +108,11 @@ def install(
     """
     place, copies, named = rule_place(home), copies_in(data), wishes.work_roots
     fault = kb_fault(wishes.kb) if wishes.kb and not wishes.create_kb else ""
-    if ask and not fault and not wishes.work_roots and isinstance(look(place), Absent):
+    if ask and not fault and not wishes.work_roots and isinstance(look(place), AbsentPath):
         wishes = _asked(wishes, ask, home=home, rules=rules)
     if wishes.agents_md:
         real = real_path(wishes.agents_md)
-        if not isinstance(look(real.parent), Folder):
+        if not isinstance(look(real.parent), FolderOnDisk):
             raise UsageError(f"no folder {real.parent}", hint="--agents-md names a file in a folder")
         wishes = replace(wishes, agents_md=real)
     places = [folder / path.name for path in rules for folder in (place.parent, copies)]
@@ -133,7 +133,7 @@ def install(
     kb = there.kb if stays and isinstance(there, Rule) else rule.kb
     steps += harness_steps(wishes, home=home, kb=short_path(kb, home), wall=wall)
     check_leave("install", steps, rule=rule, home=home, account_home=account_home, session=session)
-    if missing := [path for path in named if not isinstance(look(path.resolve()), Folder)]:
+    if missing := [path for path in named if not isinstance(look(path.resolve()), FolderOnDisk)]:
         raise UsageError(
             f"{shown(str(missing[0]))} is no folder here: is the work root spelt right? nothing was changed",
             hint="all beside it would be personal; make the folder first if it is to come",
@@ -155,7 +155,13 @@ def install(
 
 
 def check_leave(
-    what: str, steps: Iterable[Step], *, rule: Rule | None, home: Path, account_home: Path, session: Session
+    what: str,
+    steps: Iterable[InstallStep],
+    *,
+    rule: Rule | None,
+    home: Path,
+    account_home: Path,
+    session: CallOrigin,
 ) -> None:
     """Raise `Refused` where `steps`, after which `rule` counts, aren't this session's to take.
 
@@ -169,28 +175,28 @@ def check_leave(
     said = counts if isinstance(counts, Rule) else _said(home)
     judge = next((known for known in (counts, account, rule) if isinstance(known, Rule)), counts)
     project = strictest(session_project(session, known) for known in (judge, said) if known)
-    if project.kind is Kind.PERSONAL:
+    if project.kind is ProjectKind.PERSONAL:
         return
     changes = tuple(step for step in steps if step.path and step.change)
     place = rule_place(home)
     # it may be a link
     rule_files = (place, real_path(place))
     if (
-        project.kind is Kind.WORK
+        project.kind is ProjectKind.WORK
         and said
         and any(step.path in rule_files for step in changes)
         and (rule is None or is_loosened(rule, said))
     ):
         hint = f"only your human changes what is denied: outside of work, or in {place}"
         permit(replace(project, hint=hint), f"{what}, which would change the rule", kb=said.kb)
-    if project.kind is Kind.WORK and any(step.is_loosening for step in changes):
+    if project.kind is ProjectKind.WORK and any(step.is_loosening for step in changes):
         kb = next(known.kb for known in (said, judge) if isinstance(known, Rule))
         hint = "only your human changes what keeps agents in bounds: outside of work, or by hand"
         permit(replace(project, hint=hint), f"{what}, which would change hooks", kb=kb)
     kbs = {known.kb for known in (said, account, rule) if isinstance(known, Rule)}
-    is_new = said is None or isinstance(look(place), LinkTo)
+    is_new = said is None or isinstance(look(place), SymbolicLink)
     for step in changes:
-        made = step.what in (_KB, _FIRST_NOTE) and is_new and project.kind is not Kind.WORK
+        made = step.what in (_KB, _FIRST_NOTE) and is_new and project.kind is not ProjectKind.WORK
         if step.path and step.path != place and not made:
             for kb in kbs:
                 if lies_within(step.path, kb):
@@ -202,7 +208,7 @@ def _said(home: Path) -> Rule | None:
     place = rule_place(home)
     try:
         found = look(place)
-        data = found.data if isinstance(found, Held | LinkTo) else None
+        data = found.data if isinstance(found, RegularFile | SymbolicLink) else None
         return parse_rule(data.decode("utf-8-sig"), source=place, home=home) if data else None
     except (BadRule, UnicodeDecodeError):
         return None
@@ -218,23 +224,23 @@ def copies_in(data: Path) -> Path:
     return data / "rules"
 
 
-def wished_files(wishes: Wishes) -> tuple[Path, ...]:
+def wished_files(wishes: InstallRequest) -> tuple[Path, ...]:
     """Return the files beside the rules that `wishes` name."""
     block = (wishes.agents_md,) if wishes.agents_md else ()
     return block + (tuple(wishes.snippets / name for name, _, _ in SNIPPETS) if wishes.snippets else ())
 
 
 def plan_install(
-    wishes: Wishes,
+    wishes: InstallRequest,
     *,
     home: Path,
     rule: Rule,
     found: Mapping[Path, Found],
     now: datetime,
     new_id: Callable[[], str],
-) -> tuple[Step, ...]:
+) -> tuple[InstallStep, ...]:
     """Return what `install` has to do beside `rule`, where `found` is what is there."""
-    steps: list[Step] = []
+    steps: list[InstallStep] = []
     if wishes.create_kb:
         steps += _kb_steps(rule, found[rule.kb], now=now, new_id=new_id)
     if wishes.agents_md:
@@ -255,111 +261,113 @@ def plan_install(
 
 
 def _rule_steps(
-    wishes: Wishes,
-    old: OwnCopy | None,
+    wishes: InstallRequest,
+    old: RuleCopy | None,
     *,
     home: Path,
     copies: Path,
     rules: Mapping[Path, bytes],
     found: Mapping[Path, Found],
-) -> tuple[Step, ...]:
+) -> tuple[InstallStep, ...]:
     """Return what puts each rule in place: a link to a copy, or a copy with settings of the user's own."""
-    steps: list[Step] = []
+    steps: list[InstallStep] = []
     for shipped, data in rules.items():
         place, copy = rule_place(home).with_name(shipped.name), copies / shipped.name
         if place == rule_place(home) and (wishes.own_copy or own_copy(found[place])):
             steps.append(_own_copy_step(place, data, wishes, old, found[place], home=home))
             continue
         link = _link_step(place, copy, data, found[place])
-        if link.outcome is Outcome.LEFT_ALONE or isinstance(found[place], Held):
+        if link.outcome is StepOutcome.LEFT_ALONE or isinstance(found[place], RegularFile):
             steps.append(link)
             continue
         steps.append(_copy_step(copy, shipped, data, found[copy]))
-        if steps[-1].outcome is not Outcome.LEFT_ALONE:
+        if steps[-1].outcome is not StepOutcome.LEFT_ALONE:
             steps.append(link)
     return tuple(steps)
 
 
-def _copy_step(copy: Path, shipped: Path, data: bytes, found: Found) -> Step:
+def _copy_step(copy: Path, shipped: Path, data: bytes, found: Found) -> InstallStep:
     """Return the step that keeps a copy of the shipped rule where nothing but `uninstall` takes it away."""
     what = COPY
-    stamped = render_own_copy(OwnCopy(data, pristine=True))
-    if isinstance(found, Held) and found.data == stamped:
+    stamped = render_own_copy(RuleCopy(data, pristine=True))
+    if isinstance(found, RegularFile) and found.data == stamped:
         return unchanged(what, copy, "up to date")
     old = own_copy(found)
     if old and not old.pristine:
         return unchanged(
             what, copy, f"you edited it, so it stays as it is; {shipped} has the one of this roamkb"
         )
-    if old is None and not isinstance(found, Absent):
+    if old is None and not isinstance(found, AbsentPath):
         return left_alone(what, copy, "move it away and install again")
     why = "renewed" if old else "of the one that came with this roamkb"
-    return Step(
-        what=what, path=copy, outcome=Outcome.WRITTEN, why=why, change=PutFile(data=stamped, was=found)
+    return InstallStep(
+        what=what, path=copy, outcome=StepOutcome.WRITTEN, why=why, change=PutFile(data=stamped, was=found)
     )
 
 
 def is_our_link(found: Found, name: str, data: bytes) -> bool:
     """Say whether a link at a rule's place was made by some roamkb: it ends, or ended, at a shipped rule."""
-    if not isinstance(found, LinkTo):
+    if not isinstance(found, SymbolicLink):
         return False
     folder = "/rules/" if found.dangles else "/roamkb/rules/"
     return found.data == data or found.target.endswith(folder + name)
 
 
-def _link_step(place: Path, copy: Path, data: bytes, found: Found) -> Step:
-    linked = Step(
+def _link_step(place: Path, copy: Path, data: bytes, found: Found) -> InstallStep:
+    linked = InstallStep(
         what="rule",
         path=place,
-        outcome=Outcome.LINKED,
+        outcome=StepOutcome.LINKED,
         why=f"to {copy}",
         change=MakeLink(target=copy, was=found),
     )
     match found:
-        case Absent():
+        case AbsentPath():
             return linked
-        case LinkTo(target=target) if target == str(copy):
+        case SymbolicLink(target=target) if target == str(copy):
             return unchanged("rule", place, "linked already")
-        case LinkTo(dangles=True):
+        case SymbolicLink(dangles=True):
             return replace(linked, why=f"to {copy}; the link there led nowhere")
-        case LinkTo() if is_our_link(found, place.name, data):
+        case SymbolicLink() if is_our_link(found, place.name, data):
             return replace(linked, why=f"to {copy}; the link led to where a roamkb is or was installed")
-        case Held(data=held) if held == data:
+        case RegularFile(data=held) if held == data:
             return unchanged("rule", place, "a file with the same text is there")
     return left_alone("rule", place, "move it away and install again, or keep it and do without this rule")
 
 
-def own_copy(found: Found) -> OwnCopy | None:
+def own_copy(found: Found) -> RuleCopy | None:
     """Return what is at the rule's place if it is a copy that `install` wrote for this user."""
-    return parse_own_copy(found.data) if isinstance(found, Held) else None
+    return parse_own_copy(found.data) if isinstance(found, RegularFile) else None
 
 
-def _changed_copy(at_place: Found, below_data: Found) -> OwnCopy | None:
+def _changed_copy(at_place: Found, below_data: Found) -> RuleCopy | None:
     """Return the copy whose settings count and stay: the user's own one, or ours once they edited it."""
-    linked = own_copy(below_data) if isinstance(at_place, LinkTo | Absent) else None
+    linked = own_copy(below_data) if isinstance(at_place, SymbolicLink | AbsentPath) else None
     return own_copy(at_place) or (linked if linked and not linked.pristine else None)
 
 
 def _own_copy_step(
-    place: Path, shipped: bytes, wishes: Wishes, old: OwnCopy | None, found: Found, *, home: Path
-) -> Step:
+    place: Path, shipped: bytes, wishes: InstallRequest, old: RuleCopy | None, found: Found, *, home: Path
+) -> InstallStep:
     """Return the step that writes the user's own copy, or renews it without losing what they changed."""
-    ours = is_our_link(found, place.name, shipped) or found in (Absent(), Held(data=shipped))
+    ours = is_our_link(found, place.name, shipped) or found in (AbsentPath(), RegularFile(data=shipped))
     if old is None and not ours:
         return left_alone("rule", place, "move it away and install again")
     data = _own_copy_data(place, shipped, wishes, old, home=home)
-    if old and isinstance(found, Held) and data == found.data:
+    if old and isinstance(found, RegularFile) and data == found.data:
         return unchanged("rule", place, "your own copy is up to date")
-    return Step(
+    return InstallStep(
         what="rule",
         path=place,
-        outcome=Outcome.WRITTEN,
+        outcome=StepOutcome.WRITTEN,
         why="your own copy" if old is None else "your own copy, renewed",
         change=PutFile(data=data, was=found),
     )
 
 
-def _own_copy_data(place: Path, shipped: bytes, wishes: Wishes, old: OwnCopy | None, *, home: Path) -> bytes:
+def _own_copy_data(
+    place: Path, shipped: bytes, wishes: InstallRequest, old: RuleCopy | None, *, home: Path
+) -> bytes:
     """Return the own copy with its mark.
 
     Settings that aren't wished for stay as they are. The work roots and project parents of a copy are
@@ -379,7 +387,7 @@ def _own_copy_data(place: Path, shipped: bytes, wishes: Wishes, old: OwnCopy | N
         work_roots=tuple(dict.fromkeys(work_roots)),
         project_parents=_shortened(parents, home),
     )
-    return render_own_copy(OwnCopy(text.encode(), pristine=old is None or old.pristine))
+    return render_own_copy(RuleCopy(text.encode(), pristine=old is None or old.pristine))
 
 
 def _is_below(entry: str, parents: Iterable[str]) -> bool:
@@ -399,7 +407,9 @@ def _shortened(entries: tuple[str, ...], home: Path) -> tuple[str, ...]:
     return tuple(above.sub(r"\1~", entry) for entry in entries)
 
 
-def _rule_to_be(wishes: Wishes, old: OwnCopy | None, *, home: Path, rules: Mapping[Path, bytes]) -> Rule:
+def _rule_to_be(
+    wishes: InstallRequest, old: RuleCopy | None, *, home: Path, rules: Mapping[Path, bytes]
+) -> Rule:
     """Return the rule as it will count when `wishes` have come true; `old` is the copy that counts now."""
     place = rule_place(home)
     shipped = next(data for path, data in rules.items() if path.name == RULE_NAME)
@@ -408,7 +418,7 @@ def _rule_to_be(wishes: Wishes, old: OwnCopy | None, *, home: Path, rules: Mappi
     return parse_rule(shipped.decode(), source=place, home=home)
 
 
-def _asked(wishes: Wishes, ask: Ask, *, home: Path, rules: Mapping[Path, bytes]) -> Wishes:
+def _asked(wishes: InstallRequest, ask: Ask, *, home: Path, rules: Mapping[Path, bytes]) -> InstallRequest:
     """Return `wishes` with the folders that the user calls work among those that would be personal."""
     rule = _rule_to_be(wishes, None, home=home, rules=rules)
     projects = tuple(
@@ -441,7 +451,7 @@ def _folder(entry: str) -> Path | None:
     return Path(path) if path else None
 
 
-def _slips(wishes: Wishes, kb: Path) -> tuple[str, ...]:
+def _slips(wishes: InstallRequest, kb: Path) -> tuple[str, ...]:
     """Return what may be a slip of the pen, or a knowledge base that nobody named, where `kb` will count."""
     slips = []
     if not (wishes.kb or wishes.create_kb) and kb_fault(kb):
@@ -455,34 +465,40 @@ def _slips(wishes: Wishes, kb: Path) -> tuple[str, ...]:
 # what else there is
 
 
-def _kb_steps(rule: Rule, found: Found, *, now: datetime, new_id: Callable[[], str]) -> tuple[Step, ...]:
+def _kb_steps(
+    rule: Rule, found: Found, *, now: datetime, new_id: Callable[[], str]
+) -> tuple[InstallStep, ...]:
     """Return the steps that make a knowledge base with one note where there is none."""
     what, kb = _KB, rule.kb
-    if classify_folder(kb, rule).kind is Kind.WORK:
+    if classify_folder(kb, rule).kind is ProjectKind.WORK:
         return (left_alone(what, kb, "a knowledge base under a work root would be work's"),)
     match found:
-        case Folder(names=names) if any(not name.startswith(".") for name in names) and not kb_fault(kb):
+        case FolderOnDisk(names=names) if any(not name.startswith(".") for name in names) and not kb_fault(
+            kb
+        ):
             return (unchanged(what, kb, "the folder is there and has notes in it"),)
-        case Absent() | Folder():
+        case AbsentPath() | FolderOnDisk():
             note = kb / note_name(now, FIRST_SLUG, "")
-            made = Step(what=what, path=kb, outcome=Outcome.WRITTEN, why="a new folder", change=MakeFolder())
-            first = Step(
+            made = InstallStep(
+                what=what, path=kb, outcome=StepOutcome.WRITTEN, why="a new folder", change=MakeFolder()
+            )
+            first = InstallStep(
                 what=_FIRST_NOTE,
                 path=note,
-                outcome=Outcome.WRITTEN,
+                outcome=StepOutcome.WRITTEN,
                 why="says what this folder is; it is yours",
-                change=PutFile(data=first_node(new_id(), now).encode(), was=Absent()),
+                change=PutFile(data=first_node(new_id(), now).encode(), was=AbsentPath()),
             )
-            return (made, first) if isinstance(found, Absent) else (first,)
+            return (made, first) if isinstance(found, AbsentPath) else (first,)
     return (left_alone(what, kb, "isn't a folder"),)
 
 
-def _block_step(path: Path, found: Found, block: str) -> Step:
+def _block_step(path: Path, found: Found, block: str) -> InstallStep:
     what = "agents block"
     match found:
-        case Absent():
+        case AbsentPath():
             old = None
-        case Held(data=old):
+        case RegularFile(data=old):
             pass
         case _:
             return left_alone(what, path, "isn't a file that can be read")
@@ -493,7 +509,9 @@ def _block_step(path: Path, found: Found, block: str) -> Step:
     if data == old:
         return unchanged(what, path, "the block is up to date")
     why = "a new file" if old is None else "renewed" if has_block(old) else "added; every other byte stays"
-    return Step(what=what, path=path, outcome=Outcome.WRITTEN, why=why, change=PutFile(data=data, was=found))
+    return InstallStep(
+        what=what, path=path, outcome=StepOutcome.WRITTEN, why=why, change=PutFile(data=data, was=found)
+    )
 
 
 #: (file name, what it is, its text)
@@ -501,27 +519,29 @@ SNIPPETS = (
     (EMACS_NAME, "Emacs setting", EMACS_SETTING),
     (STIGNORE_NAME, ".stignore lines", STIGNORE),
 )
-_OFFER = Step(
+_OFFER = InstallStep(
     what="snippets",
     path=None,
-    outcome=Outcome.OFFERED,
+    outcome=StepOutcome.OFFERED,
     why="`roamkb install --snippets DIR` writes the Emacs setting that keeps conflict copies out of "
     "org-roam's index and makes new notes appear, and the lines for Syncthing's .stignore",
 )
 
 
-def _snippet_step(path: Path, found: Found, what: str, text: str) -> Step:
+def _snippet_step(path: Path, found: Found, what: str, text: str) -> InstallStep:
     data = text.encode()
     match found:
-        case Held(data=old) if old == data:
+        case RegularFile(data=old) if old == data:
             return unchanged(what, path, "up to date")
-        case Absent():
+        case AbsentPath():
             why = "load it from your init file" if what == "Emacs setting" else "add them to .stignore"
-        case Held(data=old) if MADE_BY.encode() in old:
+        case RegularFile(data=old) if MADE_BY.encode() in old:
             why = "renewed"
         case _:
             return left_alone(what, path, "move it away and install again, or name another folder")
-    return Step(what=what, path=path, outcome=Outcome.WRITTEN, why=why, change=PutFile(data=data, was=found))
+    return InstallStep(
+        what=what, path=path, outcome=StepOutcome.WRITTEN, why=why, change=PutFile(data=data, was=found)
+    )
 
 
 def short_path(path: Path, home: Path) -> str:

@@ -8,19 +8,19 @@ from roamkb.core.model import Rule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Absent:
+class AbsentPath:
     """Nothing goes by that path."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class RegularFile:
     """A regular file and its bytes."""
 
     data: bytes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LinkTo:
+class SymbolicLink:
     """A symbolic link, and what is at its end."""
 
     target: str
@@ -30,23 +30,23 @@ class LinkTo:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Folder:
+class FolderOnDisk:
     """A folder, and the names in it."""
 
     names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Odd:
+class UnreadablePath:
     """Something that can't be read or isn't a file, and why."""
 
     reason: str
 
 
-Found = Absent | Held | LinkTo | Folder | Odd
+Found = AbsentPath | RegularFile | SymbolicLink | FolderOnDisk | UnreadablePath
 
 
-class Outcome(StrEnum):
+class StepOutcome(StrEnum):
     """What became of a step, or, in a dry run, would."""
 
     LINKED = "link"
@@ -85,7 +85,7 @@ class MakeFolder:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Remove:
+class RemovePath:
     """Remove what is at the path, and then so many folders above it as nothing else is in."""
 
     was: Found
@@ -99,11 +99,11 @@ class RemoveAll:
     names: tuple[str, ...]
 
 
-Change = MakeLink | PutFile | MakeFolder | Remove | RemoveAll
+Change = MakeLink | PutFile | MakeFolder | RemovePath | RemoveAll
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class InstallStep:
     """One thing that was, or wasn't, put in place or taken away."""
 
     #: `rule`, `copy of the rule`, `knowledge base`, `first note`, `agents block`, `Emacs setting`,
@@ -111,7 +111,7 @@ class Step:
     #: `project's log`, `index`, `state`, `trash` and `program`.
     what: str
     path: Path | None
-    outcome: Outcome
+    outcome: StepOutcome
     #: One clause.
     why: str
     change: Change | None = None
@@ -125,7 +125,7 @@ class Step:
 class InstallReport:
     """What `install` or `uninstall` did, in order."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[InstallStep, ...]
     dry_run: bool = False
     #: What to look at, one sentence each.
     warnings: tuple[str, ...] = ()
@@ -135,12 +135,12 @@ class InstallReport:
     @property
     def exit_code(self) -> int:
         """2 where something of somebody else's is in the way, or nobody said yes."""
-        undone = (Outcome.LEFT_ALONE, Outcome.SHOWN)
+        undone = (StepOutcome.LEFT_ALONE, StepOutcome.SHOWN)
         return 2 if any(step.outcome in undone for step in self.steps) else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wishes:
+class InstallRequest:
     """What the user asks of `install`; every path is absolute."""
 
     kb: Path | None = None
@@ -167,16 +167,16 @@ class Wishes:
         return bool(self.kb or self.work_roots or self.project_parents)
 
 
-def unchanged(what: str, path: Path, why: str) -> Step:
+def unchanged(what: str, path: Path, why: str) -> InstallStep:
     """Return the step that has nothing to do."""
-    return Step(what=what, path=path, outcome=Outcome.UNCHANGED, why=why)
+    return InstallStep(what=what, path=path, outcome=StepOutcome.UNCHANGED, why=why)
 
 
-def kept(what: str, path: Path | None, why: str) -> Step:
+def kept(what: str, path: Path | None, why: str) -> InstallStep:
     """Return the step that only names what stays."""
-    return Step(what=what, path=path, outcome=Outcome.KEPT, why=why)
+    return InstallStep(what=what, path=path, outcome=StepOutcome.KEPT, why=why)
 
 
-def left_alone(what: str, path: Path, why: str) -> Step:
+def left_alone(what: str, path: Path, why: str) -> InstallStep:
     """Return the step that doesn't touch what is somebody else's."""
-    return Step(what=what, path=path, outcome=Outcome.LEFT_ALONE, why=why)
+    return InstallStep(what=what, path=path, outcome=StepOutcome.LEFT_ALONE, why=why)

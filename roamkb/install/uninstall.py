@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from roamkb.boundary.rule_copy import OwnCopy
-from roamkb.boundary.store.folder_evidence import Session
+from roamkb.boundary.rule_copy import RuleCopy
+from roamkb.boundary.store.folder_evidence import CallOrigin
 from roamkb.boundary.store.folder_evidence import find_rule
 from roamkb.boundary.store.folder_evidence import lies_within
 from roamkb.core.errors import BadRule
@@ -15,7 +15,7 @@ from roamkb.core.gitignore import literal_path
 from roamkb.core.model import Rule
 from roamkb.core.text import counted
 from roamkb.fs.locks import TRASH
-from roamkb.fs.locks import State
+from roamkb.fs.locks import StateFolders
 from roamkb.fs.marked_block import BadMarks
 from roamkb.fs.marked_block import without_block
 from roamkb.fs.package_manager import how_to_remove
@@ -31,18 +31,18 @@ from roamkb.install.install import own_copy
 from roamkb.install.install import rule_place
 from roamkb.install.install import short_path
 from roamkb.install.install import wished_files
-from roamkb.install.plan import Absent
-from roamkb.install.plan import Folder
+from roamkb.install.plan import AbsentPath
+from roamkb.install.plan import FolderOnDisk
 from roamkb.install.plan import Found
-from roamkb.install.plan import Held
 from roamkb.install.plan import InstallReport
-from roamkb.install.plan import LinkTo
-from roamkb.install.plan import Outcome
+from roamkb.install.plan import InstallRequest
+from roamkb.install.plan import InstallStep
 from roamkb.install.plan import PutFile
-from roamkb.install.plan import Remove
+from roamkb.install.plan import RegularFile
 from roamkb.install.plan import RemoveAll
-from roamkb.install.plan import Step
-from roamkb.install.plan import Wishes
+from roamkb.install.plan import RemovePath
+from roamkb.install.plan import StepOutcome
+from roamkb.install.plan import SymbolicLink
 from roamkb.install.plan import kept
 from roamkb.install.plan import left_alone
 from roamkb.install.plan import unchanged
@@ -52,7 +52,7 @@ from roamkb.install.store.apply import look
 from roamkb.install.store.apply import own_names
 from roamkb.install.store.apply import real_path
 from roamkb.install.wall_setup import LAUNCHER
-from roamkb.install.wall_setup import Wall
+from roamkb.install.wall_setup import WallSetup
 from roamkb.kb.notes.store.trash import trashed_notes
 from roamkb.log.store.project_log import FOLDER as LOG_FOLDER
 
@@ -60,15 +60,15 @@ _PURGE = "`--purge` takes it"
 
 
 def uninstall(
-    wishes: Wishes,
+    wishes: InstallRequest,
     *,
     home: Path,
     data: Path,
-    state: State,
+    state: StateFolders,
     account_home: Path,
-    session: Session,
+    session: CallOrigin,
     rules: Mapping[Path, bytes],
-    wall: Wall,
+    wall: WallSetup,
 ) -> InstallReport:
     """Take away the rules, and the block and the snippets in the places that `wishes` name.
 
@@ -80,7 +80,7 @@ def uninstall(
     """
     if wishes.agents_md:
         wishes = replace(wishes, agents_md=real_path(wishes.agents_md))
-    steps: tuple[Step, ...] = ()
+    steps: tuple[InstallStep, ...] = ()
     for path, shipped in rules.items():
         place, copy = rule_place(home).with_name(path.name), copies_in(data) / path.name
         steps += _rule_steps(place, copy, shipped, purge=wishes.purge)
@@ -97,7 +97,7 @@ def uninstall(
     return InstallReport(steps=steps, dry_run=wishes.dry_run)
 
 
-def plan_uninstall(wishes: Wishes, *, found: Mapping[Path, Found]) -> tuple[Step, ...]:
+def plan_uninstall(wishes: InstallRequest, *, found: Mapping[Path, Found]) -> tuple[InstallStep, ...]:
     """Return what `uninstall` has to do beside the rules, where `found` is what is there."""
     steps = []
     if wishes.agents_md:
@@ -111,25 +111,27 @@ def plan_uninstall(wishes: Wishes, *, found: Mapping[Path, Found]) -> tuple[Step
     return tuple(steps)
 
 
-def _rule_steps(place: Path, copy: Path, shipped: bytes, *, purge: bool) -> tuple[Step, ...]:
+def _rule_steps(place: Path, copy: Path, shipped: bytes, *, purge: bool) -> tuple[InstallStep, ...]:
     """Return what becomes of a rule and of the copy that it is linked to."""
     at_place, below_data = look(place), look(copy)
     linked, own = own_copy(below_data), own_copy(at_place)
     is_edited = bool(linked and not linked.pristine)
-    if is_edited and not purge and isinstance(at_place, LinkTo) and at_place.target == str(copy):
+    if is_edited and not purge and isinstance(at_place, SymbolicLink) and at_place.target == str(copy):
         return (left_alone("rule", place, f"leads to {copy}, which you edited, and stays; {_PURGE}"),)
     steps = [_rule_step(place, shipped, at_place, own, purge=purge)]
     if linked and (purge or not is_edited):
         steps.append(
             _removed(COPY, copy, "edited" if is_edited else "as it was written", below_data, folders=2)
         )
-    elif not isinstance(below_data, Absent):
+    elif not isinstance(below_data, AbsentPath):
         steps.append(kept(COPY, copy, f"you edited it; {_PURGE}" if linked else "isn't roamkb's"))
     return tuple(steps)
 
 
-def _rule_step(place: Path, shipped: bytes, found: Found, own: OwnCopy | None, *, purge: bool) -> Step:
-    if isinstance(found, Absent):
+def _rule_step(
+    place: Path, shipped: bytes, found: Found, own: RuleCopy | None, *, purge: bool
+) -> InstallStep:
+    if isinstance(found, AbsentPath):
         return unchanged("rule", place, "isn't there")
     if is_our_link(found, place.name, shipped):
         return _removed("rule", place, "the link", found)
@@ -145,14 +147,14 @@ def _rule_step(place: Path, shipped: bytes, found: Found, own: OwnCopy | None, *
 # what roamkb keeps for itself
 
 
-def _own_steps(wishes: Wishes, state: State, *, kb: Path | None) -> tuple[Step, ...]:
+def _own_steps(wishes: InstallRequest, state: StateFolders, *, kb: Path | None) -> tuple[InstallStep, ...]:
     """Return what becomes of the index and of the state; a note in the trash is a note, and never goes.
 
     Nor does the journal: it may have the only copy of a note that was destroyed.
     """
     trashed = trashed_notes(state.state / TRASH)
     journal = state.state / JOURNAL
-    has_journal = not isinstance(look(journal), Absent)
+    has_journal = not isinstance(look(journal), AbsentPath)
     but = (*((JOURNAL,) if has_journal else ()), *((TRASH,) if trashed else ()))
     why = "which projects' logs count here, snapshots, locks"
     steps = [
@@ -171,15 +173,15 @@ def _own_steps(wishes: Wishes, state: State, *, kb: Path | None) -> tuple[Step, 
 
 
 def _own_step(
-    what: str, folder: Path, why: str, wishes: Wishes, *, kb: Path | None, but: tuple[str, ...] = ()
-) -> Iterator[Step]:
+    what: str, folder: Path, why: str, wishes: InstallRequest, *, kb: Path | None, but: tuple[str, ...] = ()
+) -> Iterator[InstallStep]:
     """Yield what becomes of a folder of roamkb's, in which others may have put something."""
     found = look(folder)
-    if isinstance(found, Absent) or found == Folder(names=but):
+    if isinstance(found, AbsentPath) or found == FolderOnDisk(names=but):
         return
     if not wishes.purge:
         yield kept(what, folder, f"{why}; {_PURGE}")
-    elif not isinstance(found, Folder):
+    elif not isinstance(found, FolderOnDisk):
         yield left_alone(what, folder, "isn't a folder of its own, and stays; remove it by hand")
     elif kb and (lies_within(kb, folder) or lies_within(folder, kb)):
         yield left_alone(what, folder, "lies with the knowledge base, and stays; remove it by hand")
@@ -187,16 +189,18 @@ def _own_step(
         names = tuple(name for name in own_names(found.names) if name not in but)
         # without it no log counts, and no name of the knowledge base is known where the rule is broken
         change = RemoveAll(names=names)
-        yield Step(what=what, path=folder, outcome=Outcome.REMOVED, why=why, change=change, is_loosening=True)
+        yield InstallStep(
+            what=what, path=folder, outcome=StepOutcome.REMOVED, why=why, change=change, is_loosening=True
+        )
         if rest := sorted({*found.names} - {*names, *but}):
             yield kept(what, folder, f"holds what isn't roamkb's: {listed(rest)}")
 
 
 def _staying(
-    wishes: Wishes, counts: Rule | BadRule, *, home: Path, data: Path, wall: Wall
-) -> tuple[Step, ...]:
+    wishes: InstallRequest, counts: Rule | BadRule, *, home: Path, data: Path, wall: WallSetup
+) -> tuple[InstallStep, ...]:
     """Return what nothing here takes: notes, logs, hooks that weren't named, the program."""
-    steps: list[Step] = []
+    steps: list[InstallStep] = []
     if isinstance(counts, Rule):
         steps.append(kept("notes", counts.kb, "yours, and what agents wrote there"))
         for entry in dict.fromkeys((*counts.project_parents, *counts.work_roots)):
@@ -204,7 +208,9 @@ def _staying(
             folders = (Path(parent), *folders_in(Path(parent))) if parent else ()
             logs = (folder / LOG_FOLDER for folder in folders)
             steps += (
-                kept("project's log", log, "the project's") for log in logs if isinstance(look(log), Folder)
+                kept("project's log", log, "the project's")
+                for log in logs
+                if isinstance(look(log), FolderOnDisk)
             )
     rest = replace(wishes, claude=not wishes.claude, codex=not wishes.codex)
     for step in harness_removals(rest, home=home, kb=None, wall=wall):
@@ -216,9 +222,9 @@ def _staying(
     return tuple(steps)
 
 
-def _block_step(path: Path, found: Found) -> Step:
+def _block_step(path: Path, found: Found) -> InstallStep:
     what = "agents block"
-    if not isinstance(found, Held):
+    if not isinstance(found, RegularFile):
         return unchanged(what, path, "isn't there")
     try:
         data = without_block(found.data)
@@ -229,26 +235,26 @@ def _block_step(path: Path, found: Found) -> Step:
     if data == found.data:
         return unchanged(what, path, "has no block of roamkb's")
     change = PutFile(data=data, was=found)
-    return Step(
+    return InstallStep(
         what=what,
         path=path,
-        outcome=Outcome.REMOVED,
+        outcome=StepOutcome.REMOVED,
         why="the block; every other byte stays",
         change=change,
     )
 
 
-def _snippet_step(path: Path, found: Found, what: str, text: str) -> Step:
+def _snippet_step(path: Path, found: Found, what: str, text: str) -> InstallStep:
     match found:
-        case Absent():
+        case AbsentPath():
             return unchanged(what, path, "isn't there")
-        case Held(data=data) if data == text.encode():
+        case RegularFile(data=data) if data == text.encode():
             return _removed(what, path, "as it was written", found)
     return left_alone(
         what, path, "was edited, or isn't roamkb's, and stays; remove it by hand if it is to go"
     )
 
 
-def _removed(what: str, path: Path, why: str, found: Found, *, folders: int = 0) -> Step:
-    change = Remove(was=found, folders=folders)
-    return Step(what=what, path=path, outcome=Outcome.REMOVED, why=why, change=change)
+def _removed(what: str, path: Path, why: str, found: Found, *, folders: int = 0) -> InstallStep:
+    change = RemovePath(was=found, folders=folders)
+    return InstallStep(what=what, path=path, outcome=StepOutcome.REMOVED, why=why, change=change)

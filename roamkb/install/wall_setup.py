@@ -8,12 +8,12 @@ from roamkb.fs.json_edit import BadJson
 from roamkb.guard.hook_tampering import SHELL_PREFIX
 from roamkb.harnesses.wall_settings import is_ours
 from roamkb.harnesses.wall_settings import shell_prefix
-from roamkb.install.plan import Absent
-from roamkb.install.plan import Held
-from roamkb.install.plan import Outcome
+from roamkb.install.plan import AbsentPath
+from roamkb.install.plan import InstallStep
 from roamkb.install.plan import PutFile
-from roamkb.install.plan import Remove
-from roamkb.install.plan import Step
+from roamkb.install.plan import RegularFile
+from roamkb.install.plan import RemovePath
+from roamkb.install.plan import StepOutcome
 from roamkb.install.plan import left_alone
 from roamkb.install.plan import unchanged
 from roamkb.install.store.apply import look
@@ -35,7 +35,7 @@ WALLS = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wall:
+class WallSetup:
     """Where a user's wall is kept, and what it is for."""
 
     home: Path
@@ -54,17 +54,17 @@ class Wall:
         homes = [str(self.home), str(self.account_home)]
         return tuple(gathered(homes, str(self.state), str(self.data)).closed)
 
-    def plan(self) -> plans.Plan:
+    def plan(self) -> plans.WallPlan:
         """Make the plan anew, keep it and return it."""
         homes = str(self.home), str(self.account_home)
         return renew_plan(str(self.launcher.with_name(plans.PLAN)), *homes, str(self.state), str(self.data))
 
 
-def wall_fault(wall: Wall, settings: Path) -> str:
+def wall_fault(wall: WallSetup, settings: Path) -> str:
     """Return why shell commands of Claude Code's can't be walled here; empty where they can be."""
     found = look(real_path(settings))
     try:
-        prefix = shell_prefix(found.data) if isinstance(found, Held) and found.data.strip() else ""
+        prefix = shell_prefix(found.data) if isinstance(found, RegularFile) and found.data.strip() else ""
     except BadJson:
         # said where the settings are to be written
         prefix = ""
@@ -78,38 +78,38 @@ def wall_fault(wall: Wall, settings: Path) -> str:
     return ""
 
 
-def no_wall_step(fault: str) -> Step:
+def no_wall_step(fault: str) -> InstallStep:
     """Return the step that only says that there is no wall."""
     why = f"{fault}; shell commands are only judged before they run"
-    return Step(what=LAUNCHER, path=None, outcome=Outcome.OFFERED, why=why)
+    return InstallStep(what=LAUNCHER, path=None, outcome=StepOutcome.OFFERED, why=why)
 
 
-def launcher_step(wall: Wall) -> Step:
+def launcher_step(wall: WallSetup) -> InstallStep:
     """Return the step that puts the launcher in place."""
     place = wall.launcher
     found, data = look(place), launcher_text(str(place.with_name(plans.PLAN))).encode()
     (way, _), *_ = ways()
     why = f"around shell commands, by {WALLS[way]}"
-    if isinstance(found, Held) and found.data == data and os.access(place, os.X_OK):
+    if isinstance(found, RegularFile) and found.data == data and os.access(place, os.X_OK):
         return unchanged(LAUNCHER, place, why)
-    if not isinstance(found, Held | Absent):
+    if not isinstance(found, RegularFile | AbsentPath):
         return left_alone(LAUNCHER, place, "isn't a file; move it away and install again")
     change = PutFile(data=data, was=found, mode=0o755)
-    return Step(what=LAUNCHER, path=place, outcome=Outcome.WRITTEN, why=why, change=change)
+    return InstallStep(what=LAUNCHER, path=place, outcome=StepOutcome.WRITTEN, why=why, change=change)
 
 
-def launcher_removals(wall: Wall) -> list[Step]:
+def launcher_removals(wall: WallSetup) -> list[InstallStep]:
     """Return the steps that take the launcher and its plan away."""
     steps = []
     for path in (wall.launcher.with_name(plans.PLAN), wall.launcher):
         found = look(path)
-        if isinstance(found, Held):
-            change = Remove(was=found, folders=1)
+        if isinstance(found, RegularFile):
+            change = RemovePath(was=found, folders=1)
             steps.append(
-                Step(
+                InstallStep(
                     what=LAUNCHER,
                     path=path,
-                    outcome=Outcome.REMOVED,
+                    outcome=StepOutcome.REMOVED,
                     why="as install made it",
                     change=change,
                     is_loosening=True,

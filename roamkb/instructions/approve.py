@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
 
-from roamkb.boundary.human_consent import Human
+from roamkb.boundary.human_consent import HumanAtTerminal
 from roamkb.boundary.human_consent import require_human
 from roamkb.boundary.human_consent import require_yes
 from roamkb.core.change_plan import TYPED
@@ -18,18 +18,18 @@ from roamkb.core.change_plan import is_named
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import NotDurable
 from roamkb.core.errors import UsageError
-from roamkb.core.model import Kind
+from roamkb.core.model import ProjectKind
 from roamkb.core.text import shown
 from roamkb.core.text import times
-from roamkb.curation.curate import Signature
+from roamkb.curation.curate import CurationSignature
 from roamkb.curation.curate import check_reason
 from roamkb.instructions.proposal import APPLIED
 from roamkb.instructions.proposal import OPEN
 from roamkb.instructions.proposal import REJECTED
-from roamkb.instructions.proposal import RuleProposal
+from roamkb.instructions.proposal import InstructionProposal
 from roamkb.instructions.proposal import risks
-from roamkb.instructions.queue import Desk
-from roamkb.instructions.queue import Plan
+from roamkb.instructions.queue import ApprovalContext
+from roamkb.instructions.queue import ApprovalPlan
 from roamkb.instructions.queue import applied_event
 from roamkb.instructions.queue import desk
 from roamkb.instructions.queue import event_of
@@ -39,7 +39,7 @@ from roamkb.instructions.queue import settled
 from roamkb.instructions.queue import waiting_for
 from roamkb.instructions.store.instruction_files import put_rule_file
 from roamkb.instructions.store.instruction_files import require_unheld
-from roamkb.log.new_learning import Stamps
+from roamkb.log.new_learning import EventFactory
 from roamkb.log.state.confidence import as_fraction
 from roamkb.log.store.project_log import Log
 
@@ -47,17 +47,17 @@ _OTHER = "isn't what was shown any more, or the proposals aren't"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decided:
+class DecidedProposals:
     """What is in a file now, and what never will be."""
 
-    applied: tuple[RuleProposal, ...] = ()
-    rejected: tuple[RuleProposal, ...] = ()
+    applied: tuple[InstructionProposal, ...] = ()
+    rejected: tuple[InstructionProposal, ...] = ()
     #: What was so before; nothing was written for it.
-    known: tuple[RuleProposal, ...] = ()
+    known: tuple[InstructionProposal, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class ProposalChoice:
     """Which proposals a human wants in, and which never, by id."""
 
     approved: Collection[str] = ()
@@ -65,8 +65,14 @@ class Choice:
 
 
 def approve(
-    log: Log, kind: Kind, signature: Signature, name: str | None, digest: str, *, human: Human | None
-) -> Decided:
+    log: Log,
+    kind: ProjectKind,
+    signature: CurationSignature,
+    name: str | None,
+    digest: str,
+    *,
+    human: HumanAtTerminal | None,
+) -> DecidedProposals:
     """Put the line of the proposal `name`, or of all that wait, into its file, once a human says so.
 
     Raises:
@@ -81,18 +87,20 @@ def approve(
         arrived = [one for one in at.proposals.values() if one.state == APPLIED]
         arrived = [one for one in arrived if one.id in before and before[one.id].state != APPLIED]
         if arrived and not chosen:
-            return Decided(known=tuple(arrived))
+            return DecidedProposals(known=tuple(arrived))
     else:
         one = find_proposal(at, name)
         if one.state == APPLIED:
-            return Decided(known=(one,))
+            return DecidedProposals(known=(one,))
         chosen = [one.id]
     if not chosen:
         raise UsageError("nothing waits that could be approved", hint="`roamkb review` says why")
-    return decide(log, kind, signature, Choice(approved=chosen), digest, human=human)
+    return decide(log, kind, signature, ProposalChoice(approved=chosen), digest, human=human)
 
 
-def reject(log: Log, kind: Kind, signature: Signature, name: str, *, human: Human | None) -> Decided:
+def reject(
+    log: Log, kind: ProjectKind, signature: CurationSignature, name: str, *, human: HumanAtTerminal | None
+) -> DecidedProposals:
     """Have a proposal never made again, once a human says so; the reason is kept.
 
     Raises:
@@ -102,13 +110,19 @@ def reject(log: Log, kind: Kind, signature: Signature, name: str, *, human: Huma
     at = settled(log, kind, signature)
     one = find_proposal(at, name)
     if one.state == REJECTED:
-        return Decided(known=(one,))
-    return decide(log, kind, signature, Choice(rejected=[one.id]), None, human=human)
+        return DecidedProposals(known=(one,))
+    return decide(log, kind, signature, ProposalChoice(rejected=[one.id]), None, human=human)
 
 
 def decide(
-    log: Log, kind: Kind, signature: Signature, choice: Choice, digest: str | None, *, human: Human | None
-) -> Decided:
+    log: Log,
+    kind: ProjectKind,
+    signature: CurationSignature,
+    choice: ProposalChoice,
+    digest: str | None,
+    *,
+    human: HumanAtTerminal | None,
+) -> DecidedProposals:
     """Ask the human about a choice, all of it shown, and do it; `digest` is what they named before.
 
     Raises:
@@ -129,7 +143,7 @@ def decide(
         return _done(at, plan, choice, signature)
 
 
-def _planned(at: Desk, choice: Choice) -> Plan:
+def _planned(at: ApprovalContext, choice: ProposalChoice) -> ApprovalPlan:
     """Return the plan of a choice that can be carried out, or raise."""
     for id in (*choice.approved, *choice.rejected):
         one = at.proposals[id]
@@ -147,12 +161,14 @@ def _planned(at: Desk, choice: Choice) -> Plan:
     return at.plan(chosen, rejected=choice.rejected)
 
 
-def _first(at: Desk, plan: Plan) -> Path:
+def _first(at: ApprovalContext, plan: ApprovalPlan) -> Path:
     target = next((target for target, _, _ in plan.files), "")
     return at.log.root / target if target else at.log.ledger
 
 
-def _question(at: Desk, plan: Plan, choice: Choice, signature: Signature) -> Iterable[str]:
+def _question(
+    at: ApprovalContext, plan: ApprovalPlan, choice: ProposalChoice, signature: CurationSignature
+) -> Iterable[str]:
     """Yield what the human reads: every byte that changes, and what each line comes from."""
     for id in choice.approved:
         one = at.proposals[id]
@@ -171,9 +187,11 @@ def _question(at: Desk, plan: Plan, choice: Choice, signature: Signature) -> Ite
         yield "Every agent that works here will be told so from now on."
 
 
-def _done(at: Desk, plan: Plan, choice: Choice, signature: Signature) -> Decided:
+def _done(
+    at: ApprovalContext, plan: ApprovalPlan, choice: ProposalChoice, signature: CurationSignature
+) -> DecidedProposals:
     """Remember the decisions and change the files; the lock is held."""
-    log, stamps = at.log, Stamps(signature.hand, after=at.log.read().last_event, by="approve")
+    log, stamps = at.log, EventFactory(signature.hand, after=at.log.read().last_event, by="approve")
     chosen = [at.proposals[id] for id in choice.approved]
     rejected = [at.proposals[id] for id in choice.rejected]
     log.append(
@@ -200,7 +218,7 @@ def _done(at: Desk, plan: Plan, choice: Choice, signature: Signature) -> Decided
         log.append(events=[applied_event(at, one, stamps, signature, after) for one in own])
         if doubt is not None:
             raise doubt
-    return Decided(
+    return DecidedProposals(
         applied=tuple(replace(one, state=APPLIED) for one in chosen),
         rejected=tuple(replace(one, state=REJECTED) for one in rejected),
     )

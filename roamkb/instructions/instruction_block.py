@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from difflib import unified_diff
 from functools import lru_cache
 
-from roamkb.org.from_markdown import Part
+from roamkb.org.from_markdown import MarkdownPart
 from roamkb.org.from_markdown import parts
 
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+\Z")
@@ -31,7 +31,7 @@ class BadPlace(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class _Block:
+class _InstructionLines:
     """The lines from the opening mark to the closing one, from 0."""
 
     begin: int
@@ -85,7 +85,7 @@ def _is_bullet(line: str) -> bool:
 
 
 @lru_cache(maxsize=8)
-def _parts(text: str) -> tuple[Part, ...]:
+def _parts(text: str) -> tuple[MarkdownPart, ...]:
     """Return the blocks of a file; a queue asks for those of one file again and again."""
     return tuple(parts(text))
 
@@ -122,7 +122,7 @@ def without_line(data: bytes, line: str, *, others: Collection[str] = ()) -> byt
             if _said(held[at]) == line:
                 del held[at]
                 if not any(map(_says, held[block.begin + 1 : block.end - 1])):
-                    _take_block(held, _Block(block.begin, block.end - 1))
+                    _take_block(held, _InstructionLines(block.begin, block.end - 1))
                 return b"".join(held)
     _require_gone(text, held, line, others)
     return data
@@ -166,7 +166,7 @@ def _eol(held: Sequence[bytes]) -> bytes:
     return _line_end(held[0] if held else b"") or b"\n"
 
 
-def _blocks(text: str, held: Sequence[bytes]) -> list[_Block]:
+def _blocks(text: str, held: Sequence[bytes]) -> list[_InstructionLines]:
     """Return our blocks, in order; a mark that is quoted as code is none."""
     code = {
         n
@@ -174,7 +174,7 @@ def _blocks(text: str, held: Sequence[bytes]) -> list[_Block]:
         if part.kind in ("fence", "code_block")
         for n in range(part.start, part.end)
     }
-    blocks: list[_Block] = []
+    blocks: list[_InstructionLines] = []
     begin: int | None = None
     for number, line in enumerate(held):
         mark = _MARK.fullmatch(line)
@@ -187,7 +187,7 @@ def _blocks(text: str, held: Sequence[bytes]) -> list[_Block]:
         if begin is None:
             begin = number
         else:
-            blocks.append(_Block(begin, number))
+            blocks.append(_InstructionLines(begin, number))
             begin = None
     if begin is not None:
         raise BadPlace(f"has no end to the block that begins in line {begin + 1}; put the marks right first")
@@ -255,7 +255,7 @@ def _put_block(held: list[bytes], new: Sequence[bytes], first: int, last: int, e
     return at + len(block) - len(new) - 1
 
 
-def _take_block(held: list[bytes], block: _Block) -> None:
+def _take_block(held: list[bytes], block: _InstructionLines) -> None:
     """Take out a block with the blank line above it."""
     has_end = held[block.end].endswith((b"\n", b"\r"))
     eol = _line_end(held[block.begin])

@@ -12,15 +12,15 @@ from dataclasses import replace
 from typing import Final
 
 from roamkb.core.ids import derived_id
-from roamkb.core.model import Kind
+from roamkb.core.model import ProjectKind
 from roamkb.core.text import times
 from roamkb.log.state import confidence
 from roamkb.log.state.learning_state import NEEDS_REVIEW
 from roamkb.log.state.learning_state import SUPERSEDED
-from roamkb.log.state.learning_state import Event
-from roamkb.log.state.learning_state import Standing
+from roamkb.log.state.learning_state import LearningState
+from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.pipeline.gate.checks import VERIFIED
-from roamkb.pipeline.gate.checks import Evidence
+from roamkb.pipeline.gate.checks import StatementEvidence
 from roamkb.pipeline.gate.checks import checks
 
 PENDING: Final = "pending"
@@ -43,7 +43,7 @@ _COMMAND = re.compile(r"`[^`]*\s[^`]*`|\$\(|https?://|\bsudo\b")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RuleProposal:
+class InstructionProposal:
     """One learning on its way into one file."""
 
     id: str
@@ -57,7 +57,7 @@ class RuleProposal:
     text: str
     state: str = PENDING
     #: What happened to it, in order.
-    history: tuple[Event, ...] = ()
+    history: tuple[LedgerEvent, ...] = ()
 
 
 def proposal_id(learning: str, target: str) -> str:
@@ -65,9 +65,9 @@ def proposal_id(learning: str, target: str) -> str:
     return derived_id(f"rule of {learning} in {target}")
 
 
-def rule_proposals(events: Iterable[Event]) -> dict[str, RuleProposal]:
+def rule_proposals(events: Iterable[LedgerEvent]) -> dict[str, InstructionProposal]:
     """Return the proposals that a ledger's events amount to, by id, in the order of their making."""
-    found: dict[str, RuleProposal] = {}
+    found: dict[str, InstructionProposal] = {}
     for event in events:
         if event.event not in _NEXT:
             continue
@@ -83,12 +83,12 @@ def rule_proposals(events: Iterable[Event]) -> dict[str, RuleProposal]:
     return found
 
 
-def _begun(event: Event) -> RuleProposal | None:
+def _begun(event: LedgerEvent) -> InstructionProposal | None:
     """Return the proposal that an event begins; a made-up id begins none."""
     target = event.text("target")
     if event.event != "proposed" or not target or event.text("proposal") != proposal_id(event.of, target):
         return None
-    return RuleProposal(
+    return InstructionProposal(
         id=event.text("proposal"),
         learning=event.of,
         target=target,
@@ -108,14 +108,14 @@ _NEXT: Final = {
 }
 
 
-def why_not(standing: Standing, *, place: Kind) -> str:
+def why_not(standing: LearningState, *, place: ProjectKind) -> str:
     """Return why a learning may not be a rule in a project of that kind; empty where it may."""
     learning = standing.learning
     if standing.status == SUPERSEDED:
         return "another replaced it"
     if standing.status == NEEDS_REVIEW:
         return "it needs a review first: `roamkb curate`"
-    if learning.kind is Kind.WORK and place is not Kind.WORK:
+    if learning.kind is ProjectKind.WORK and place is not ProjectKind.WORK:
         return "it was learned in a work project; nothing of that leaves it"
     if standing.verdict != VERIFIED:
         return f"it is {standing.verdict}: `roamkb verify {learning.key}` first"
@@ -126,19 +126,20 @@ def why_not(standing: Standing, *, place: Kind) -> str:
         return f"it was said {times(standing.occurrences)}; a rule takes {confidence.OFTEN}"
     if len(learning.statement) > MOST_CHARACTERS:
         return f"it has more than {MOST_CHARACTERS} characters; say it shorter"
-    wrong = {check.name: check.why for check in checks(learning.content, Evidence()) if not check.ok}
+    wrong = {check.name: check.why for check in checks(learning.content, StatementEvidence()) if not check.ok}
     return next((wrong[name] for name in _NEVER_LANDS if name in wrong), "")
 
 
-def risks(standing: Standing) -> tuple[str, ...]:
+def risks(standing: LearningState) -> tuple[str, ...]:
     """Return what a reader should look at twice; nothing where a line is short, sure and mild."""
     return tuple(_risks(standing))
 
 
-def _risks(standing: Standing) -> Iterator[str]:
+def _risks(standing: LearningState) -> Iterator[str]:
     content = standing.learning.statement
     if unsafe := next(
-        (check.why for check in checks(content, Evidence()) if check.name == "safe" and check.why), ""
+        (check.why for check in checks(content, StatementEvidence()) if check.name == "safe" and check.why),
+        "",
     ):
         yield unsafe
     if found := _ORDERS.search(content):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from roamkb.core.change_plan import digest_of
 from roamkb.core.errors import UsageError
-from roamkb.core.model import Kind
+from roamkb.core.model import ProjectKind
 from roamkb.core.text import shown
 from roamkb.instructions.instruction_block import BadPlace
 from roamkb.instructions.instruction_block import section_named
@@ -16,15 +16,15 @@ from roamkb.instructions.proposal import APPROVED
 from roamkb.instructions.proposal import OPEN
 from roamkb.instructions.proposal import REJECTED
 from roamkb.instructions.proposal import ROLLED_BACK
-from roamkb.instructions.proposal import RuleProposal
+from roamkb.instructions.proposal import InstructionProposal
 from roamkb.instructions.proposal import proposal_id
 from roamkb.instructions.proposal import rule_proposals
 from roamkb.instructions.proposal import why_not
 from roamkb.instructions.store.instruction_files import read_rule_file
-from roamkb.log.new_learning import Hand
-from roamkb.log.new_learning import Stamps
-from roamkb.log.state.learning_state import Standing
-from roamkb.log.state.learning_state import State
+from roamkb.log.new_learning import Author
+from roamkb.log.new_learning import EventFactory
+from roamkb.log.state.learning_state import LearningState
+from roamkb.log.state.learning_state import LogState
 from roamkb.log.store.project_log import Log
 
 _BEFORE = {
@@ -36,7 +36,7 @@ _BEFORE = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class InstructionPlace:
     """Where lines are to go."""
 
     #: From the project's root.
@@ -44,32 +44,32 @@ class Place:
     #: As the file has it, with its marks; empty for the end of the file.
     section: str
     #: What the project is.
-    kind: Kind
+    kind: ProjectKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unproposed:
+class NotProposed:
     """A learning that wasn't proposed, and why."""
 
-    standing: Standing
+    standing: LearningState
     reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proposed:
+class ProposeResult:
     """What waits for a human now, and what doesn't."""
 
-    place: Place
-    made: tuple[tuple[Standing, RuleProposal], ...] = ()
-    left: tuple[Unproposed, ...] = ()
+    place: InstructionPlace
+    made: tuple[tuple[LearningState, InstructionProposal], ...] = ()
+    left: tuple[NotProposed, ...] = ()
     #: What could be proposed, where nothing was named.
-    candidates: tuple[Standing, ...] = ()
+    candidates: tuple[LearningState, ...] = ()
     #: Proposals for that file that wait for a human by now.
     waiting: int = 0
     dry_run: bool = False
 
 
-def place_in(log: Log, target: str, section: str, *, kind: Kind) -> Place:
+def place_in(log: Log, target: str, section: str, *, kind: ProjectKind) -> InstructionPlace:
     """Return the place for new lines in the file `target`.
 
     Raises:
@@ -81,10 +81,10 @@ def place_in(log: Log, target: str, section: str, *, kind: Kind) -> Place:
         with_lines(data, name, [rule_line("a line that would stand there")])
     except BadPlace as error:
         raise UsageError(f"{shown(target)} {shown(str(error))}", hint="nothing was proposed") from error
-    return Place(target=target, section=name, kind=kind)
+    return InstructionPlace(target=target, section=name, kind=kind)
 
 
-def rule_candidates(state: State, place: Place) -> list[Standing]:
+def rule_candidates(state: LogState, place: InstructionPlace) -> list[LearningState]:
     """Return what may be proposed for that file and wasn't yet, the surest first."""
     known = rule_proposals(state.events)
     found = [
@@ -96,15 +96,20 @@ def rule_candidates(state: State, place: Place) -> list[Standing]:
 
 
 def propose(
-    log: Log, standings: Sequence[Standing], place: Place, hand: Hand, *, dry_run: bool = False
-) -> Proposed:
+    log: Log,
+    standings: Sequence[LearningState],
+    place: InstructionPlace,
+    hand: Author,
+    *,
+    dry_run: bool = False,
+) -> ProposeResult:
     """Remember a proposal for each learning that may go, once for a learning and a file.
 
     Raises:
         DiskError: nothing was proposed.
     """
-    made: list[tuple[Standing, RuleProposal]] = []
-    left: list[Unproposed] = []
+    made: list[tuple[LearningState, InstructionProposal]] = []
+    left: list[NotProposed] = []
     with log.locked():
         contents = log.read()
         state = contents.state()
@@ -117,12 +122,12 @@ def propose(
             now = state.standings[standing]
             proposal = _proposal(now, place)
             if reason := _reason(now, place, known.get(proposal.id), proposal, texts):
-                left.append(Unproposed(standing=now, reason=reason))
+                left.append(NotProposed(standing=now, reason=reason))
             else:
                 made.append((now, proposal))
                 texts.add(proposal.text)
         if made and not dry_run:
-            stamps = Stamps(hand, after=contents.last_event, by="promote")
+            stamps = EventFactory(hand, after=contents.last_event, by="promote")
             log.append(
                 events=[
                     stamps.event(
@@ -137,7 +142,7 @@ def propose(
                     for _, one in made
                 ]
             )
-    return Proposed(
+    return ProposeResult(
         place=place,
         made=tuple(made),
         left=tuple(left),
@@ -146,15 +151,15 @@ def propose(
     )
 
 
-def waiting(state: State, place: Place) -> int:
+def waiting(state: LogState, place: InstructionPlace) -> int:
     """Return how many proposals for a file wait for a human."""
     known = rule_proposals(state.events).values()
     return sum(one.target == place.target and one.state in OPEN for one in known)
 
 
-def _proposal(standing: Standing, place: Place) -> RuleProposal:
+def _proposal(standing: LearningState, place: InstructionPlace) -> InstructionProposal:
     learning = standing.learning
-    return RuleProposal(
+    return InstructionProposal(
         id=proposal_id(standing.id, place.target),
         learning=standing.id,
         target=place.target,
@@ -164,7 +169,11 @@ def _proposal(standing: Standing, place: Place) -> RuleProposal:
 
 
 def _reason(
-    standing: Standing, place: Place, known: RuleProposal | None, proposal: RuleProposal, texts: set[str]
+    standing: LearningState,
+    place: InstructionPlace,
+    known: InstructionProposal | None,
+    proposal: InstructionProposal,
+    texts: set[str],
 ) -> str:
     if known and known.state in _BEFORE:
         return _BEFORE[known.state]

@@ -10,10 +10,10 @@ from roamkb.core.change_plan import digest_of
 from roamkb.core.errors import Ambiguous
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import RoamkbError
-from roamkb.core.model import Candidate
-from roamkb.core.model import Kind
+from roamkb.core.model import NodeCandidate
+from roamkb.core.model import ProjectKind
 from roamkb.core.text import clipped
-from roamkb.curation.curate import Signature
+from roamkb.curation.curate import CurationSignature
 from roamkb.fs.files import digest as content_digest
 from roamkb.instructions.instruction_block import BadPlace
 from roamkb.instructions.instruction_block import lines_in
@@ -22,15 +22,15 @@ from roamkb.instructions.instruction_block import with_lines
 from roamkb.instructions.instruction_line import rule_line
 from roamkb.instructions.proposal import APPROVED
 from roamkb.instructions.proposal import OPEN
-from roamkb.instructions.proposal import RuleProposal
+from roamkb.instructions.proposal import InstructionProposal
 from roamkb.instructions.proposal import risks
 from roamkb.instructions.proposal import rule_proposals
 from roamkb.instructions.proposal import why_not
 from roamkb.instructions.store.instruction_files import read_rule_file
-from roamkb.log.new_learning import Stamps
-from roamkb.log.state.learning_state import Event
-from roamkb.log.state.learning_state import Standing
-from roamkb.log.state.learning_state import State
+from roamkb.log.new_learning import EventFactory
+from roamkb.log.state.learning_state import LearningState
+from roamkb.log.state.learning_state import LedgerEvent
+from roamkb.log.state.learning_state import LogState
 from roamkb.log.store.project_log import Log
 
 #: Characters of an id that may stand for it.
@@ -38,11 +38,11 @@ _SHORTEST = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
+class WaitingProposal:
     """A proposal that somebody should decide about."""
 
-    proposal: RuleProposal
-    standing: Standing | None
+    proposal: InstructionProposal
+    standing: LearningState | None
     #: The line that would land now.
     text: str
     #: What to look at twice.
@@ -56,17 +56,17 @@ class Waiting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Queue:
+class ReviewQueue:
     """What waits, what can be waved through first; and what was settled before."""
 
-    waiting: tuple[Waiting, ...]
+    waiting: tuple[WaitingProposal, ...]
     #: Names the change that all of them together are; empty where none can land.
     digest: str
-    settled: tuple[RuleProposal, ...] = ()
+    settled: tuple[InstructionProposal, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class ApprovalPlan:
     """What approving would do to which files."""
 
     digest: str
@@ -80,13 +80,13 @@ class Plan:
 
 
 @dataclass(slots=True)
-class Desk:
+class ApprovalContext:
     """The log and its files as they are at one moment."""
 
     log: Log
-    kind: Kind
-    state: State
-    proposals: dict[str, RuleProposal]
+    kind: ProjectKind
+    state: LogState
+    proposals: dict[str, InstructionProposal]
     _files: dict[str, bytes] = field(default_factory=dict)
 
     def holds(self, target: str) -> bytes:
@@ -95,18 +95,18 @@ class Desk:
             self._files[target] = read_rule_file(self.log.root, target)
         return self._files[target]
 
-    def text(self, proposal: RuleProposal) -> str:
+    def text(self, proposal: InstructionProposal) -> str:
         """Return the line that lands, made of the learning itself, whatever the event says."""
         learning = self.state.standings[proposal.learning].learning
         return rule_line(learning.statement, learning.files)
 
-    def has(self, proposal: RuleProposal) -> bool:
+    def has(self, proposal: InstructionProposal) -> bool:
         """Say whether the line is in the file."""
         with suppress(RoamkbError, BadPlace, KeyError):
             return self.text(proposal) in lines_in(self.holds(proposal.target))
         return False
 
-    def plan(self, chosen: Iterable[RuleProposal], *, rejected: Iterable[str] = ()) -> Plan:
+    def plan(self, chosen: Iterable[InstructionProposal], *, rejected: Iterable[str] = ()) -> ApprovalPlan:
         """Return what approving `chosen` together would do.
 
         Raises:
@@ -123,32 +123,34 @@ class Desk:
             now[target] = with_lines(now.get(target, self.holds(target)), section, texts)
         files = tuple((target, self.holds(target), after) for target, after in now.items())
         marks = [content_digest(data) for _, before, after in files for data in (before, after)]
-        return Plan(digest=digest_of(basis, marks), files=files)
+        return ApprovalPlan(digest=digest_of(basis, marks), files=files)
 
 
-def desk(log: Log, kind: Kind, *, as_of: float | None = None) -> Desk:
+def desk(log: Log, kind: ProjectKind, *, as_of: float | None = None) -> ApprovalContext:
     """Return the log of a project of that kind as it is now, or was; the files are as they are."""
     state = log.read().state(as_of=as_of)
-    return Desk(log=log, kind=kind, state=state, proposals=rule_proposals(state.events))
+    return ApprovalContext(log=log, kind=kind, state=state, proposals=rule_proposals(state.events))
 
 
-def queue(at: Desk) -> Queue:
+def queue(at: ApprovalContext) -> ReviewQueue:
     """Return what waits for somebody, what is short, sure and mild first."""
     waiting = sorted((waiting_for(at, one) for one in at.proposals.values() if one.state in OPEN), key=_rank)
     able = [one.proposal for one in waiting if not one.problem]
-    return Queue(
+    return ReviewQueue(
         waiting=tuple(waiting),
         digest=at.plan(able).digest if able else "",
         settled=tuple(one for one in at.proposals.values() if one.state not in OPEN),
     )
 
 
-def waiting_for(at: Desk, proposal: RuleProposal) -> Waiting:
+def waiting_for(at: ApprovalContext, proposal: InstructionProposal) -> WaitingProposal:
     """Return how a proposal stands that nobody has decided about."""
     standing = at.state.standings.get(proposal.learning)
     if standing is None:
         problem = "its learning isn't in the log"
-        return Waiting(proposal=proposal, standing=None, text=proposal.text, risks=(), problem=problem)
+        return WaitingProposal(
+            proposal=proposal, standing=None, text=proposal.text, risks=(), problem=problem
+        )
     text, looks = at.text(proposal), risks(standing)
     problem = why_not(standing, place=at.kind)
     try:
@@ -158,8 +160,8 @@ def waiting_for(at: Desk, proposal: RuleProposal) -> Waiting:
     except RoamkbError as error:
         problem = problem or error.message
     if problem:
-        return Waiting(proposal=proposal, standing=standing, text=text, risks=looks, problem=problem)
-    return Waiting(
+        return WaitingProposal(proposal=proposal, standing=standing, text=text, risks=looks, problem=problem)
+    return WaitingProposal(
         proposal=proposal,
         standing=standing,
         text=text,
@@ -170,12 +172,12 @@ def waiting_for(at: Desk, proposal: RuleProposal) -> Waiting:
     )
 
 
-def _rank(one: Waiting) -> tuple[bool, int, int, int, str]:
+def _rank(one: WaitingProposal) -> tuple[bool, int, int, int, str]:
     sure = one.standing.confidence if one.standing else 0
     return bool(one.problem), len(one.risks), -sure, len(one.text), one.proposal.id
 
 
-def find_proposal(at: Desk, name: str) -> RuleProposal:
+def find_proposal(at: ApprovalContext, name: str) -> InstructionProposal:
     """Return the proposal with that id, the beginning of one, or the key or id of its learning.
 
     Raises:
@@ -195,14 +197,14 @@ def find_proposal(at: Desk, name: str) -> RuleProposal:
         raise Ambiguous(
             name,
             [
-                Candidate(id=one.id, title=clipped(one.text, 80), path=at.log.root / one.target)
+                NodeCandidate(id=one.id, title=clipped(one.text, 80), path=at.log.root / one.target)
                 for one in found
             ],
         )
     return found[0]
 
 
-def settled(log: Log, kind: Kind, signature: Signature) -> Desk:
+def settled(log: Log, kind: ProjectKind, signature: CurationSignature) -> ApprovalContext:
     """Return the log as it is, after remembering which lines arrived that a human had approved."""
     at = desk(log, kind)
     if not any(one.state == APPROVED and at.has(one) for one in at.proposals.values()):
@@ -210,7 +212,7 @@ def settled(log: Log, kind: Kind, signature: Signature) -> Desk:
     with log.locked():
         at = desk(log, kind)
         arrived = [one for one in at.proposals.values() if one.state == APPROVED and at.has(one)]
-        stamps = Stamps(signature.hand, after=log.read().last_event, by="approve")
+        stamps = EventFactory(signature.hand, after=log.read().last_event, by="approve")
         log.append(
             events=[applied_event(at, one, stamps, signature, at.holds(one.target)) for one in arrived]
         )
@@ -219,14 +221,14 @@ def settled(log: Log, kind: Kind, signature: Signature) -> Desk:
 
 def event_of(
     name: str,
-    one: RuleProposal,
-    stamps: Stamps,
-    signature: Signature,
+    one: InstructionProposal,
+    stamps: EventFactory,
+    signature: CurationSignature,
     *,
     text: str,
     digest: str = "",
     reason: str = "",
-) -> Event:
+) -> LedgerEvent:
     """Return the event `name` of a proposal, whose line is `text`."""
     told = {
         "proposal": one.id,
@@ -241,6 +243,12 @@ def event_of(
     return replace(made, fields={key: value for key, value in told.items() if value})
 
 
-def applied_event(at: Desk, one: RuleProposal, stamps: Stamps, signature: Signature, data: bytes) -> Event:
+def applied_event(
+    at: ApprovalContext,
+    one: InstructionProposal,
+    stamps: EventFactory,
+    signature: CurationSignature,
+    data: bytes,
+) -> LedgerEvent:
     """Return the event that says that a line is in its file, which holds `data`."""
     return event_of("applied", one, stamps, signature, text=at.text(one), digest=content_digest(data))

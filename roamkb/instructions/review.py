@@ -3,25 +3,25 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from roamkb.boundary.human_consent import Human
+from roamkb.boundary.human_consent import HumanAtTerminal
 from roamkb.boundary.human_consent import require_human
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import UsageError
-from roamkb.core.model import Kind
+from roamkb.core.model import ProjectKind
 from roamkb.core.text import times
-from roamkb.curation.curate import Signature
-from roamkb.curation.review_org import Question
+from roamkb.curation.curate import CurationSignature
+from roamkb.curation.review_org import ReviewQuestion
 from roamkb.curation.review_org import parse_review
 from roamkb.curation.review_org import render_questions
 from roamkb.fs.private_files import REVIEW
 from roamkb.fs.private_files import drop_paper
 from roamkb.fs.private_files import put_paper
 from roamkb.fs.private_files import read_paper
-from roamkb.instructions.approve import Choice
-from roamkb.instructions.approve import Decided
+from roamkb.instructions.approve import DecidedProposals
+from roamkb.instructions.approve import ProposalChoice
 from roamkb.instructions.approve import decide
-from roamkb.instructions.queue import Queue
-from roamkb.instructions.queue import Waiting
+from roamkb.instructions.queue import ReviewQueue
+from roamkb.instructions.queue import WaitingProposal
 from roamkb.instructions.queue import desk
 from roamkb.instructions.queue import queue
 from roamkb.instructions.queue import settled
@@ -31,8 +31,13 @@ from roamkb.org.report import quoted
 
 
 def review_rules(
-    log: Log, kind: Kind, signature: Signature, *, human: Human | None, editor: Sequence[str]
-) -> Decided:
+    log: Log,
+    kind: ProjectKind,
+    signature: CurationSignature,
+    *,
+    human: HumanAtTerminal | None,
+    editor: Sequence[str],
+) -> DecidedProposals:
     """Let the human decide about each line that waits, and do it; nothing where nothing is decided.
 
     Raises:
@@ -42,7 +47,7 @@ def review_rules(
     somebody = require_human(human)
     shown = queue(settled(log, kind, signature)).waiting
     if not shown:
-        return Decided()
+        return DecidedProposals()
     path = log.local / REVIEW
     text = render_questions(map(_question, shown), reason=signature.reason)
     put_paper(path, text.encode("utf-8", "replace"))
@@ -57,21 +62,21 @@ def review_rules(
         for numbers in (decided.approved, decided.rejected)
     )
     if not approved and not rejected:
-        return Decided()
+        return DecidedProposals()
     _require_same(log, queue(desk(log, kind)), [*approved, *rejected])
     is_as_given = decided.reason == quoted(signature.reason) or not decided.reason
     reason = signature.reason if is_as_given else decided.reason
-    choice = Choice(
+    choice = ProposalChoice(
         approved=[one.proposal.id for one in approved], rejected=[one.proposal.id for one in rejected]
     )
     return decide(log, kind, replace(signature, reason=reason), choice, None, human=human)
 
 
-def _question(one: Waiting) -> Question:
+def _question(one: WaitingProposal) -> ReviewQuestion:
     proposal, standing = one.proposal, one.standing
     facts = [f"{as_fraction(standing.confidence):.2f}", times(standing.occurrences)] if standing else []
     key = standing.learning.key if standing else proposal.learning
-    return Question(
+    return ReviewQuestion(
         place=f"{proposal.target}{f', {proposal.section}' if proposal.section else ''}",
         about=", ".join((key, *facts, *one.risks)),
         problem=one.problem,
@@ -79,7 +84,7 @@ def _question(one: Waiting) -> Question:
     )
 
 
-def _require_same(log: Log, now: Queue, chosen: Sequence[Waiting]) -> None:
+def _require_same(log: Log, now: ReviewQueue, chosen: Sequence[WaitingProposal]) -> None:
     """Raise unless each that was chosen would still change just what the editor showed."""
     digests = {one.proposal.id: (one.digest, one.text) for one in now.waiting}
     for one in chosen:

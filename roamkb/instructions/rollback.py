@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from dataclasses import replace
 
-from roamkb.boundary.human_consent import Human
+from roamkb.boundary.human_consent import HumanAtTerminal
 from roamkb.boundary.human_consent import require_human
 from roamkb.boundary.human_consent import require_yes
 from roamkb.core.change_plan import TYPED
@@ -11,24 +11,24 @@ from roamkb.core.change_plan import digest_of
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import NotDurable
 from roamkb.core.errors import UsageError
-from roamkb.core.model import Kind
+from roamkb.core.model import ProjectKind
 from roamkb.core.text import shown
-from roamkb.curation.curate import Signature
+from roamkb.curation.curate import CurationSignature
 from roamkb.fs.files import digest
 from roamkb.instructions.instruction_block import BadPlace
 from roamkb.instructions.instruction_block import patch_of
 from roamkb.instructions.instruction_block import without_line
 from roamkb.instructions.proposal import APPLIED
 from roamkb.instructions.proposal import ROLLED_BACK
-from roamkb.instructions.proposal import RuleProposal
-from roamkb.instructions.queue import Desk
+from roamkb.instructions.proposal import InstructionProposal
+from roamkb.instructions.queue import ApprovalContext
 from roamkb.instructions.queue import desk
 from roamkb.instructions.queue import event_of
 from roamkb.instructions.queue import find_proposal
 from roamkb.instructions.queue import settled
 from roamkb.instructions.store.instruction_files import put_rule_file
 from roamkb.instructions.store.instruction_files import require_unheld
-from roamkb.log.new_learning import Stamps
+from roamkb.log.new_learning import EventFactory
 from roamkb.log.store.project_log import Log
 from roamkb.secrets.detector import refuse_secrets
 
@@ -37,15 +37,15 @@ from roamkb.secrets.detector import refuse_secrets
 class RolledBack:
     """A proposal whose line isn't in the file any more."""
 
-    proposal: RuleProposal
+    proposal: InstructionProposal
     diff: str
     #: Whether anything was written; not where it had been taken out before.
     is_new: bool
 
 
 @dataclass(frozen=True, slots=True)
-class _Removal:
-    proposal: RuleProposal
+class _LineRemoval:
+    proposal: InstructionProposal
     line: str
     before: bytes
     after: bytes
@@ -56,7 +56,9 @@ class _Removal:
         return digest_of((one.id, one.target, self.line), (digest(self.before), digest(self.after)))
 
 
-def rollback(log: Log, kind: Kind, signature: Signature, name: str, *, human: Human | None) -> RolledBack:
+def rollback(
+    log: Log, kind: ProjectKind, signature: CurationSignature, name: str, *, human: HumanAtTerminal | None
+) -> RolledBack:
     """Take the line of the proposal `name` out of its file, once a human says so.
 
     Raises:
@@ -81,7 +83,7 @@ def rollback(log: Log, kind: Kind, signature: Signature, name: str, *, human: Hu
     return RolledBack(proposal=replace(one, state=ROLLED_BACK), diff=diff, is_new=True)
 
 
-def _removal(at: Desk, one: RuleProposal) -> _Removal:
+def _removal(at: ApprovalContext, one: InstructionProposal) -> _LineRemoval:
     if one.state != APPLIED:
         raise UsageError(f"{one.id} is {one.state}; no line of it is in {shown(one.target)}")
     require_unheld(at.log.root, one.target)
@@ -95,12 +97,12 @@ def _removal(at: Desk, one: RuleProposal) -> _Removal:
         if event.event == "applied"
     }
     try:
-        return _Removal(one, line, before, without_line(before, line, others=others))
+        return _LineRemoval(one, line, before, without_line(before, line, others=others))
     except BadPlace as error:
         raise UsageError(f"{shown(one.target)} {shown(str(error))}; nothing was changed") from error
 
 
-def _take_out(at: Desk, removal: _Removal, signature: Signature) -> None:
+def _take_out(at: ApprovalContext, removal: _LineRemoval, signature: CurationSignature) -> None:
     """Change the file, then remember it: stopped in between, the next call finds the line gone."""
     log, one = at.log, removal.proposal
     doubt: NotDurable | None = None
@@ -109,7 +111,7 @@ def _take_out(at: Desk, removal: _Removal, signature: Signature) -> None:
             put_rule_file(log.root, one.target, removal.after, was=removal.before)
         except NotDurable as error:
             doubt = error
-    stamps = Stamps(signature.hand, after=log.read().last_event, by="rollback")
+    stamps = EventFactory(signature.hand, after=log.read().last_event, by="rollback")
     log.append(
         events=[
             event_of(

@@ -10,7 +10,7 @@ from enum import Enum
 from enum import auto
 
 
-class Shape(Enum):
+class ParameterShape(Enum):
     """What a parameter takes."""
 
     TEXT = auto()
@@ -23,12 +23,12 @@ class Shape(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parameter:
+class OperationParameter:
     """One parameter of an operation."""
 
     name: str
     help: str
-    shape: Shape = Shape.TEXT
+    shape: ParameterShape = ParameterShape.TEXT
     #: Its option names; none for a positional argument.
     flags: tuple[str, ...] = ()
     required: bool = False
@@ -42,7 +42,7 @@ class Operation:
     name: str
     summary: str
     example: str
-    parameters: tuple[Parameter, ...] = ()
+    parameters: tuple[OperationParameter, ...] = ()
     panel: str = "Knowledge base"
     #: Whether it is one of the project's log, not of the knowledge base.
     is_of_log: bool = False
@@ -61,30 +61,36 @@ class Operation:
 Arguments = dict[str, str | int | bool | tuple[str, ...] | None]
 
 
-def _argument(name: str, help: str, *, required: bool = True, metavar: str | None = None) -> Parameter:
-    return Parameter(name=name, help=help, required=required, metavar=metavar)
+def _argument(
+    name: str, help: str, *, required: bool = True, metavar: str | None = None
+) -> OperationParameter:
+    return OperationParameter(name=name, help=help, required=required, metavar=metavar)
 
 
-def _rest(name: str, help: str, *, metavar: str) -> Parameter:
-    return Parameter(name=name, help=help, shape=Shape.TEXTS, metavar=metavar)
+def _rest(name: str, help: str, *, metavar: str) -> OperationParameter:
+    return OperationParameter(name=name, help=help, shape=ParameterShape.TEXTS, metavar=metavar)
 
 
-def _option(flag: str, help: str, *, metavar: str | None = None) -> Parameter:
+def _option(flag: str, help: str, *, metavar: str | None = None) -> OperationParameter:
     name = flag.lstrip("-").replace("-", "_")
-    return Parameter(name=name, help=help, flags=(flag,), metavar=metavar)
+    return OperationParameter(name=name, help=help, flags=(flag,), metavar=metavar)
 
 
-def _options(flag: str, name: str, help: str, *, metavar: str | None = None) -> Parameter:
-    return Parameter(name=name, help=help, flags=(flag,), shape=Shape.TEXTS, metavar=metavar)
+def _options(flag: str, name: str, help: str, *, metavar: str | None = None) -> OperationParameter:
+    return OperationParameter(
+        name=name, help=help, flags=(flag,), shape=ParameterShape.TEXTS, metavar=metavar
+    )
 
 
-def _switch(flag: str, help: str) -> Parameter:
+def _switch(flag: str, help: str) -> OperationParameter:
     name = flag.lstrip("-").replace("-", "_")
-    return Parameter(name=name, help=help, flags=(flag,), shape=Shape.FLAG)
+    return OperationParameter(name=name, help=help, flags=(flag,), shape=ParameterShape.FLAG)
 
 
-def _count(flag: str, help: str) -> Parameter:
-    return Parameter(name=flag.lstrip("-"), help=help, flags=(flag,), shape=Shape.COUNT, metavar="N")
+def _count(flag: str, help: str) -> OperationParameter:
+    return OperationParameter(
+        name=flag.lstrip("-"), help=help, flags=(flag,), shape=ParameterShape.COUNT, metavar="N"
+    )
 
 
 _NODE = _argument("name", "Id, title, alias or path of the node.", metavar="ID|TITLE|PATH")
@@ -186,7 +192,7 @@ OPERATIONS: tuple[Operation, ...] = (
             _argument("name", "The agent node.", required=False, metavar="ID"),
             _switch("--all-agent", "All agent nodes that the filters let through."),
             _option("--since", "With --all-agent: made on or after this day.", metavar="D"),
-            Parameter(name="from_project", help="With --all-agent: written from this project.",
+            OperationParameter(name="from_project", help="With --all-agent: written from this project.",
                       flags=("--from",), metavar="PROJECT"),
             _switch("--yes", "With --all-agent: do it, don't only list them."),
         ),
@@ -222,11 +228,11 @@ OPERATIONS: tuple[Operation, ...] = (
         example='roamkb learn "OAuth redirect URIs must match exactly" --type gotcha --file "src/auth/*.ts"',
         parameters=(
             _argument("text", "The statement; - reads standard input.", required=False, metavar="TEXT|-"),
-            Parameter(
+            OperationParameter(
                 name="proposals",
                 help="Claims with their evidence, instead of TEXT: a list of {claim, type, files, task, "
                 "evidence: {quote, source}, supersedes, withdraws, mended}; - reads standard input.",
-                shape=Shape.OBJECTS,
+                shape=ParameterShape.OBJECTS,
                 flags=("--proposals",),
                 metavar="JSON|-",
             ),
@@ -252,7 +258,7 @@ OPERATIONS: tuple[Operation, ...] = (
         summary="Have a language model propose what of a session is worth keeping; the gate decides.",
         example="roamkb extract --with claude",
         parameters=(
-            Parameter(
+            OperationParameter(
                 name="model",
                 help="claude, codex, ollama:MODEL, openai:URL#MODEL, or a command that answers in JSON.",
                 flags=("--with",),
@@ -340,8 +346,8 @@ OPERATIONS: tuple[Operation, ...] = (
             _option("--type", "Only learnings of this type.", metavar="T"),
             _switch("--kb", "The knowledge base as well."),
             _switch("--all", "The archive as well."),
-            Parameter(name="recent", help="The latest N instead of the best.", flags=("--recent",),
-                      shape=Shape.COUNT, metavar="N"),
+            OperationParameter(name="recent", help="The latest N instead of the best.", flags=("--recent",),
+                      shape=ParameterShape.COUNT, metavar="N"),
             _switch("--stats", "How much there is, by type and tag."),
             _option("--topic", "Only learnings of this task or bead.", metavar="ID"),
             _option("--file", "Only learnings that concern this file.", metavar="PATH"),
@@ -488,7 +494,7 @@ OPERATIONS: tuple[Operation, ...] = (
         example='roamkb reject 5e0c4f2b --reason "Said in the README"',
         parameters=(
             _argument("id", "The proposal, as `review` shows it.", metavar="ID"),
-            Parameter(name="reason", help="Why, for the log.", flags=("--reason",), required=True,
+            OperationParameter(name="reason", help="Why, for the log.", flags=("--reason",), required=True,
                       metavar="TEXT"),
         ),
         panel=_LOG,
@@ -612,9 +618,11 @@ OPERATIONS: tuple[Operation, ...] = (
         example="roamkb used KEY --outcome success",
         parameters=(
             _argument("name", "The learning, by key or id.", metavar="KEY"),
-            Parameter(name="outcome", help="success, failure, partial, not_applied, prevented, or validated: "
-                      "another agent than the one that learned it found it true.",
-                      flags=("--outcome",), required=True, metavar="O"),
+            OperationParameter(
+                name="outcome",
+                help="success, failure, partial, not_applied, prevented, or validated: "
+                "another agent than the one that learned it found it true.",
+                flags=("--outcome",), required=True, metavar="O"),
             _option("--task", "The task that it was for.", metavar="ID"),
             _option("--match", "How it was found: exact, similar or suggested.", metavar="M"),
             *_WHO,

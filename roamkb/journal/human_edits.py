@@ -2,26 +2,28 @@
 
 from collections import Counter
 
-from roamkb.journal.moments import Change
+from roamkb.journal.moments import ChangeKind
 from roamkb.journal.moments import Content
-from roamkb.journal.moments import Form
-from roamkb.journal.moments import What
+from roamkb.journal.moments import EntryChange
+from roamkb.journal.moments import EntryForm
 
 
-def is_like_a_hands(change: Change, content: Content) -> bool:
+def is_like_a_hands(change: EntryChange, content: Content) -> bool:
     """Say whether a change takes so little away that a human's edit explains it; `content` reads an entry."""
     was, now = change.was, change.now
     if was is None:
         return True
     if now is None:
         # the files in it are changes of their own
-        return was.form is Form.FOLDER
+        return was.form is EntryForm.FOLDER
     if was.form is not now.form:
         return False
-    if change.what is not What.CHANGED:
+    if change.what is not ChangeKind.CHANGED:
         return True
     before, after = content(was), content(now)
-    return was.form is Form.FILE and before is not None and after is not None and keeps_most(before, after)
+    return (
+        was.form is EntryForm.FILE and before is not None and after is not None and keeps_most(before, after)
+    )
 
 
 def keeps_most(before: bytes, after: bytes) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from roamkb.boundary.human_consent import Human
+from roamkb.boundary.human_consent import HumanAtTerminal
 from roamkb.core.errors import NoKnowledgeBase
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import NotWritable
@@ -18,15 +18,15 @@ from roamkb.core.errors import UsageError
 from roamkb.core.text import counted
 from roamkb.core.text import shown
 from roamkb.fs.files import make_folder
-from roamkb.journal.moments import By
-from roamkb.journal.moments import Change
+from roamkb.journal.moments import ChangeMaker
 from roamkb.journal.moments import Content
-from roamkb.journal.moments import Entry
-from roamkb.journal.moments import Form
-from roamkb.journal.moments import Left
+from roamkb.journal.moments import EntryChange
+from roamkb.journal.moments import EntryForm
+from roamkb.journal.moments import FolderEntry
 from roamkb.journal.moments import Moment
-from roamkb.journal.moments import Plan
-from roamkb.journal.moments import Step
+from roamkb.journal.moments import NotRestored
+from roamkb.journal.moments import RestorePlan
+from roamkb.journal.moments import RestoreStep
 from roamkb.journal.moments import carried_out
 from roamkb.journal.moments import is_by_plan
 from roamkb.journal.moments import leave_to_restore
@@ -34,8 +34,8 @@ from roamkb.journal.moments import plan_rebuilding
 from roamkb.journal.moments import plan_restore
 from roamkb.journal.moments import told_edit
 from roamkb.journal.store.change_traces import traces_of
-from roamkb.journal.store.journal import Holdings
 from roamkb.journal.store.journal import Journal
+from roamkb.journal.store.journal import JournalHoldings
 from roamkb.journal.store.restore import carry_out
 from roamkb.kb.notes.store.walk import kb_fault
 
@@ -53,28 +53,28 @@ class MomentList:
 
     kb: Path
     moments: tuple[Moment, ...]
-    holdings: Holdings
+    holdings: JournalHoldings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class MomentDiff:
     """How the notes differ from what they were at a moment."""
 
     kb: Path
     mark: int
     #: Which moment it is, where nobody named one; else empty.
     chosen: str
-    changes: tuple[Change, ...]
+    changes: tuple[EntryChange, ...]
     #: By the changes' names, where they were asked for.
     diffs: dict[bytes, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Restored:
+class RestoreResult:
     """What a restore did, or would do."""
 
     kb: Path
-    plan: Plan
+    plan: RestorePlan
     done: bool
     is_durable: bool = True
     #: Whether something that was planned changed meanwhile, and was left.
@@ -86,7 +86,7 @@ class Restored:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Keeper:
+class JournalContext:
     """The journal, with what is around it: who may be asked, where the locks are."""
 
     journal: Journal
@@ -94,11 +94,11 @@ class Keeper:
     folder: Path | None
     #: Where Syncthing's configuration is; None where it isn't asked.
     home: Path | None = None
-    human: Human | None = None
+    human: HumanAtTerminal | None = None
     #: By what an agent is known to run this.
     agent: str = ""
 
-    def look(self, *, restored: Plan | None = None) -> None:
+    def look(self, *, restored: RestorePlan | None = None) -> None:
         """Take in all that changed since the last look, and by what; a plan's steps were a restore's."""
         journal = self.journal
         traces = traces_of(journal, home=self.home)
@@ -106,10 +106,12 @@ class Keeper:
             journal.look(tracer=traces)
             return
 
-        def tracer(changes: Sequence[Change], content: Content) -> list[By]:
+        def tracer(changes: Sequence[EntryChange], content: Content) -> list[ChangeMaker]:
             others = [change for change in changes if not is_by_plan(restored, change)]
             makers = iter(traces(others, content))
-            return [By.RESTORE if is_by_plan(restored, change) else next(makers) for change in changes]
+            return [
+                ChangeMaker.RESTORE if is_by_plan(restored, change) else next(makers) for change in changes
+            ]
 
         journal.look(what="restore", tracer=tracer)
 
@@ -134,7 +136,7 @@ class Keeper:
         return b"" if given == "." else os.fsencode(path.as_posix())
 
 
-def list_moments(keeper: Keeper) -> MomentList:
+def list_moments(keeper: JournalContext) -> MomentList:
     """Return the moments, once the notes were looked at."""
     _look_if_there(keeper)
     journal = keeper.journal
@@ -144,7 +146,7 @@ def list_moments(keeper: Keeper) -> MomentList:
     return MomentList(kb=journal.kb, moments=journal.moments(), holdings=holdings)
 
 
-def show(keeper: Keeper, names: Sequence[str], *, mark: str | None, diff: bool) -> Shown:
+def show(keeper: JournalContext, names: Sequence[str], *, mark: str | None, diff: bool) -> MomentDiff:
     """Return how the notes, or those that are named, differ from what they were at a mark.
 
     Raises:
@@ -169,18 +171,18 @@ def show(keeper: Keeper, names: Sequence[str], *, mark: str | None, diff: bool) 
     if diff:
         with journal.contents() as content:
             diffs = {change.path: tuple(_diff(content, change)) for change in changes}
-    return Shown(kb=journal.kb, mark=moment, chosen=chosen, changes=changes, diffs=diffs)
+    return MomentDiff(kb=journal.kb, mark=moment, chosen=chosen, changes=changes, diffs=diffs)
 
 
 def restore(
-    keeper: Keeper,
+    keeper: JournalContext,
     names: Sequence[str],
     *,
     mark: str | None,
     all: bool,
     create_kb: bool,
     dry_run: bool,
-) -> Restored:
+) -> RestoreResult:
     """Give notes the content, modes and names that they had at a mark, once a human says so.
 
     Nothing is overwritten that changed since the last look: its human may not have seen it.
@@ -218,7 +220,7 @@ def restore(
         _check_names(keeper, names, moment)
         plan = plan_restore(moment, journal.changes_since(moment), wanted=wanted, since=since)
     if dry_run or not plan.steps:
-        return Restored(kb=journal.kb, plan=plan, done=False, chosen=chosen)
+        return RestoreResult(kb=journal.kb, plan=plan, done=False, chosen=chosen)
     lines = list(_question(journal, plan, chosen=chosen, is_new=bool(fault)))
     word = hashlib.sha256(repr(plan).encode()).hexdigest()[:_TYPED]
     leave = leave_to_restore(
@@ -230,7 +232,7 @@ def restore(
     outcome = carry_out(leave, journal, lock_file=keeper.lock_file)
     plan = carried_out(plan, outcome.undone)
     keeper.look(restored=plan)
-    return Restored(
+    return RestoreResult(
         kb=journal.kb,
         plan=plan,
         done=True,
@@ -241,7 +243,7 @@ def restore(
     )
 
 
-def _look_if_there(keeper: Keeper) -> None:
+def _look_if_there(keeper: JournalContext) -> None:
     """Look, unless the folder is gone or a sandbox forbids it: what it was is worth showing all the same."""
     try:
         keeper.look()
@@ -250,7 +252,7 @@ def _look_if_there(keeper: Keeper) -> None:
             raise
 
 
-def _rebuilding(journal: Journal, mark: str | None, wanted: Callable[[bytes], bool] | None) -> Plan:
+def _rebuilding(journal: Journal, mark: str | None, wanted: Callable[[bytes], bool] | None) -> RestorePlan:
     moment = journal.find_moment(mark) if mark else journal.holdings().last
     root = os.fsencode(os.path.realpath(journal.kb))
     entries = (one for one in journal.entries_at(moment) if wanted is None or wanted(one.path))
@@ -268,7 +270,7 @@ def _find_moment(journal: Journal, name: str) -> int | None:
         return None
 
 
-def _wanted(keeper: Keeper, names: Sequence[str]) -> Callable[[bytes], bool] | None:
+def _wanted(keeper: JournalContext, names: Sequence[str]) -> Callable[[bytes], bool] | None:
     """Return what says whether an entry is one of those named, or lies in one; None where none is."""
     if not names:
         return None
@@ -276,7 +278,7 @@ def _wanted(keeper: Keeper, names: Sequence[str]) -> Callable[[bytes], bool] | N
     return lambda path: any(not top or path == top or path.startswith(top + b"/") for top in tops)
 
 
-def _check_names(keeper: Keeper, names: Sequence[str], moment: int) -> None:
+def _check_names(keeper: JournalContext, names: Sequence[str], moment: int) -> None:
     """Raise NotFound where a name was nothing at a moment, and is nothing now."""
     if not names:
         return
@@ -292,7 +294,7 @@ def _check_names(keeper: Keeper, names: Sequence[str], moment: int) -> None:
             )
 
 
-def step_line(step: Step) -> str:
+def step_line(step: RestoreStep) -> str:
     """Return what a step does, in a line."""
     path = shown(os.fsdecode(step.path))
     want, have = step.want, step.have
@@ -301,19 +303,19 @@ def step_line(step: Step) -> str:
     of = ""
     entry = want or have
     if entry:
-        of = f"{entry.size:,} bytes" if entry.form is Form.FILE else f"a {entry.form}"
+        of = f"{entry.size:,} bytes" if entry.form is EntryForm.FILE else f"a {entry.form}"
     note = f"{of}; the journal keeps it" if want is None else of
     if step.edited_since:
         note += f"; it was {told_edit(step.edited_since)}, and that goes as well; the journal keeps it"
     return f"{step.verb:7} {path} ({note})"
 
 
-def left_line(left: Left) -> str:
+def left_line(left: NotRestored) -> str:
     """Return what is left as it is, and why, in a line."""
     return f"left    {shown(os.fsdecode(left.path))}: {shown(left.why)}"
 
 
-def _question(journal: Journal, plan: Plan, *, chosen: str, is_new: bool) -> Iterator[str]:
+def _question(journal: Journal, plan: RestorePlan, *, chosen: str, is_new: bool) -> Iterator[str]:
     """Yield what the human reads before the question."""
     if is_new:
         yield f"{shown(str(journal.kb))} is gone or not mounted; it is made, and gets what the journal has:"
@@ -328,7 +330,7 @@ def _question(journal: Journal, plan: Plan, *, chosen: str, is_new: bool) -> Ite
         yield f"and {len(plan.left) - _MOST_LINES} more are left"
 
 
-def _diff(content: Callable[[Entry], bytes], change: Change) -> Iterator[str]:
+def _diff(content: Callable[[FolderEntry], bytes], change: EntryChange) -> Iterator[str]:
     """Yield how a note's text differs."""
     then, now = (_text(content, entry) for entry in (change.was, change.now))
     path = shown(os.fsdecode(change.path))
@@ -340,7 +342,7 @@ def _diff(content: Callable[[Entry], bytes], change: Change) -> Iterator[str]:
         yield line
 
 
-def _text(content: Callable[[Entry], bytes], entry: Entry | None) -> list[str]:
-    if entry is None or entry.digest is None or entry.form is Form.FOLDER:
+def _text(content: Callable[[FolderEntry], bytes], entry: FolderEntry | None) -> list[str]:
+    if entry is None or entry.digest is None or entry.form is EntryForm.FOLDER:
         return []
     return content(entry).decode("utf-8", "replace").split("\n")

@@ -14,7 +14,7 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Final
 
-from roamkb.boundary.human_consent import Human
+from roamkb.boundary.human_consent import HumanAtTerminal
 from roamkb.boundary.human_consent import require_no_agent
 from roamkb.boundary.human_consent import require_yes
 from roamkb.journal.names import UNREADABLE
@@ -30,7 +30,7 @@ MOST_BYTES: Final = 512 * 1024**2
 FULL_BYTES: Final = 2048 * 1024**2
 
 
-class Form(StrEnum):
+class EntryForm(StrEnum):
     """What an entry is."""
 
     FILE = "file"
@@ -39,15 +39,15 @@ class Form(StrEnum):
     OTHER = "other"
 
     @staticmethod
-    def of(mode: int) -> "Form":
+    def of(mode: int) -> "EntryForm":
         """Return the form of what has that `st_mode`."""
-        return _FORMS.get(stat.S_IFMT(mode), Form.OTHER)
+        return _FORMS.get(stat.S_IFMT(mode), EntryForm.OTHER)
 
 
-_FORMS: Final = {stat.S_IFREG: Form.FILE, stat.S_IFLNK: Form.LINK, stat.S_IFDIR: Form.FOLDER}
+_FORMS: Final = {stat.S_IFREG: EntryForm.FILE, stat.S_IFLNK: EntryForm.LINK, stat.S_IFDIR: EntryForm.FOLDER}
 
 
-class What(StrEnum):
+class ChangeKind(StrEnum):
     """What happened to an entry between two moments."""
 
     ADDED = "added"
@@ -57,7 +57,7 @@ class What(StrEnum):
     MODE = "mode"
 
 
-class By(StrEnum):
+class ChangeMaker(StrEnum):
     """What made a change, as far as it can be told; roamkb's word for what can't."""
 
     EMACS = "Emacs"
@@ -72,27 +72,36 @@ class By(StrEnum):
 
 
 #: Whose changes nobody is told of, and are taken back only by name; a restore's can be undone as a whole.
-EXPLAINED: Final = frozenset({By.EMACS, By.VIM, By.SYNCTHING, By.ROAMKB, By.RESTORE, By.IDLE})
+EXPLAINED: Final = frozenset(
+    {
+        ChangeMaker.EMACS,
+        ChangeMaker.VIM,
+        ChangeMaker.SYNCTHING,
+        ChangeMaker.ROAMKB,
+        ChangeMaker.RESTORE,
+        ChangeMaker.IDLE,
+    }
+)
 
 
-def told_maker(by: By) -> str:
+def told_maker(by: ChangeMaker) -> str:
     """Return how a change's maker is told to people; empty where nobody knows it."""
-    if by is By.UNKNOWN:
+    if by is ChangeMaker.UNKNOWN:
         return ""
-    return "while no session was at work" if by is By.IDLE else f"by {by}"
+    return "while no session was at work" if by is ChangeMaker.IDLE else f"by {by}"
 
 
-def told_edit(by: By) -> str:
+def told_edit(by: ChangeMaker) -> str:
     """Return how an edit is told that came after a change which nothing explains."""
-    return f"edited since, {told_maker(by)}" if by is By.IDLE else f"edited since {told_maker(by)}"
+    return f"edited since, {told_maker(by)}" if by is ChangeMaker.IDLE else f"edited since {told_maker(by)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class FolderEntry:
     """One name in the notes' folder, as it was from one moment on."""
 
     path: bytes
-    form: Form
+    form: EntryForm
     mode: int
     size: int = 0
     #: When it was written in nanoseconds, as its writer says; 0 where that is forgotten.
@@ -107,25 +116,29 @@ class Entry:
     @property
     def is_unread(self) -> bool:
         """Whether it could not be read yet, and is tried again at each look."""
-        return self.digest is None and self.why in ("", UNREADABLE) and self.form in (Form.FILE, Form.LINK)
+        return (
+            self.digest is None
+            and self.why in ("", UNREADABLE)
+            and self.form in (EntryForm.FILE, EntryForm.LINK)
+        )
 
-    def is_as(self, other: "Entry") -> bool:
+    def is_as(self, other: "FolderEntry") -> bool:
         """Say whether the two are alike in all that can be brought back."""
         return self.holds(other) and self.mode == other.mode
 
-    def holds(self, other: "Entry") -> bool:
+    def holds(self, other: "FolderEntry") -> bool:
         """Say whether the two have the same content."""
-        if self.form is Form.FILE and self.digest is None:
+        if self.form is EntryForm.FILE and self.digest is None:
             return other.digest is None and self.since == other.since
         return self.form is other.form and self.digest == other.digest
 
 
 #: Returns what an entry holds; None where that isn't known.
-Content = Callable[[Entry], bytes | None]
+Content = Callable[[FolderEntry], bytes | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
+class JournalSession:
     """A harness's session, as the journal remembers it: no more than its human needs to know it again.
 
     Nothing of what it works on lies outside its own tree, not even the name (D11).
@@ -153,24 +166,24 @@ class Moment:
     #: `mark`, `look` or `restore`.
     what: str
     #: Whose hook it was; None for a look of `doctor` or `journal`.
-    session: Session | None
+    session: JournalSession | None
     #: Sessions that were at work since the moment before.
-    during: tuple[Session, ...] = ()
+    during: tuple[JournalSession, ...] = ()
     changed: int = 0
     #: Of them, those that nothing explains.
     unexplained: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class EntryChange:
     """What became of one entry between two moments."""
 
-    what: What
-    was: Entry | None
-    now: Entry | None
-    by: By = By.UNKNOWN
+    what: ChangeKind
+    was: FolderEntry | None
+    now: FolderEntry | None
+    by: ChangeMaker = ChangeMaker.UNKNOWN
     #: What made a later change of it that is explained, after one that isn't; None without such.
-    edited_since: By | None = None
+    edited_since: ChangeMaker | None = None
 
     @property
     def path(self) -> bytes:
@@ -185,73 +198,77 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cause:
+class ChangeCause:
     """What made the changes of one entry, several of which may be one change by now."""
 
-    by: By = By.UNKNOWN
-    edited_since: By | None = None
+    by: ChangeMaker = ChangeMaker.UNKNOWN
+    edited_since: ChangeMaker | None = None
 
-    def then(self, by: By) -> "Cause":
+    def then(self, by: ChangeMaker) -> "ChangeCause":
         """Return the cause of these changes and a later one."""
         if self.by in EXPLAINED:
-            return Cause(by=by)
-        is_edit = by in EXPLAINED and by is not By.RESTORE
-        return Cause(by=self.by, edited_since=by if is_edit else None)
+            return ChangeCause(by=by)
+        is_edit = by in EXPLAINED and by is not ChangeMaker.RESTORE
+        return ChangeCause(by=self.by, edited_since=by if is_edit else None)
 
-    def beside(self, other: "Cause") -> "Cause":
+    def beside(self, other: "ChangeCause") -> "ChangeCause":
         """Return the cause of what became of two names that are one change."""
         first = other if self.by in EXPLAINED else self
-        return Cause(by=first.by, edited_since=self.edited_since or other.edited_since)
+        return ChangeCause(by=first.by, edited_since=self.edited_since or other.edited_since)
 
 
 def changes_between(
-    was: Mapping[bytes, Entry],
-    now: Mapping[bytes, Entry],
-    cause: Callable[[bytes], Cause] = lambda _: Cause(),
-) -> tuple[Change, ...]:
+    was: Mapping[bytes, FolderEntry],
+    now: Mapping[bytes, FolderEntry],
+    cause: Callable[[bytes], ChangeCause] = lambda _: ChangeCause(),
+) -> tuple[EntryChange, ...]:
     """Return what became of the entries in `was` and which ones are new, in the order of their names."""
     lost = {path: entry for path, entry in was.items() if path not in now}
     new = {path: entry for path, entry in now.items() if path not in was}
-    changes: list[Change] = []
+    changes: list[EntryChange] = []
     for old, other in list(_moved(lost, new)):
         del lost[old.path], new[other.path]
-        changes.append(_change(What.MOVED, old, other, cause(old.path).beside(cause(other.path))))
-    changes += (_change(What.VANISHED, entry, None, cause(path)) for path, entry in lost.items())
-    changes += (_change(What.ADDED, None, entry, cause(path)) for path, entry in new.items())
+        changes.append(_change(ChangeKind.MOVED, old, other, cause(old.path).beside(cause(other.path))))
+    changes += (_change(ChangeKind.VANISHED, entry, None, cause(path)) for path, entry in lost.items())
+    changes += (_change(ChangeKind.ADDED, None, entry, cause(path)) for path, entry in new.items())
     for path in was.keys() & now.keys():
         old, other = was[path], now[path]
         if not old.holds(other):
-            changes.append(_change(What.CHANGED, old, other, cause(path)))
+            changes.append(_change(ChangeKind.CHANGED, old, other, cause(path)))
         elif old.mode != other.mode:
-            changes.append(_change(What.MODE, old, other, cause(path)))
+            changes.append(_change(ChangeKind.MODE, old, other, cause(path)))
     return tuple(sorted(changes, key=lambda change: change.path))
 
 
-def _change(what: What, was: Entry | None, now: Entry | None, cause: Cause) -> Change:
-    return Change(what=what, was=was, now=now, by=cause.by, edited_since=cause.edited_since)
+def _change(
+    what: ChangeKind, was: FolderEntry | None, now: FolderEntry | None, cause: ChangeCause
+) -> EntryChange:
+    return EntryChange(what=what, was=was, now=now, by=cause.by, edited_since=cause.edited_since)
 
 
-def _moved(lost: Mapping[bytes, Entry], new: Mapping[bytes, Entry]) -> Iterator[tuple[Entry, Entry]]:
+def _moved(
+    lost: Mapping[bytes, FolderEntry], new: Mapping[bytes, FolderEntry]
+) -> Iterator[tuple[FolderEntry, FolderEntry]]:
     """Yield what has another name now; empty files are all alike, so that they prove nothing."""
-    places: dict[bytes, list[Entry]] = {}
+    places: dict[bytes, list[FolderEntry]] = {}
     for entry in new.values():
-        if entry.form is Form.FILE and entry.digest and entry.size:
+        if entry.form is EntryForm.FILE and entry.digest and entry.size:
             places.setdefault(entry.digest, []).append(entry)
     for entry in lost.values():
-        if entry.digest and entry.form is Form.FILE and (found := places.get(entry.digest)):
+        if entry.digest and entry.form is EntryForm.FILE and (found := places.get(entry.digest)):
             yield entry, found.pop(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class RestoreStep:
     """One thing that a restore does: puts `want` where `have` is, or takes away what nobody wants."""
 
-    want: Entry | None
-    have: Entry | None
+    want: FolderEntry | None
+    have: FolderEntry | None
     #: What must have been put back before: a note that was moved has its old name before it loses the new.
     after: bytes | None = None
     #: Whose later edit goes as well.
-    edited_since: By | None = None
+    edited_since: ChangeMaker | None = None
 
     @property
     def form_changes(self) -> bool:
@@ -279,7 +296,7 @@ NEWER: Final = "changed since the last look"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Left:
+class NotRestored:
     """What a restore leaves as it is, and why."""
 
     path: bytes
@@ -289,72 +306,74 @@ class Left:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class RestorePlan:
     """What a restore would do."""
 
     mark: int
-    steps: tuple[Step, ...]
-    left: tuple[Left, ...]
+    steps: tuple[RestoreStep, ...]
+    left: tuple[NotRestored, ...]
 
 
 def plan_restore(
     mark: int,
-    changes: Iterable[Change],
+    changes: Iterable[EntryChange],
     *,
     wanted: Callable[[bytes], bool] | None,
     since: Collection[bytes],
-) -> Plan:
+) -> RestorePlan:
     """Return the steps that undo `changes`, all of what nothing explains or those that are `wanted`.
 
     What changed `since` the last look is left: whoever asks for a restore has not seen it.
     """
-    steps: list[Step] = []
-    left: list[Left] = []
+    steps: list[RestoreStep] = []
+    left: list[NotRestored] = []
     for change in changes:
         names = [entry.path for entry in (change.was, change.now) if entry]
         if wanted and not any(map(wanted, names)):
             continue
         if any(name in since for name in names):
-            left.append(Left(path=change.path, why=NEWER))
-        elif wanted is None and change.is_explained and change.by is not By.RESTORE:
+            left.append(NotRestored(path=change.path, why=NEWER))
+        elif wanted is None and change.is_explained and change.by is not ChangeMaker.RESTORE:
             left.append(
-                Left(
+                NotRestored(
                     path=change.path,
                     why=f"changed {told_maker(change.by)}; name it to restore it all the same",
                 )
             )
         elif wanted is None and change.edited_since:
             left.append(
-                Left(
+                NotRestored(
                     path=change.path,
                     why=f"{told_edit(change.edited_since)}; name it to restore it all the same",
                 )
             )
         elif why := _obstacle(change):
-            left.append(Left(path=change.path, why=why))
-        elif change.what is What.MOVED:
-            steps.append(Step(want=change.was, have=None, edited_since=change.edited_since))
-            steps.append(Step(want=None, have=change.now, after=change.path))
+            left.append(NotRestored(path=change.path, why=why))
+        elif change.what is ChangeKind.MOVED:
+            steps.append(RestoreStep(want=change.was, have=None, edited_since=change.edited_since))
+            steps.append(RestoreStep(want=None, have=change.now, after=change.path))
         else:
-            steps.append(Step(want=change.was, have=change.now, edited_since=change.edited_since))
-    return Plan(mark=mark, steps=_in_order(steps), left=tuple(left))
+            steps.append(RestoreStep(want=change.was, have=change.now, edited_since=change.edited_since))
+    return RestorePlan(mark=mark, steps=_in_order(steps), left=tuple(left))
 
 
-def plan_rebuilding(mark: int, entries: Iterable[Entry], *, is_there: Callable[[bytes], bool]) -> Plan:
+def plan_rebuilding(
+    mark: int, entries: Iterable[FolderEntry], *, is_there: Callable[[bytes], bool]
+) -> RestorePlan:
     """Return the steps that put all `entries` into a folder that was lost, but for what is there."""
-    steps: list[Step] = []
-    left: list[Left] = []
+    steps: list[RestoreStep] = []
+    left: list[NotRestored] = []
     for entry in entries:
         if is_there(entry.path):
-            left.append(Left(path=entry.path, why="is there"))
-        elif why := _obstacle(Change(what=What.VANISHED, was=entry, now=None)):
-            left.append(Left(path=entry.path, why=why))
+            left.append(NotRestored(path=entry.path, why="is there"))
+        elif why := _obstacle(EntryChange(what=ChangeKind.VANISHED, was=entry, now=None)):
+            left.append(NotRestored(path=entry.path, why=why))
         else:
-            steps.append(Step(want=entry, have=None))
-    return Plan(mark=mark, steps=_in_order(steps), left=tuple(left))
+            steps.append(RestoreStep(want=entry, have=None))
+    return RestorePlan(mark=mark, steps=_in_order(steps), left=tuple(left))
 
 
-def _obstacle(change: Change) -> str:
+def _obstacle(change: EntryChange) -> str:
     """Return why a change can't be undone without losing something; empty where it can."""
     was, now = change.was, change.now
     if was and now and was.holds(now):
@@ -362,20 +381,20 @@ def _obstacle(change: Change) -> str:
     for entry, what in ((was, "what it was"), (now, "what is there now")):
         if entry is None:
             continue
-        if entry.form is Form.OTHER:
+        if entry.form is EntryForm.OTHER:
             return f"{what} is no file"
         if (
-            entry.form is Form.FOLDER
+            entry.form is EntryForm.FOLDER
             and is_closed(entry.path.rpartition(b"/")[2])
             and entry.path != b".stfolder"
         ):
             return f"{what} is a folder whose content isn't in the journal"
-        if entry.form is not Form.FOLDER and entry.digest is None:
+        if entry.form is not EntryForm.FOLDER and entry.digest is None:
             return f"{what} isn't in the journal ({entry.why or 'not read in time'})"
     return ""
 
 
-def _in_order(steps: Iterable[Step]) -> tuple[Step, ...]:
+def _in_order(steps: Iterable[RestoreStep]) -> tuple[RestoreStep, ...]:
     """Return the steps so that each finds its folder: made accessible and made first, emptied before it goes.
 
     What nobody wants goes last, so that a full disk takes nothing; what is in the way of others goes first.
@@ -383,47 +402,47 @@ def _in_order(steps: Iterable[Step]) -> tuple[Step, ...]:
     steps = list(steps)
     in_the_way = tuple(step.path + b"/" for step in steps if step.form_changes)
 
-    def place(step: Step) -> tuple[int, int, bytes]:
+    def place(step: RestoreStep) -> tuple[int, int, bytes]:
         depth = step.path.count(b"/")
         if step.want is None:
             return (1 if step.path.startswith(in_the_way) else 4), -depth, step.path
-        if step.want.form is Form.FOLDER:
+        if step.want.form is EntryForm.FOLDER:
             return (0 if step.verb == "mode" else 2), depth, step.path
         return 3, depth, step.path
 
     return tuple(sorted(steps, key=place))
 
 
-def is_by_plan(plan: Plan, change: Change) -> bool:
+def is_by_plan(plan: RestorePlan, change: EntryChange) -> bool:
     """Say whether a change is what a plan's steps made, to the letter."""
     wanted = {step.path: step.want for step in plan.steps}
     want = change.now and wanted.get(change.now.path)
     if change.now and not (want and want.is_as(change.now)):
         return False
-    gone = change.was.path if change.was and change.what in (What.VANISHED, What.MOVED) else None
+    gone = change.was.path if change.was and change.what in (ChangeKind.VANISHED, ChangeKind.MOVED) else None
     return gone is None or (gone in wanted and wanted[gone] is None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RestoreLeave:
+class RestoreConsent:
     """A human's yes to one plan; without it the notes can't be given their former content."""
 
-    plan: Plan
+    plan: RestorePlan
 
 
 def leave_to_restore(
-    plan: Plan, *, human: Human | None, agent: str, question: str, word: str
-) -> RestoreLeave:
+    plan: RestorePlan, *, human: HumanAtTerminal | None, agent: str, question: str, word: str
+) -> RestoreConsent:
     """Return leave to carry out `plan`, or raise unless a human at a terminal types `word` (D19).
 
     `agent` is by what an agent is known to run this.
     """
     require_no_agent(agent)
     require_yes(human, question, word=word)
-    return RestoreLeave(plan=plan)
+    return RestoreConsent(plan=plan)
 
 
-def carried_out(plan: Plan, undone: Iterable[Left]) -> Plan:
+def carried_out(plan: RestorePlan, undone: Iterable[NotRestored]) -> RestorePlan:
     """Return the plan as it was carried out: what could not be done is left."""
     undone = tuple(undone)
     paths = {left.path for left in undone}

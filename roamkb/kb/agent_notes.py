@@ -7,7 +7,7 @@ from roamkb.core.errors import DiskError
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Node
 from roamkb.core.model import Note
-from roamkb.core.model import Unreadable
+from roamkb.core.model import UnreadableFile
 from roamkb.core.text import headline
 from roamkb.fs.files import read_file
 from roamkb.kb.notes.store.lookup import get_node
@@ -45,7 +45,7 @@ def get_agent_node(notes: Notes, name: str, *, folder: Path | None = None) -> tu
 def read_again(notes: Notes, file: NoteFile) -> tuple[Note, bytes]:
     """Return the note as it is now, and the bytes that say so: whoever changes it judges by those."""
     data = read_file(file.path)
-    if isinstance(data, Unreadable):
+    if isinstance(data, UnreadableFile):
         raise DiskError(data.path, data.reason)
     return notes.parse(file, decode_note(data)[0]), data
 

@@ -18,12 +18,12 @@ from roamkb.core.line_diff import differing_lines
 from roamkb.core.line_diff import line_changes
 from roamkb.core.model import Node
 from roamkb.core.model import Note
-from roamkb.core.model import Unreadable
+from roamkb.core.model import UnreadableFile
 from roamkb.fs.locks import lock
 from roamkb.kb.notes.file_names import note_name
 from roamkb.kb.notes.passages import created
 from roamkb.kb.notes.store.conflict_copies import CopyOnDisk
-from roamkb.kb.notes.store.conflict_copies import Held
+from roamkb.kb.notes.store.conflict_copies import NoteContent
 from roamkb.kb.notes.store.conflict_copies import meant_places
 from roamkb.kb.notes.store.conflict_copies import original_place
 from roamkb.kb.notes.store.conflict_copies import read_copies
@@ -58,7 +58,7 @@ class ConflictCopy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Conflicts:
+class ConflictList:
     """The conflict copies, in the order of paths."""
 
     copies: tuple[ConflictCopy, ...]
@@ -66,7 +66,7 @@ class Conflicts:
     adopting: bool = False
 
 
-def conflicts(notes: Notes, *, file: str | None = None, folder: Path | None = None) -> Conflicts:
+def conflicts(notes: Notes, *, file: str | None = None, folder: Path | None = None) -> ConflictList:
     """Return each conflict copy with how it differs from its original.
 
     With `file`, a copy or an original, only those of that file; `folder` is where relative
@@ -77,7 +77,7 @@ def conflicts(notes: Notes, *, file: str | None = None, folder: Path | None = No
     """
     found = _judged(notes)
     meant = _meant(notes, [copy for _, copy in found], file, folder)
-    return Conflicts(copies=tuple(copy for _, copy in found if copy in meant))
+    return ConflictList(copies=tuple(copy for _, copy in found if copy in meant))
 
 
 def adopt(
@@ -88,7 +88,7 @@ def adopt(
     now: datetime,
     file: str | None = None,
     folder: Path | None = None,
-) -> Conflicts:
+) -> ConflictList:
     """Give each conflict copy with an id of its own a proper name; its bytes stay as they are.
 
     Without `file` only what agents wrote is adopted. Whoever names a copy may have a human
@@ -104,7 +104,7 @@ def adopt(
     for on_disk, copy in found:
         if copy not in meant:
             continue
-        if copy.obstacle or not isinstance(on_disk.held, Held):
+        if copy.obstacle or not isinstance(on_disk.held, NoteContent):
             copies.append(copy)
         elif file is None and not is_agent_node(on_disk.held.note, on_disk.held.note.nodes[0]):
             by_hand = "is a human note; `roamkb conflicts FILE --adopt` adopts it, or rename it yourself"
@@ -113,7 +113,7 @@ def adopt(
             name = _proper_name(on_disk.held.note, now)
             path = rename_copy(notes, copy.path, name, was=on_disk.held.digest, lock=lock(lock_file))
             copies.append(replace(copy, adopted=path))
-    return Conflicts(copies=tuple(copies), adopting=True)
+    return ConflictList(copies=tuple(copies), adopting=True)
 
 
 def _judged(notes: Notes) -> list[tuple[CopyOnDisk, ConflictCopy]]:
@@ -135,7 +135,7 @@ def _judge(copy: CopyOnDisk, places: dict[str, Path], shared: Counter[str]) -> C
         path=copy.path,
         original=copy.original,
         id=ids[0] if ids else None,
-        title=copy.held.note.title if isinstance(copy.held, Held) else "",
+        title=copy.held.note.title if isinstance(copy.held, NoteContent) else "",
         same_id=same_id,
         lines_added=added,
         lines_removed=removed,
@@ -148,7 +148,7 @@ def _obstacle(
     copy: CopyOnDisk, ids: Sequence[str], same_id: bool, places: dict[str, Path], shared: Counter[str]
 ) -> str:
     """Return why the copy can't have a name of its own, one clause."""
-    if isinstance(copy.held, Unreadable):
+    if isinstance(copy.held, UnreadableFile):
         return copy.held.reason
     if same_id:
         return "is a version of its original: merge what it adds, then delete it"
@@ -165,19 +165,19 @@ def _obstacle(
 
 
 def _changes(copy: CopyOnDisk) -> tuple[int | None, int | None]:
-    if isinstance(copy.held, Held) and isinstance(copy.original_held, Held):
+    if isinstance(copy.held, NoteContent) and isinstance(copy.original_held, NoteContent):
         return line_changes(copy.original_held.note.text, copy.held.note.text)
     return None, None
 
 
 def _diff(copy: CopyOnDisk) -> tuple[str, ...]:
-    if isinstance(copy.held, Held) and isinstance(copy.original_held, Held):
+    if isinstance(copy.held, NoteContent) and isinstance(copy.original_held, NoteContent):
         return differing_lines(copy.original_held.note.text, copy.held.note.text)
     return ()
 
 
-def _nodes(held: Held | Unreadable | None) -> Sequence[Node]:
-    return held.note.nodes if isinstance(held, Held) else ()
+def _nodes(held: NoteContent | UnreadableFile | None) -> Sequence[Node]:
+    return held.note.nodes if isinstance(held, NoteContent) else ()
 
 
 def _meant(

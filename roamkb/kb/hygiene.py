@@ -11,12 +11,12 @@ from pathlib import Path
 
 from roamkb.core.model import Node
 from roamkb.core.model import Note
-from roamkb.core.model import Unreadable
+from roamkb.core.model import UnreadableFile
 from roamkb.kb.conflicts import ConflictCopy
 from roamkb.kb.conflicts import conflicts
 from roamkb.kb.links import DeadLink
-from roamkb.kb.notes.store.notes import Contents
 from roamkb.kb.notes.store.notes import Notes
+from roamkb.kb.notes.store.notes import NotesContents
 from roamkb.org.agent_node import is_agent_node
 
 _Pair = tuple[Note, Node]
@@ -26,7 +26,7 @@ _DAILY = re.compile(r"(?:.*/)?\d{4}-\d\d-\d\d\.org|(?:.*/)?(?:daily|dailies|jour
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spot:
+class NodeLine:
     """A node, and the line to look at."""
 
     id: str
@@ -36,44 +36,44 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Twins:
+class DuplicateNodes:
     """Nodes that share an id or a title, in the order of paths.
 
     roamkb takes the first of equal ids. So does org-roam when it makes its index anew, by
     an order of its own; an index that it keeps goes on with whichever it saw first.
     """
 
-    nodes: tuple[Spot, ...]
+    nodes: tuple[NodeLine, ...]
 
     @property
-    def first(self) -> Spot:
+    def first(self) -> NodeLine:
         """The one that roamkb takes."""
         return self.nodes[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hygiene:
+class HygieneReport:
     """Everything that was found, each list in the order of paths and lines."""
 
     kb: Path
     #: Agent nodes that no node links to, and that link to none.
-    orphans: tuple[Spot, ...]
-    duplicate_ids: tuple[Twins, ...]
-    duplicate_titles: tuple[Twins, ...]
+    orphans: tuple[NodeLine, ...]
+    duplicate_ids: tuple[DuplicateNodes, ...]
+    duplicate_titles: tuple[DuplicateNodes, ...]
     dangling: tuple[DeadLink, ...]
     #: Nodes that org-roam shows by their path, or by nothing.
-    untitled: tuple[Spot, ...]
+    untitled: tuple[NodeLine, ...]
     conflict_copies: tuple[ConflictCopy, ...]
-    skipped: tuple[Unreadable, ...]
+    skipped: tuple[UnreadableFile, ...]
     #: Whether it is wanted as an org document.
     org: bool = False
 
 
-def hygiene(notes: Notes, *, org: bool = False) -> Hygiene:
+def hygiene(notes: Notes, *, org: bool = False) -> HygieneReport:
     """Return what the knowledge base holds that a human may want to tidy."""
     contents = notes.read_all()
     pairs = tuple(contents.nodes())
-    return Hygiene(
+    return HygieneReport(
         kb=notes.kb,
         orphans=tuple(_spot(notes, *pair) for pair in _orphans(pairs)),
         duplicate_ids=duplicate_ids(notes, contents),
@@ -86,7 +86,7 @@ def hygiene(notes: Notes, *, org: bool = False) -> Hygiene:
     )
 
 
-def duplicate_ids(notes: Notes, contents: Contents) -> tuple[Twins, ...]:
+def duplicate_ids(notes: Notes, contents: NotesContents) -> tuple[DuplicateNodes, ...]:
     """Return the nodes that share an id."""
     return _twins(notes, contents.nodes(), lambda node: node.id)
 
@@ -115,13 +115,13 @@ def _dangling(notes: Notes, pairs: Iterable[_Pair]) -> Iterator[DeadLink]:
                 yield DeadLink(id=link.dest, title=node.title, path=notes.path(note), line=link.line)
 
 
-def _twins(notes: Notes, pairs: Iterable[_Pair], key: Callable[[Node], str]) -> tuple[Twins, ...]:
+def _twins(notes: Notes, pairs: Iterable[_Pair], key: Callable[[Node], str]) -> tuple[DuplicateNodes, ...]:
     """Return the nodes that `key` doesn't tell apart."""
     groups: dict[str, list[_Pair]] = defaultdict(list)
     for pair in pairs:
         groups[key(pair[1])].append(pair)
     return tuple(
-        Twins(nodes=tuple(_spot(notes, *pair) for pair in group))
+        DuplicateNodes(nodes=tuple(_spot(notes, *pair) for pair in group))
         for group in groups.values()
         if len(group) > 1
     )
@@ -156,5 +156,5 @@ def _has_title(note: Note) -> bool:
     return any(line[:8].lower() == "#+title:" and line[8:].strip() for line in lines)
 
 
-def _spot(notes: Notes, note: Note, node: Node) -> Spot:
-    return Spot(id=node.id, title=node.title, path=notes.path(note), line=node.line)
+def _spot(notes: Notes, note: Note, node: Node) -> NodeLine:
+    return NodeLine(id=node.id, title=node.title, path=notes.path(note), line=node.line)

@@ -32,7 +32,7 @@ class DeadLink:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Links:
+class NodeLinks:
     """A node's links both ways."""
 
     id: str
@@ -43,7 +43,7 @@ class Links:
     external: tuple[Link, ...]
 
 
-def links(notes: Notes, name: str, *, folder: Path | None = None) -> Links:
+def links(notes: Notes, name: str, *, folder: Path | None = None) -> NodeLinks:
     """Return the links of the node called `name`, each pair of nodes once a line.
 
     Raises:
@@ -57,7 +57,7 @@ def links(notes: Notes, name: str, *, folder: Path | None = None) -> Links:
     by_id[node.id] = next((n, o) for n, o in pairs if o.id == node.id and o.file == node.file)
     path = notes.kb / node.file
     inner = [link for link in node.links if link.type == "id"]
-    return Links(
+    return NodeLinks(
         id=node.id,
         forward=tuple(_target(notes, *by_id[link.dest]) for link in inner if link.dest in by_id),
         back=tuple(

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from roamkb.core.model import Node
-from roamkb.core.model import Unreadable
+from roamkb.core.model import UnreadableFile
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.notes.store.notes import merged
 
@@ -15,7 +15,7 @@ class NodeList:
 
     kb: Path
     nodes: tuple[Node, ...]
-    skipped: tuple[Unreadable, ...]
+    skipped: tuple[UnreadableFile, ...]
 
 
 def nodes(notes: Notes) -> NodeList:

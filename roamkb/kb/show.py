@@ -11,7 +11,7 @@ from roamkb.org.body import body_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class ShownNode:
     """A node with its text; an agent node's is the text as it was given.
 
     Text that lies in no node is shown as its file, by a node without an id.
@@ -22,7 +22,7 @@ class Shown:
     body: str
 
 
-def show(notes: Notes, name: str, *, folder: Path | None = None) -> Shown:
+def show(notes: Notes, name: str, *, folder: Path | None = None) -> ShownNode:
     """Return the node called `name` by id, title, alias or path, and what a search found by its path.
 
     Raises:
@@ -30,7 +30,7 @@ def show(notes: Notes, name: str, *, folder: Path | None = None) -> Shown:
     """
     note, found = get_place(notes, name, folder=folder)
     node = found or _file_without_id(note)
-    return Shown(node=node, path=notes.path(note), body=body_of(note, node))
+    return ShownNode(node=node, path=notes.path(note), body=body_of(note, node))
 
 
 def _file_without_id(note: Note) -> Node:

@@ -11,8 +11,8 @@ from roamkb.core.errors import DiskError
 from roamkb.core.errors import NotDurable
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
-from roamkb.core.model import Candidate
 from roamkb.core.model import Node
+from roamkb.core.model import NodeCandidate
 from roamkb.core.model import Note
 from roamkb.core.text import headline
 from roamkb.core.text import shown
@@ -22,13 +22,13 @@ from roamkb.kb.agent_notes import file_of
 from roamkb.kb.agent_notes import get_agent_node
 from roamkb.kb.notes.store.lookup import candidate
 from roamkb.kb.notes.store.notes import Notes
-from roamkb.kb.notes.store.own_writes import Deed
+from roamkb.kb.notes.store.own_writes import OwnWrite
 from roamkb.kb.notes.store.own_writes import recorded
 from roamkb.kb.search.index.index import Index
-from roamkb.kb.write import Fact
-from roamkb.kb.write import Planned
-from roamkb.kb.write import Stamp
-from roamkb.kb.write import Written
+from roamkb.kb.write import NodeStamp
+from roamkb.kb.write import PlannedNode
+from roamkb.kb.write import WriteRequest
+from roamkb.kb.write import WrittenNode
 from roamkb.kb.write import plan_write
 from roamkb.kb.write import put
 from roamkb.org.coding import decode_note
@@ -37,11 +37,11 @@ from roamkb.org.writer import insert_property
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Superseded:
+class SupersededNode:
     """The new node and the one that it replaces."""
 
-    written: Written
-    old: Candidate
+    written: WrittenNode
+    old: NodeCandidate
 
 
 def supersede(
@@ -49,15 +49,15 @@ def supersede(
     index: Index,
     permit: WritePermit,
     name: str,
-    fact: Fact,
-    stamp: Stamp,
+    fact: WriteRequest,
+    stamp: NodeStamp,
     *,
     lock: AbstractContextManager[object],
     project_name: str,
     anyway: bool = False,
     dry_run: bool = False,
     folder: Path | None = None,
-) -> Superseded:
+) -> SupersededNode:
     """Write `fact` and mark the agent node called `name` as superseded by it; both or neither.
 
     `NotDurable` means both, as far as anybody can see now.
@@ -96,15 +96,15 @@ def supersede(
     if not dry_run:
         mark = partial(_mark, notes, path, marked.encode(), was=disk.digest(data), lock=lock)
         written = _put_and_mark(notes, permit, planned, mark)
-    return Superseded(written=written, old=candidate(notes, note, old))
+    return SupersededNode(written=written, old=candidate(notes, note, old))
 
 
 def _mark(notes: Notes, path: Path, data: bytes, *, was: str, lock: AbstractContextManager[object]) -> None:
-    with recorded(notes.own, Deed(path=path, was=was, now=disk.digest(data))):
+    with recorded(notes.own, OwnWrite(path=path, was=was, now=disk.digest(data))):
         disk.swap(path, data, was=was, lock=lock)
 
 
-def _marked(notes: Notes, note: Note, old: Node, text: str, new: Written) -> str:
+def _marked(notes: Notes, note: Note, old: Node, text: str, new: WrittenNode) -> str:
     """Return `text` with the property and the link, which our own reader must find in the old node."""
     text = insert_property(text, SUPERSEDED_BY, new.id)
     text = append_link(text, "superseded by", id=new.id, title=new.title)
@@ -120,7 +120,9 @@ def _marked(notes: Notes, note: Note, old: Node, text: str, new: Written) -> str
     )
 
 
-def _put_and_mark(notes: Notes, permit: WritePermit, planned: Planned, mark: Callable[[], None]) -> Written:
+def _put_and_mark(
+    notes: Notes, permit: WritePermit, planned: PlannedNode, mark: Callable[[], None]
+) -> WrittenNode:
     """Write the new node and mark the old one.
 
     Where the disk won't promise to keep the new one, it is there all the same, so the old one
@@ -156,5 +158,5 @@ def _exact_text(path: Path, data: bytes) -> str:
 def _take_back(notes: Notes, new: Path, text: str) -> None:
     """Remove the new node, unless somebody touched it."""
     if disk.read_file(new) == text.encode():
-        with recorded(notes.own, Deed(path=new, was=disk.digest(text.encode()))):
+        with recorded(notes.own, OwnWrite(path=new, was=disk.digest(text.encode()))):
             disk.discard(new)

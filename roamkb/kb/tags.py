@@ -8,12 +8,12 @@ from roamkb.kb.search.index.views import tag_counts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tags:
+class TagList:
     """Every tag, the most frequent first."""
 
     tags: tuple[TagCount, ...]
 
 
-def tags(index: Index) -> Tags:
+def tags(index: Index) -> TagList:
     """Return the tags of all nodes."""
-    return Tags(tags=index.view(tag_counts))
+    return TagList(tags=index.view(tag_counts))

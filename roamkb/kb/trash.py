@@ -14,10 +14,10 @@ from roamkb.core.errors import NotFound
 from roamkb.core.errors import NotWritable
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
-from roamkb.core.model import Candidate
 from roamkb.core.model import Node
+from roamkb.core.model import NodeCandidate
 from roamkb.core.model import Note
-from roamkb.core.model import Unreadable
+from roamkb.core.model import UnreadableFile
 from roamkb.core.text import headline
 from roamkb.core.text import shown
 from roamkb.fs.files import digest
@@ -33,37 +33,37 @@ from roamkb.org.agent_node import is_agent_node
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trashed:
+class TrashedNodes:
     """What went to the trash, or would go."""
 
-    nodes: tuple[Candidate, ...]
+    nodes: tuple[NodeCandidate, ...]
     done: bool
     #: Nodes that stay, and link to one of those.
-    linked_from: tuple[Candidate, ...] = ()
+    linked_from: tuple[NodeCandidate, ...] = ()
     #: Of them, those that say that it replaced them.
-    replaced: tuple[Candidate, ...] = ()
+    replaced: tuple[NodeCandidate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Restored:
+class RestoredNodes:
     """What came back, or what is in the trash."""
 
-    nodes: tuple[Candidate, ...]
+    nodes: tuple[NodeCandidate, ...]
     done: bool
     #: What stays in the trash of all that was to come back, each with the reason.
-    left: tuple[tuple[Candidate, str], ...] = ()
+    left: tuple[tuple[NodeCandidate, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Inventory:
+class NodeInventory:
     """Every node that agents wrote, newest first."""
 
     kb: Path
     nodes: tuple[Node, ...]
-    skipped: tuple[Unreadable, ...]
+    skipped: tuple[UnreadableFile, ...]
 
 
-def inventory(notes: Notes) -> Inventory:
+def inventory(notes: Notes) -> NodeInventory:
     """Return the agent nodes."""
     contents = notes.read_all()
     # CREATED has no seconds, and an id begins with its milliseconds
@@ -71,12 +71,12 @@ def inventory(notes: Notes) -> Inventory:
         (created(note, node), node.id, node) for note, node in contents.nodes() if is_agent_node(note, node)
     ]
     found.sort(key=lambda made: made[:2], reverse=True)
-    return Inventory(kb=notes.kb, nodes=tuple(node for _, _, node in found), skipped=contents.skipped)
+    return NodeInventory(kb=notes.kb, nodes=tuple(node for _, _, node in found), skipped=contents.skipped)
 
 
 def trash(
     notes: Notes, _permit: WritePermit, bin: Trash, name: str, *, folder: Path | None = None
-) -> Trashed:
+) -> TrashedNodes:
     """Move the agent node called `name` to the trash.
 
     Raises:
@@ -97,7 +97,7 @@ def sweep(
     since: str | None,
     projects: frozenset[str],
     yes: bool,
-) -> Trashed:
+) -> TrashedNodes:
     """Move all agent nodes to the trash that were made since a day and written from one of `projects`.
 
     Without `yes` nothing moves: the result says what would. A node that can't be moved
@@ -118,7 +118,7 @@ def sweep(
     return _trashed(notes, found, done=yes)
 
 
-def _trashed(notes: Notes, gone: Sequence[tuple[Note, Node]], *, done: bool) -> Trashed:
+def _trashed(notes: Notes, gone: Sequence[tuple[Note, Node]], *, done: bool) -> TrashedNodes:
     """Return the report on what is `gone`, with the nodes whose links lead nowhere by that."""
     ids = {node.id for _, node in gone}
     linking = [
@@ -127,7 +127,7 @@ def _trashed(notes: Notes, gone: Sequence[tuple[Note, Node]], *, done: bool) -> 
         if node.id not in ids and any(link.type == "id" and link.dest in ids for link in node.links)
     ]
     replaced = [pair for pair in linking if pair[1].properties.get(SUPERSEDED_BY) in ids]
-    return Trashed(
+    return TrashedNodes(
         nodes=tuple(candidate(notes, note, node) for note, node in gone),
         done=done,
         linked_from=tuple(candidate(notes, note, node) for note, node in linking),
@@ -150,17 +150,17 @@ def _swept(
                 yield note, node
 
 
-def restore(notes: Notes, _permit: WritePermit, bin: Trash, id: str) -> Restored:
+def restore(notes: Notes, _permit: WritePermit, bin: Trash, id: str) -> RestoredNodes:
     """Put the trashed node `id` back where it was.
 
     Raises:
         NotFound: it isn't in the trash.
         NameTaken: another file has its name by now.
     """
-    return Restored(nodes=(_put_back(bin, bin.get(id), _places(notes)),), done=True)
+    return RestoredNodes(nodes=(_put_back(bin, bin.get(id), _places(notes)),), done=True)
 
 
-def restore_last(notes: Notes, _permit: WritePermit, bin: Trash) -> Restored:
+def restore_last(notes: Notes, _permit: WritePermit, bin: Trash) -> RestoredNodes:
     """Put back all that the last call of `trash` moved; what can't come back stays, with the reason.
 
     Raises:
@@ -170,8 +170,8 @@ def restore_last(notes: Notes, _permit: WritePermit, bin: Trash) -> Restored:
     if not entries:
         raise NotFound("the last one", what="trashed node", hint="the trash of this machine is empty")
     places = _places(notes)
-    back: list[Candidate] = []
-    left: list[tuple[Candidate, str]] = []
+    back: list[NodeCandidate] = []
+    left: list[tuple[NodeCandidate, str]] = []
     for entry in entries:
         try:
             back.append(_put_back(bin, entry, places))
@@ -179,9 +179,9 @@ def restore_last(notes: Notes, _permit: WritePermit, bin: Trash) -> Restored:
             if isinstance(error, NotWritable) and not back:
                 # so it would be with all of them
                 raise
-            stays = Candidate(id=entry.id, title=entry.title, path=notes.kb / entry.file)
+            stays = NodeCandidate(id=entry.id, title=entry.title, path=notes.kb / entry.file)
             left.append((stays, error.message))
-    return Restored(nodes=tuple(back), done=True, left=tuple(left))
+    return RestoredNodes(nodes=tuple(back), done=True, left=tuple(left))
 
 
 def _places(notes: Notes) -> dict[str, Path]:
@@ -189,22 +189,22 @@ def _places(notes: Notes) -> dict[str, Path]:
     return {node.id: notes.path(note) for note, node in notes.read_all().nodes()}
 
 
-def _put_back(bin: Trash, entry: TrashEntry, places: Mapping[str, Path]) -> Candidate:
+def _put_back(bin: Trash, entry: TrashEntry, places: Mapping[str, Path]) -> NodeCandidate:
     if entry.id in places:
         raise UsageError(
             f"{headline(entry.title)} ({shown(entry.id)}) is in the knowledge base already: "
             f"{shown(str(places[entry.id]))}",
             hint="two nodes with one id would fight in Emacs",
         )
-    return Candidate(id=entry.id, title=entry.title, path=bin.restore(entry))
+    return NodeCandidate(id=entry.id, title=entry.title, path=bin.restore(entry))
 
 
-def trashed(bin: Trash, kb: Path) -> Restored:
+def trashed(bin: Trash, kb: Path) -> RestoredNodes:
     """Return what is in the trash, the latest first."""
-    entries: Iterable[Candidate] = (
-        Candidate(id=entry.id, title=entry.title, path=kb / entry.file) for entry in bin.entries()
+    entries: Iterable[NodeCandidate] = (
+        NodeCandidate(id=entry.id, title=entry.title, path=kb / entry.file) for entry in bin.entries()
     )
-    return Restored(nodes=tuple(entries), done=False)
+    return RestoredNodes(nodes=tuple(entries), done=False)
 
 
 def _require_alone(note: Note) -> None:

@@ -16,11 +16,11 @@ from roamkb.core.errors import DiskError
 from roamkb.core.errors import NearDuplicate
 from roamkb.core.errors import UsageError
 from roamkb.core.model import PROVENANCES
-from roamkb.core.model import Candidate
 from roamkb.core.model import Node
+from roamkb.core.model import NodeCandidate
 from roamkb.core.model import Note
 from roamkb.core.model import Project
-from roamkb.core.model import Unreadable
+from roamkb.core.model import UnreadableFile
 from roamkb.core.text import headline
 from roamkb.core.text import shown
 from roamkb.fs.files import read_file
@@ -34,7 +34,7 @@ from roamkb.kb.search.index.near_duplicates import near_entries
 from roamkb.org.body import body_of
 from roamkb.org.reader import parse_note
 from roamkb.org.slug import slug
-from roamkb.org.writer import Draft
+from roamkb.org.writer import NodeDraft
 from roamkb.org.writer import check_written
 from roamkb.org.writer import normalised_body
 from roamkb.org.writer import normalised_tag
@@ -42,8 +42,8 @@ from roamkb.org.writer import render_node
 from roamkb.secrets.detector import has_high_entropy
 from roamkb.secrets.detector import names_a_secret
 from roamkb.secrets.detector import refuse_secrets
-from roamkb.text.similarity.jaccard import Likeness
-from roamkb.text.similarity.jaccard import Shape
+from roamkb.text.similarity.jaccard import PreparedText
+from roamkb.text.similarity.jaccard import TextLikeness
 from roamkb.text.similarity.jaccard import likeness
 from roamkb.text.similarity.jaccard import shape
 
@@ -55,7 +55,7 @@ _COMPARABLE = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
+class WriteRequest:
     """What is to be written, as the caller gave it."""
 
     title: str
@@ -76,7 +76,7 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Written:
+class WrittenNode:
     """The node that was written, or would be."""
 
     id: str
@@ -89,13 +89,13 @@ class Written:
     text: str
     dry_run: bool
     #: Nodes of nearly the same words that may say otherwise.
-    rivals: tuple[Candidate, ...] = ()
+    rivals: tuple[NodeCandidate, ...] = ()
     #: Id and title of the nodes that it links to as related.
     related: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stamp:
+class NodeStamp:
     """What makes a node unlike all others: its id and its time."""
 
     new_id: Callable[[], str]
@@ -103,11 +103,11 @@ class Stamp:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
+class PlannedNode:
     """A node that may be written: checked, and not yet on the disk."""
 
     #: As a dry run shows it.
-    node: Written
+    node: WrittenNode
     #: Names for its file, the best first.
     names: tuple[str, ...]
 
@@ -116,14 +116,14 @@ def write(
     notes: Notes,
     index: Index,
     permit: WritePermit,
-    fact: Fact,
-    stamp: Stamp,
+    fact: WriteRequest,
+    stamp: NodeStamp,
     *,
     project_name: str,
     anyway: bool = False,
     dry_run: bool = False,
     folder: Path | None = None,
-) -> Written:
+) -> WrittenNode:
     """Write `fact` and return what is now on the disk.
 
     Raises:
@@ -136,7 +136,7 @@ def write(
     return planned.node if dry_run else put(notes, permit, planned)
 
 
-def put(notes: Notes, permit: WritePermit, planned: Planned) -> Written:
+def put(notes: Notes, permit: WritePermit, planned: PlannedNode) -> WrittenNode:
     """Write what was planned."""
     path = notes.add(permit, planned.names, planned.node.text)
     _read_back(path, planned.node.text)
@@ -147,14 +147,14 @@ def plan_write(
     notes: Notes,
     index: Index,
     permit: WritePermit,
-    fact: Fact,
-    stamp: Stamp,
+    fact: WriteRequest,
+    stamp: NodeStamp,
     *,
     project_name: str,
     anyway: bool = False,
     folder: Path | None = None,
     supersedes: Node | None = None,
-) -> Planned:
+) -> PlannedNode:
     """Return the node that `write` would write; raise what it raises before it writes."""
     refuse_secrets([*fact.texts()])
     if fact.source not in PROVENANCES:
@@ -162,7 +162,7 @@ def plan_write(
     related = [get_node(notes, name, folder=folder)[1] for name in fact.links]
     if supersedes:
         related.insert(0, supersedes)
-    draft = Draft(
+    draft = NodeDraft(
         id=stamp.new_id(),
         created=stamp.now,
         agent=fact.by,
@@ -179,14 +179,14 @@ def plan_write(
     read = _checked(draft, text)
     warnings = [*permit.warnings, *_warnings(fact)]
     near = _near(notes, index, read.title, draft.body, besides=supersedes)
-    alike = [one for one, how in near if how is not Likeness.MAY_CONTRADICT]
+    alike = [one for one, how in near if how is not TextLikeness.MAY_CONTRADICT]
     if alike and not anyway:
         raise NearDuplicate(alike)
     for one, how in near:
-        says = "may contradict" if how is Likeness.MAY_CONTRADICT else "looks like"
+        says = "may contradict" if how is TextLikeness.MAY_CONTRADICT else "looks like"
         warnings.append(f"{says} {headline(one.title)} ({one.id})")
     names = note_names(stamp.now, slug(read.title), draft.id)
-    node = Written(
+    node = WrittenNode(
         id=read.id,
         path=notes.kb / names[0],
         title=read.title,
@@ -195,13 +195,13 @@ def plan_write(
         warnings=tuple(warnings),
         text=text,
         dry_run=True,
-        rivals=tuple(one for one, how in near if how is Likeness.MAY_CONTRADICT),
+        rivals=tuple(one for one, how in near if how is TextLikeness.MAY_CONTRADICT),
         related=draft.related,
     )
-    return Planned(node=node, names=tuple(names))
+    return PlannedNode(node=node, names=tuple(names))
 
 
-def _org(fact: Fact) -> str:
+def _org(fact: WriteRequest) -> str:
     if not fact.markdown:
         return fact.body
     from roamkb.org.from_markdown import org_from_markdown
@@ -210,14 +210,14 @@ def _org(fact: Fact) -> str:
     return org_from_markdown(normalised_body(fact.body))
 
 
-def _checked(draft: Draft, text: str) -> Node:
+def _checked(draft: NodeDraft, text: str) -> Node:
     """Return the node that our own reader finds in `text`, which must be the one that was meant."""
     note = parse_note(text, file="new.org")
     check_written(draft, note)
     return note.nodes[0]
 
 
-def _warnings(fact: Fact) -> Iterator[str]:
+def _warnings(fact: WriteRequest) -> Iterator[str]:
     for tag in fact.tags:
         stored = normalised_tag(tag)
         if stored != unicodedata.normalize("NFC", tag.strip()):
@@ -231,7 +231,7 @@ def _warnings(fact: Fact) -> Iterator[str]:
 def _read_back(path: Path, text: str) -> None:
     """Believe the disk, not ourselves."""
     data = read_file(path, patience=1.0)
-    if isinstance(data, Unreadable):
+    if isinstance(data, UnreadableFile):
         raise DiskError(path, f"was written and can't be read back: {data.reason}")
     if data != text.encode():
         raise DiskError(path, "isn't what was written", hint="another program changed it at once; look at it")
@@ -239,22 +239,24 @@ def _read_back(path: Path, text: str) -> None:
 
 def _near(
     notes: Notes, index: Index, title: str, body: str, *, besides: Node | None
-) -> Sequence[tuple[Candidate, Likeness]]:
+) -> Sequence[tuple[NodeCandidate, TextLikeness]]:
     """Return the nodes whose title or text is like the new one's, the likest first."""
     new_title, new_body = shape(title), shape(body)
-    found: list[tuple[Candidate, Likeness]] = []
+    found: list[tuple[NodeCandidate, TextLikeness]] = []
     for note, node in _sharing_words(notes, index, new_title, new_body):
         # what was replaced says no longer what it says, and a correction may well be called the same
         if SUPERSEDED_BY in node.properties or (besides and node.id == besides.id):
             continue
         how = _likeness(new_title, new_body, note, node)
-        if how is not Likeness.DIFFERENT:
+        if how is not TextLikeness.DIFFERENT:
             found.append((candidate(notes, note, node), how))
-    order = (Likeness.SAME, Likeness.SIMILAR, Likeness.MAY_CONTRADICT)
+    order = (TextLikeness.SAME, TextLikeness.SIMILAR, TextLikeness.MAY_CONTRADICT)
     return sorted(found, key=lambda pair: order.index(pair[1]))
 
 
-def _sharing_words(notes: Notes, index: Index, title: Shape, body: Shape) -> Iterator[tuple[Note, Node]]:
+def _sharing_words(
+    notes: Notes, index: Index, title: PreparedText, body: PreparedText
+) -> Iterator[tuple[Note, Node]]:
     """Yield the nodes, each once, that may be like the new one: reading notes for the exact test is dear."""
     wanted: dict[str, set[str]] = {}
     told = body if len(body.normal) >= _COMPARABLE else None
@@ -265,19 +267,19 @@ def _sharing_words(notes: Notes, index: Index, title: Shape, body: Shape) -> Ite
         place = bisect_left(files, name, key=attrgetter("file"))
         if files[place : place + 1] and files[place].file == name:
             note = notes.read(files[place])
-            if not isinstance(note, Unreadable):
+            if not isinstance(note, UnreadableFile):
                 yield from ((note, node) for node in note.nodes if node.id in ids)
 
 
-def _likeness(new_title: Shape, new_body: Shape, note: Note, node: Node) -> Likeness:
+def _likeness(new_title: PreparedText, new_body: PreparedText, note: Note, node: Node) -> TextLikeness:
     for name in (node.title, *node.aliases):
         how = likeness(new_title, shape(name), limit=ALIKE)
-        if how is not Likeness.DIFFERENT:
+        if how is not TextLikeness.DIFFERENT:
             return how
     if len(new_body.normal) < _COMPARABLE:
-        return Likeness.DIFFERENT
+        return TextLikeness.DIFFERENT
     body = body_of(note, node)
     # texts of very different length can't be alike: their words are no more than the shorter one's
     if not 0.5 <= len(body) / len(new_body.text) <= 2.0:
-        return Likeness.DIFFERENT
+        return TextLikeness.DIFFERENT
     return likeness(new_body, shape(body), limit=ALIKE)

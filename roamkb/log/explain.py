@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from roamkb.log.known_learnings import called
 from roamkb.log.state import confidence
-from roamkb.log.state.learning_state import Standing
-from roamkb.log.state.learning_state import State
+from roamkb.log.state.learning_state import LearningState
+from roamkb.log.state.learning_state import LogState
 from roamkb.log.state.replay import start_of
 from roamkb.log.store.project_log import Log
 
@@ -37,7 +37,7 @@ CONSTANTS: Mapping[str, int] = {
 class Explanation:
     """A learning, what became of it, and why it counts what it counts."""
 
-    standing: Standing
+    standing: LearningState
     #: In hundredths, and what it comes from.
     start: int
     why: str
@@ -51,7 +51,12 @@ class Explanation:
 
 
 def explain(
-    log: Log, state: State, name: str, *, doubts_of: Callable[[Standing], Mapping[str, str]], now: float
+    log: Log,
+    state: LogState,
+    name: str,
+    *,
+    doubts_of: Callable[[LearningState], Mapping[str, str]],
+    now: float,
 ) -> Explanation:
     """Return the life of the learning with the id or key `name`.
 
@@ -70,7 +75,7 @@ def explain(
     )
 
 
-def _why(standing: Standing) -> str:
+def _why(standing: LearningState) -> str:
     learning = standing.learning
     if learning.is_adopted:
         return "it came with the project, as somebody else's word"

@@ -2,17 +2,19 @@
 
 from dataclasses import dataclass
 
-from roamkb.log.state.learning_state import Standing
-from roamkb.log.state.learning_state import State
+from roamkb.log.state.learning_state import LearningState
+from roamkb.log.state.learning_state import LogState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Export:
+class LearningExport:
     """Learnings in the order in which they were said."""
 
-    standings: tuple[Standing, ...]
+    standings: tuple[LearningState, ...]
 
 
-def export(state: State, *, archived: bool = False) -> Export:
+def export(state: LogState, *, archived: bool = False) -> LearningExport:
     """Return the learnings of the log, those of the archive only if `archived`."""
-    return Export(standings=tuple(one for one in state.standings.values() if archived or not one.is_archived))
+    return LearningExport(
+        standings=tuple(one for one in state.standings.values() if archived or not one.is_archived)
+    )

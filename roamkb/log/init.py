@@ -26,12 +26,12 @@ from roamkb.fs.git_ignore import ignored_by
 from roamkb.fs.user_dirs import make_key
 from roamkb.log.learning import MUST_CHECK
 from roamkb.log.state.adoption import OWN
-from roamkb.log.state.adoption import Adopted
+from roamkb.log.state.adoption import AdoptedLines
 from roamkb.log.state.adoption import adopting
 from roamkb.log.state.confidence import ADOPTED
 from roamkb.log.state.confidence import DURABLE
 from roamkb.log.state.learning_state import SUPERSEDED
-from roamkb.log.state.learning_state import Standing
+from roamkb.log.state.learning_state import LearningState
 from roamkb.log.store.project_log import FOLDER
 from roamkb.log.store.project_log import LOCAL
 from roamkb.log.store.project_log import Log
@@ -54,7 +54,7 @@ _FILES = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Brought:
+class ForeignLog:
     """What a log says that came with the project: somebody else's word."""
 
     learnings: int
@@ -69,7 +69,7 @@ class Brought:
     #: What agents would be told, fit for a terminal: the latest first, and no more than anybody reads.
     statements: tuple[str, ...]
     #: What marks all of it as that.
-    adopted: Adopted
+    adopted: AdoptedLines
 
     def __str__(self) -> str:
         told = ((self.verified, "verified"), (self.durable, "0.80 sure or more"), (self.promoted, "promoted"))
@@ -80,7 +80,7 @@ class Brought:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Initialised:
+class InitialisedLog:
     """A project's log, and what there is to know about it."""
 
     root: Path
@@ -90,7 +90,7 @@ class Initialised:
     #: The ignore file by which git leaves the log out.
     ignored_by: Path | None
     #: The log that came with the project and was adopted, if one was.
-    adopted: Brought | None
+    adopted: ForeignLog | None
     #: Whether it lies in a git repository, and so travels with it.
     is_in_git: bool
 
@@ -105,7 +105,7 @@ def init(
     yes: bool = False,
     led_by: str = "",
     ask: Callable[[str], str] | None = None,
-) -> Initialised:
+) -> InitialisedLog:
     """Make the log of the project at `root`, as far as it is missing.
 
     What a log says that came with the project is put before agents from then on (docs/architecture.md), as
@@ -132,7 +132,7 @@ def init(
     made = list(_make(log, brought.adopted if brought else OWN))
     if untracked and is_in_git:
         made += _exclude(root)
-    return Initialised(
+    return InitialisedLog(
         root=root,
         folder=log.folder,
         made=tuple(made),
@@ -162,7 +162,7 @@ def _check(root: Path, home: Path, kb: Path | None) -> None:
         )
 
 
-def _brought(log: Log) -> Brought | None:
+def _brought(log: Log) -> ForeignLog | None:
     """Return what the log says that is there already; None where it says nothing."""
     contents = log.read()
     state = contents.state()
@@ -170,7 +170,7 @@ def _brought(log: Log) -> Brought | None:
     if not known and not state.events:
         return None
     agents = Counter(shown(one.learning.agent) for one in known if one.learning.agent)
-    return Brought(
+    return ForeignLog(
         learnings=len(known),
         verified=sum(one.verdict == "verified" for one in known),
         durable=sum(one.confidence >= DURABLE for one in known),
@@ -185,7 +185,7 @@ def _brought(log: Log) -> Brought | None:
     )
 
 
-def _statements(known: Collection[Standing]) -> Iterator[str]:
+def _statements(known: Collection[LearningState]) -> Iterator[str]:
     """Yield what agents would be told, the latest first."""
     current = [one.learning for one in known if one.status != SUPERSEDED]
     latest = sorted(current, key=lambda one: (one.canonical_type == MUST_CHECK, one.ts, one.id), reverse=True)
@@ -196,7 +196,7 @@ def _statements(known: Collection[Standing]) -> Iterator[str]:
 
 
 def _confirm(
-    root: Path, brought: Brought, ask: Callable[[str], str] | None, *, yes: bool, led_by: str
+    root: Path, brought: ForeignLog, ask: Callable[[str], str] | None, *, yes: bool, led_by: str
 ) -> None:
     """Raise unless a human takes somebody else's word."""
     what = f"the log in {shown(str(root))} came with the project and isn't this machine's: {brought}"
@@ -217,7 +217,7 @@ def _confirm(
         raise UsageError("the log wasn't adopted; nothing was made")
 
 
-def _make(log: Log, adopted: Adopted) -> Iterator[Path]:
+def _make(log: Log, adopted: AdoptedLines) -> Iterator[Path]:
     for folder in (log.folder, log.ignored):
         if not folder.is_dir():
             yield make_folder(folder)

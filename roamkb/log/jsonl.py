@@ -19,12 +19,12 @@ from datetime import datetime
 from typing import Any
 from typing import Final
 
-from roamkb.core.model import Kind
+from roamkb.core.model import ProjectKind
 from roamkb.core.timestamps import seconds
 from roamkb.log.learning import Learning
 from roamkb.log.learning import identity
 from roamkb.log.learning import key_of
-from roamkb.log.state.learning_state import Event
+from roamkb.log.state.learning_state import LedgerEvent
 
 #: Ours is the first form of the lines.
 VERSION: Final = 1
@@ -54,14 +54,14 @@ class BadLine:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class LearningLine:
     """A learning and the line that says it."""
 
     line: int
     learning: Learning
 
 
-def read_learnings(lines: Iterable[bytes], *, first: int = 1) -> Iterator[Said | BadLine]:
+def read_learnings(lines: Iterable[bytes], *, first: int = 1) -> Iterator[LearningLine | BadLine]:
     """Yield what each line says, in order; `first` is the number of the first line."""
     for number, found in _objects(lines, first):
         if isinstance(found, BadLine):
@@ -71,10 +71,10 @@ def read_learnings(lines: Iterable[bytes], *, first: int = 1) -> Iterator[Said |
         if learning is None:
             yield BadLine(line=number, reason="it has no content")
         else:
-            yield Said(line=number, learning=learning)
+            yield LearningLine(line=number, learning=learning)
 
 
-def read_events(lines: Iterable[bytes], *, first: int = 1) -> Iterator[Event | BadLine]:
+def read_events(lines: Iterable[bytes], *, first: int = 1) -> Iterator[LedgerEvent | BadLine]:
     """Yield the event of each line of a ledger."""
     for number, found in _objects(lines, first):
         if isinstance(found, BadLine):
@@ -115,7 +115,7 @@ def _after(kept: Mapping[str, object], extra: Mapping[str, object]) -> dict[str,
     return {**kept, **{key: value for key, value in extra.items() if key not in kept}, "v": VERSION}
 
 
-def event_line(event: Event) -> bytes:
+def event_line(event: LedgerEvent) -> bytes:
     """Return the line of an event, without its newline."""
     told: dict[str, object] = {"id": event.id, "ts": iso(event.ts), "event": event.event, "of": event.of}
     common = {"by": event.by, "agent": event.agent, "session": event.session, "task": event.task}
@@ -249,11 +249,11 @@ def _learning(told: Mapping[str, Any]) -> Learning | None:
 _COMMON = frozenset("id ts event of by agent session task machine v".split())
 
 
-def _event(told: Mapping[str, Any]) -> Event | None:
+def _event(told: Mapping[str, Any]) -> LedgerEvent | None:
     id, name = _id(told), _text(told, "event")
     if not id or not name:
         return None
-    return Event(
+    return LedgerEvent(
         id=id,
         ts=seconds(told.get("ts")),
         event=name,
@@ -301,8 +301,12 @@ def _texts(told: Mapping[str, Any], key: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.strip() for one in value if isinstance(one, str) and one.strip()))
 
 
-def _kind(value: object) -> Kind | None:
-    return Kind(value) if value in (Kind.WORK.value, Kind.UNKNOWN.value, Kind.PERSONAL.value) else None
+def _kind(value: object) -> ProjectKind | None:
+    return (
+        ProjectKind(value)
+        if value in (ProjectKind.WORK.value, ProjectKind.UNKNOWN.value, ProjectKind.PERSONAL.value)
+        else None
+    )
 
 
 def _hundredths(value: object, *, is_ours: bool) -> int | None:

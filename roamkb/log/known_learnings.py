@@ -9,23 +9,23 @@ from typing import Protocol
 
 from roamkb.core.errors import Ambiguous
 from roamkb.core.errors import NotFound
-from roamkb.core.model import Candidate
+from roamkb.core.model import NodeCandidate
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
-from roamkb.kb.search.hits import Answer
+from roamkb.kb.search.hits import PassageHit
 from roamkb.kb.search.query import Query
 from roamkb.kb.search.query import narrowed
 from roamkb.kb.search.query import parse_words
 from roamkb.log.learning import NEVER_MERGED
 from roamkb.log.learning import canonical_type
 from roamkb.log.state.learning_state import SUPERSEDED
-from roamkb.log.state.learning_state import Standing
-from roamkb.log.state.learning_state import State
+from roamkb.log.state.learning_state import LearningState
+from roamkb.log.state.learning_state import LogState
 from roamkb.log.store.project_log import Log
 from roamkb.text.tokenize import words
 
 if TYPE_CHECKING:
-    from roamkb.log.new_learning import Saying
+    from roamkb.log.new_learning import NewLearning
 
 #: What is alike stands high among the answers to its own words.
 _CANDIDATES = 25
@@ -38,7 +38,7 @@ _MOST_OFFERED = 3
 _BEGINNING = 12
 
 
-class Asked(Protocol):
+class LearningMatches(Protocol):
     """What a finder says about one query."""
 
     def places(self, limit: int | None) -> Sequence[tuple[str, float]]:
@@ -48,30 +48,35 @@ class Asked(Protocol):
         """Return what one of them owes its place to."""
 
 
-class Finder(Protocol):
+class LearningLookup(Protocol):
     """What finds learnings by words."""
 
-    def find(self, query: Query, *, limit: int | None = None) -> Sequence[Answer]: ...
+    def find(self, query: Query, *, limit: int | None = None) -> Sequence[PassageHit]: ...
 
-    def asking(self, query: Query) -> AbstractContextManager[Asked]: ...
+    def asking(self, query: Query) -> AbstractContextManager[LearningMatches]: ...
 
 
-def scores(finder: Finder, query: Query, *, limit: int) -> Mapping[str, float]:
+def scores(finder: LearningLookup, query: Query, *, limit: int) -> Mapping[str, float]:
     """Return the scores of the best answers, by the ids of the learnings."""
     with finder.asking(query) as asked:
         return dict(asked.places(limit))
 
 
 def near(
-    state: State, finder: Finder, saying: "Saying", *, limit: float, besides: Standing | None = None
-) -> tuple[Standing | None, tuple[Standing, ...]]:
+    state: LogState,
+    finder: LearningLookup,
+    saying: "NewLearning",
+    *,
+    limit: float,
+    besides: LearningState | None = None,
+) -> tuple[LearningState | None, tuple[LearningState, ...]]:
     """Return the learning that says the same as `saying`, and those that may claim otherwise.
 
     `limit` is the least similarity that counts, inclusive. Never across types.
     """
     type = canonical_type(saying.type)
 
-    def counts(standing: Standing) -> bool:
+    def counts(standing: LearningState) -> bool:
         is_of_type = standing.learning.canonical_type == type
         return is_of_type and standing.status != SUPERSEDED and standing is not besides
 
@@ -79,7 +84,7 @@ def near(
     # before the words are asked for: of what is said often, the same may not be among the best answers
     for standing in filter(counts, state.having("said", said)):
         return standing, ()
-    from roamkb.text.similarity.jaccard import Likeness
+    from roamkb.text.similarity.jaccard import TextLikeness
     from roamkb.text.similarity.jaccard import likeness
     from roamkb.text.similarity.jaccard import shape
 
@@ -87,16 +92,16 @@ def near(
     twin, rivals = None, []
     for standing in filter(counts, _sharing_words(state, finder, saying.content, type)):
         how = likeness(new, shape(standing.learning.content), limit=limit)
-        if how is Likeness.MAY_CONTRADICT:
+        if how is TextLikeness.MAY_CONTRADICT:
             rivals.append(standing)
-        elif how is not Likeness.DIFFERENT and twin is None and type not in NEVER_MERGED:
+        elif how is not TextLikeness.DIFFERENT and twin is None and type not in NEVER_MERGED:
             twin = standing
     return twin, () if twin else tuple(rivals)
 
 
 def alike_in_meaning(
-    state: State, finder: Finder, text: str, *, besides: Sequence[Standing] = ()
-) -> tuple[Standing, ...]:
+    state: LogState, finder: LearningLookup, text: str, *, besides: Sequence[LearningState] = ()
+) -> tuple[LearningState, ...]:
     """Return the learnings that seem to say what `text` says in other words, the nearest first.
 
     By the table of word vectors, which knows English: a likeness to be looked at, never one to act on.
@@ -120,7 +125,9 @@ def alike_in_meaning(
     return tuple(standing for _, standing in near[:_MOST_OFFERED])
 
 
-def _sharing_words(state: State, finder: Finder, text: str, type: str | None = None) -> Iterator[Standing]:
+def _sharing_words(
+    state: LogState, finder: LearningLookup, text: str, type: str | None = None
+) -> Iterator[LearningState]:
     """Yield the learnings, of a type if one is given, that answer best to the words of `text`."""
     asked = parse_words(" ".join(dict.fromkeys(words(text[:_TELLING]))))
     # emoji and punctuation have no words to be found by
@@ -131,7 +138,7 @@ def _sharing_words(state: State, finder: Finder, text: str, type: str | None = N
             yield state.standings[id]
 
 
-def called_or_begun(state: State, name: str) -> list[Standing]:
+def called_or_begun(state: LogState, name: str) -> list[LearningState]:
     """Return the learnings with that id or key; where there is none, those whose keys begin so.
 
     An ask names keys by their beginnings.
@@ -142,7 +149,7 @@ def called_or_begun(state: State, name: str) -> list[Standing]:
     return [one for one in state.standings.values() if one.learning.key.startswith(name)]
 
 
-def called(log: Log, state: State, name: str) -> Standing:
+def called(log: Log, state: LogState, name: str) -> LearningState:
     """Return the learning with that id or key, or of the one key that begins so.
 
     Raises:
@@ -157,7 +164,7 @@ def called(log: Log, state: State, name: str) -> Standing:
         raise Ambiguous(
             name,
             [
-                Candidate(id=one.id, title=clipped(shown(one.learning.statement), 80), path=log.knowledge)
+                NodeCandidate(id=one.id, title=clipped(shown(one.learning.statement), 80), path=log.knowledge)
                 for one in found
             ],
         )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from roamkb.core.errors import UsageError
 from roamkb.core.text import shown
-from roamkb.log.known_learnings import Finder
+from roamkb.log.known_learnings import LearningLookup
 from roamkb.log.known_learnings import alike_in_meaning
 from roamkb.log.known_learnings import called
 from roamkb.log.known_learnings import near
@@ -16,9 +16,9 @@ from roamkb.log.learning import canonical_type
 from roamkb.log.learning import label_of
 from roamkb.log.learning import nearest_type
 from roamkb.log.new_learning import THIN
-from roamkb.log.new_learning import Hand
-from roamkb.log.new_learning import Saying
-from roamkb.log.new_learning import Stamps
+from roamkb.log.new_learning import Author
+from roamkb.log.new_learning import EventFactory
+from roamkb.log.new_learning import NewLearning
 from roamkb.log.new_learning import check_saying
 from roamkb.log.new_learning import contradictions
 from roamkb.log.new_learning import drafted
@@ -26,10 +26,10 @@ from roamkb.log.new_learning import repetition
 from roamkb.log.state.confidence import AT_FIRST
 from roamkb.log.state.confidence import started
 from roamkb.log.state.learning_state import MAY_CONTRADICT
-from roamkb.log.state.learning_state import Standing
-from roamkb.log.state.learning_state import State
-from roamkb.log.store.project_log import Contents
+from roamkb.log.state.learning_state import LearningState
+from roamkb.log.state.learning_state import LogState
 from roamkb.log.store.project_log import Log
+from roamkb.log.store.project_log import LogContents
 from roamkb.secrets.detector import has_high_entropy
 from roamkb.secrets.detector import names_a_secret
 
@@ -38,7 +38,7 @@ ALIKE = 0.80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Learned:
+class LearnResult:
     """What became of a statement."""
 
     #: The learning that now says it.
@@ -60,14 +60,14 @@ class Learned:
 
 def learn(
     log: Log,
-    finder_of: Callable[[State], Finder],
-    saying: Saying,
-    hand: Hand,
+    finder_of: Callable[[LogState], LearningLookup],
+    saying: NewLearning,
+    hand: Author,
     *,
     supersedes: str | None = None,
     any_type: bool = True,
     offer_paraphrases: bool = False,
-) -> Learned:
+) -> LearnResult:
     """Add `saying` to `log`, whose lock is taken meanwhile, and return what became of it.
 
     Without `any_type` a type that nobody used yet, and that is nearly spelt as a known one, is asked about.
@@ -86,7 +86,7 @@ def learn(
         old = called(log, state, supersedes) if supersedes else None
         finder = finder_of(state)
         twin, rivals = near(state, finder, saying, limit=ALIKE, besides=old)
-        stamps = Stamps(hand, after=contents.last_event)
+        stamps = EventFactory(hand, after=contents.last_event)
         if twin is not None:
             return _repeat(log, contents, twin, saying, stamps, old=old)
         learning = drafted(saying, hand, state)
@@ -100,7 +100,7 @@ def learn(
         others = (*rivals, *((old,) if old else ()))
         alike = alike_in_meaning(state, finder, saying.content, besides=others) if offer_paraphrases else ()
         log.append([learning], events)
-    return Learned(
+    return LearnResult(
         learning=learning,
         outcome="new",
         confidence=started(learning.confidence, learning.provenance),
@@ -113,7 +113,7 @@ def learn(
     )
 
 
-def _check_type(state: State, word: str) -> None:
+def _check_type(state: LogState, word: str) -> None:
     """Raise where a type looks like a slip of the pen: the set is open, and recall by type would miss it."""
     meant = nearest_type(word)
     if meant and not state.having("type", canonical_type(word)):
@@ -124,8 +124,14 @@ def _check_type(state: State, word: str) -> None:
 
 
 def _repeat(
-    log: Log, contents: Contents, twin: Standing, saying: Saying, stamps: Stamps, *, old: Standing | None
-) -> Learned:
+    log: Log,
+    contents: LogContents,
+    twin: LearningState,
+    saying: NewLearning,
+    stamps: EventFactory,
+    *,
+    old: LearningState | None,
+) -> LearnResult:
     """Count `saying` as one more occurrence of `twin`, in place of `old` if any; the lock is held."""
     fields = repetition(twin.learning, saying)
     events = [stamps.event("repeated", twin.id, task=saying.task or saying.bead, **fields)]
@@ -133,7 +139,7 @@ def _repeat(
         events.append(stamps.event("superseded", old.id, by_which=twin.id, reason="rewritten"))
     log.append(events=events)
     standing = contents.plus(events=events).state().standings[twin.id]
-    return Learned(
+    return LearnResult(
         learning=twin.learning,
         outcome="repeated",
         confidence=standing.confidence,
@@ -143,7 +149,7 @@ def _repeat(
     )
 
 
-def _warnings(saying: Saying, learning: Learning) -> Iterator[str]:
+def _warnings(saying: NewLearning, learning: Learning) -> Iterator[str]:
     if saying.thin:
         yield f"kept, and flagged as thin: {saying.thin}"
     if names_a_secret(saying.content):

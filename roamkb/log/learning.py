@@ -13,7 +13,7 @@ from dataclasses import field
 from functools import lru_cache
 from typing import Final
 
-from roamkb.core.model import Kind
+from roamkb.core.model import ProjectKind
 from roamkb.text.fuzzy import edits
 from roamkb.text.similarity.shell_remnants import without_debris
 
@@ -84,7 +84,7 @@ class Learning:
     #: Where it was imported from, `knowledge_import:<key>`.
     origin: str = ""
     #: What the project was that it was learned in; None where the line doesn't say.
-    kind: Kind | None = None
+    kind: ProjectKind | None = None
     #: In hundredths, as first said; None where the line doesn't say.
     confidence: int | None = None
     #: Whether it was in the log before this machine adopted that (`log/state/adoption`); no line says so.

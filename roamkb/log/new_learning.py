@@ -13,7 +13,7 @@ from typing import Final
 from roamkb.core.errors import UsageError
 from roamkb.core.ids import next_id
 from roamkb.core.model import PROVENANCES
-from roamkb.core.model import Kind
+from roamkb.core.model import ProjectKind
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
 from roamkb.log.auto_tags import topics
@@ -25,8 +25,8 @@ from roamkb.log.state.confidence import AT_FIRST
 from roamkb.log.state.confidence import first
 from roamkb.log.state.confidence import started
 from roamkb.log.state.learning_state import SAID_AGAIN
-from roamkb.log.state.learning_state import Event
-from roamkb.log.state.learning_state import State
+from roamkb.log.state.learning_state import LedgerEvent
+from roamkb.log.state.learning_state import LogState
 from roamkb.secrets.detector import refuse_secrets
 from roamkb.text.tokenize import words
 
@@ -40,7 +40,7 @@ THIN: Final = "thin"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Saying:
+class NewLearning:
     """One statement, as the caller gave it."""
 
     content: str
@@ -69,13 +69,13 @@ class Saying:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hand:
+class Author:
     """Who holds the pen, and when: what every new line of the log is signed with."""
 
     agent: str
     session: str
     machine: str
-    kind: Kind
+    kind: ProjectKind
     now: datetime
     new_id: Callable[[], str]
     #: Whether somebody types it at a terminal, and no agent started that.
@@ -89,20 +89,20 @@ class Hand:
         return round(self.now.timestamp(), 3)
 
 
-class Stamps:
+class EventFactory:
     """Makes events whose ids are later than any in the ledger, in the order in which they are made."""
 
-    def __init__(self, hand: Hand, *, after: str, by: str = "learn") -> None:
+    def __init__(self, hand: Author, *, after: str, by: str = "learn") -> None:
         self._hand = hand
         self._last = after
         self._by = by
 
-    def event(self, name: str, of: str, *, task: str = "", **fields: object) -> Event:
+    def event(self, name: str, of: str, *, task: str = "", **fields: object) -> LedgerEvent:
         """Return the event `name`, happened to `of` just now."""
         self._last = next_id(self._last, self._hand.new_id)
         if self._hand.process and not (self._hand.session or task):
             fields = {"process": self._hand.process, **fields}
-        return Event(
+        return LedgerEvent(
             id=self._last,
             ts=self._hand.ts,
             event=name,
@@ -116,7 +116,7 @@ class Stamps:
         )
 
 
-def check_saying(saying: Saying) -> None:
+def check_saying(saying: NewLearning) -> None:
     """Raise where `saying` can't be a learning: it is empty, too long, or holds a secret."""
     if not shown(saying.content):
         raise UsageError(
@@ -138,7 +138,9 @@ def check_saying(saying: Saying) -> None:
     refuse_secrets([*saying.texts()])
 
 
-def drafted(saying: Saying, hand: Hand, state: State, *, taken: Container[str] | None = None) -> Learning:
+def drafted(
+    saying: NewLearning, hand: Author, state: LogState, *, taken: Container[str] | None = None
+) -> Learning:
     """Return the learning that `saying` becomes in a log that stands at `state`.
 
     `taken` are the state's ids and keys, for who drafts many.
@@ -173,7 +175,7 @@ def drafted(saying: Saying, hand: Hand, state: State, *, taken: Container[str] |
     )
 
 
-def _confidence(saying: Saying, type: str, hand: Hand) -> int:
+def _confidence(saying: NewLearning, type: str, hand: Author) -> int:
     if saying.confidence is not None:
         said = started(saying.confidence, saying.provenance)
         return said if hand.is_human else min(said, AT_FIRST)
@@ -192,7 +194,7 @@ def contradictions(own: str, rivals: Sequence[str], disputed: Container[str]) ->
     yield from ((rival, own) for rival in rivals if rival not in disputed)
 
 
-def repetition(known: Learning, said: Learning | Saying) -> Mapping[str, object]:
+def repetition(known: Learning, said: Learning | NewLearning) -> Mapping[str, object]:
     """Return what a `repeated` event tells of a repetition: what it is about, and how its words differ."""
     about: dict[str, object] = {name: list(told) for name in SAID_AGAIN if (told := getattr(said, name))}
     if evidence := said.extra.get("evidence"):

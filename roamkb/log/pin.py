@@ -2,29 +2,29 @@
 
 from dataclasses import dataclass
 
-from roamkb.boundary.human_consent import Human
+from roamkb.boundary.human_consent import HumanAtTerminal
 from roamkb.boundary.human_consent import require_yes
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
 from roamkb.log.known_learnings import called
-from roamkb.log.new_learning import Hand
-from roamkb.log.new_learning import Stamps
+from roamkb.log.new_learning import Author
+from roamkb.log.new_learning import EventFactory
 from roamkb.log.state.confidence import as_fraction
-from roamkb.log.state.learning_state import Event
-from roamkb.log.state.learning_state import Standing
+from roamkb.log.state.learning_state import LearningState
+from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.store.project_log import Log
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Marked:
+class MarkedLearning:
     """A learning as it stands after the mark."""
 
-    standing: Standing
+    standing: LearningState
     #: Whether anything was written; not where it stood so already.
     is_new: bool
 
 
-def pin(log: Log, name: str, hand: Hand, *, off: bool = False) -> Marked:
+def pin(log: Log, name: str, hand: Author, *, off: bool = False) -> MarkedLearning:
     """Exempt a learning from decay, or, with `off`, no longer.
 
     Raises:
@@ -34,14 +34,16 @@ def pin(log: Log, name: str, hand: Hand, *, off: bool = False) -> Marked:
         contents = log.read()
         standing = called(log, contents.state(), name)
         if standing.is_pinned is not off:
-            return Marked(standing=standing, is_new=False)
-        event = Stamps(hand, after=contents.last_event, by="pin").event("pinned", standing.id, value=not off)
+            return MarkedLearning(standing=standing, is_new=False)
+        event = EventFactory(hand, after=contents.last_event, by="pin").event(
+            "pinned", standing.id, value=not off
+        )
         return _marked(log, standing, event)
 
 
 def override(
-    log: Log, name: str, confidence: int, hand: Hand, *, operator: str, human: Human | None
-) -> Marked:
+    log: Log, name: str, confidence: int, hand: Author, *, operator: str, human: HumanAtTerminal | None
+) -> MarkedLearning:
     """Set a learning's confidence, in hundredths, to what a human says it is; no event moves it any more.
 
     Raises:
@@ -59,12 +61,12 @@ def override(
         contents = log.read()
         # what the human saw is what is meant, by its id
         standing = called(log, contents.state(), standing.id)
-        stamps = Stamps(hand, after=contents.last_event, by="override")
+        stamps = EventFactory(hand, after=contents.last_event, by="override")
         event = stamps.event("overridden", standing.id, value=confidence, operator=operator)
         return _marked(log, standing, event)
 
 
-def _marked(log: Log, standing: Standing, event: Event) -> Marked:
+def _marked(log: Log, standing: LearningState, event: LedgerEvent) -> MarkedLearning:
     """Append the mark; the lock is held."""
     log.append(events=[event])
-    return Marked(standing=log.read().state().standings[standing.id], is_new=True)
+    return MarkedLearning(standing=log.read().state().standings[standing.id], is_new=True)

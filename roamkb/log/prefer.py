@@ -1,15 +1,15 @@
 """`prefer`: what one agent would rather do than another way; it changes what that agent is shown first."""
 
 from roamkb.log.known_learnings import called
-from roamkb.log.new_learning import Hand
-from roamkb.log.new_learning import Stamps
-from roamkb.log.pin import Marked
+from roamkb.log.new_learning import Author
+from roamkb.log.new_learning import EventFactory
+from roamkb.log.pin import MarkedLearning
 from roamkb.log.state.learning_state import NO_PREFERENCE
 from roamkb.log.state.learning_state import PREFERS
 from roamkb.log.store.project_log import Log
 
 
-def prefer(log: Log, name: str, hand: Hand, *, off: bool = False) -> Marked:
+def prefer(log: Log, name: str, hand: Author, *, off: bool = False) -> MarkedLearning:
     """Put a learning before its equals for the hand's own agent or, with `off`, no longer.
 
     Raises:
@@ -19,9 +19,9 @@ def prefer(log: Log, name: str, hand: Hand, *, off: bool = False) -> Marked:
         contents = log.read()
         standing = called(log, contents.state(), name)
         if (hand.agent in standing.preferred_by) is not off:
-            return Marked(standing=standing, is_new=False)
-        stamps = Stamps(hand, after=contents.last_event, by="prefer")
+            return MarkedLearning(standing=standing, is_new=False)
+        stamps = EventFactory(hand, after=contents.last_event, by="prefer")
         event = stamps.event("preferred", standing.id, preference=NO_PREFERENCE if off else PREFERS)
         log.append(events=[event])
         after = contents.plus(events=[event]).state().standings[standing.id]
-    return Marked(standing=after, is_new=True)
+    return MarkedLearning(standing=after, is_new=True)

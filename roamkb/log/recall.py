@@ -11,19 +11,19 @@ from roamkb.core.model import Hit
 from roamkb.core.timestamps import seconds
 from roamkb.kb.search.query import Query
 from roamkb.kb.search.query import narrowed
-from roamkb.log.known_learnings import Asked
-from roamkb.log.known_learnings import Finder
+from roamkb.log.known_learnings import LearningLookup
+from roamkb.log.known_learnings import LearningMatches
 from roamkb.log.known_learnings import called
 from roamkb.log.learning import Learning
-from roamkb.log.recall_ranking import Recollected
-from roamkb.log.recall_ranking import Wanted
+from roamkb.log.recall_ranking import RecalledLearning
+from roamkb.log.recall_ranking import RecallFilter
 from roamkb.log.recall_ranking import best
 from roamkb.log.recall_ranking import collapsed
 from roamkb.log.recall_ranking import ordered
 from roamkb.log.recall_ranking import preference
 from roamkb.log.state.confidence import started
-from roamkb.log.state.learning_state import Standing
-from roamkb.log.state.learning_state import State
+from roamkb.log.state.learning_state import LearningState
+from roamkb.log.state.learning_state import LogState
 from roamkb.log.store.project_log import Log
 from roamkb.org.agent_node import AGENT_TAG
 
@@ -36,11 +36,11 @@ _POOL = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recall:
+class RecallResult:
     """What answers, best first."""
 
     query: str
-    learnings: tuple[Recollected, ...]
+    learnings: tuple[RecalledLearning, ...]
     #: How many there are beyond those.
     more: int
     #: Where they come from: "log", "kb".
@@ -56,7 +56,7 @@ class Recall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class RecallPage:
     """Which of the answers to show."""
 
     limit: int = DEFAULT
@@ -66,16 +66,16 @@ class Page:
 
 
 def recall(
-    state: State,
-    finder: Finder,
+    state: LogState,
+    finder: LearningLookup,
     query: Query,
-    wanted: Wanted,
-    page: Page,
+    wanted: RecallFilter,
+    page: RecallPage,
     *,
     agent: str = "",
-    doubts_of: Callable[[Standing], Mapping[str, str]],
+    doubts_of: Callable[[LearningState], Mapping[str, str]],
     now: float,
-) -> Recall:
+) -> RecallResult:
     """Return the learnings that answer `query` and are `wanted`; what `agent` prefers before its equals."""
     if page.limit < 1 or page.offset < 0:
         raise UsageError("--limit and --recent take a number from 1, --offset from 0")
@@ -84,13 +84,13 @@ def recall(
     wanted = replace(wanted, tags=wanted.tags + query.tags, without_tags=query.without_tags)
     query = replace(query, tags=(), without_tags=())
 
-    def doubted(one: Recollected) -> Recollected:
+    def doubted(one: RecalledLearning) -> RecalledLearning:
         return replace(one, doubts=doubts_of(one.standing))
 
     end = page.offset + page.limit
     if not query.text.strip():
         everything = (one for one in state.standings.values() if wanted.lets_through(one))
-        kept = collapsed(Recollected(standing=one, doubts=one.flags) for one in everything)
+        kept = collapsed(RecalledLearning(standing=one, doubts=one.flags) for one in everything)
         shown = [doubted(one) for one in _latest(kept)[page.offset : end]]
     elif (narrow := _narrowed(state, query, wanted)) is None:
         kept, shown = [], []
@@ -105,7 +105,7 @@ def recall(
                 replace(one, why=(*asked.why(one.standing.id), *preference(one.standing, agent)))
                 for one in first
             ]
-    return Recall(
+    return RecallResult(
         query=query.text,
         learnings=tuple(shown),
         more=max(len(kept) - page.offset - len(shown), 0),
@@ -114,11 +114,11 @@ def recall(
     )
 
 
-def _latest(kept: Sequence[Recollected]) -> list[Recollected]:
+def _latest(kept: Sequence[RecalledLearning]) -> list[RecalledLearning]:
     return sorted(kept, key=lambda one: (one.standing.learning.ts, one.standing.id), reverse=True)
 
 
-def joined(found: Recall, nodes: Sequence[Hit], *, agent: str = "", now: float) -> Recall:
+def joined(found: RecallResult, nodes: Sequence[Hit], *, agent: str = "", now: float) -> RecallResult:
     """Return what was found with the knowledge base's `nodes` in their places among the learnings."""
     everything = ordered((*found.learnings, *map(_from_node, nodes)), now, agent=agent)
     kept = everything[: found.limit]
@@ -130,7 +130,7 @@ def joined(found: Recall, nodes: Sequence[Hit], *, agent: str = "", now: float) 
     )
 
 
-def _from_node(hit: Hit) -> Recollected:
+def _from_node(hit: Hit) -> RecalledLearning:
     """Return a node as what a recall shows: its title is what it says."""
     is_agents = AGENT_TAG in hit.tags
     learning = Learning(
@@ -142,17 +142,17 @@ def _from_node(hit: Hit) -> Recollected:
         ts=seconds(hit.date),
         provenance="observed" if is_agents else "user-stated",
     )
-    standing = Standing(
+    standing = LearningState(
         learning=learning,
         confidence=started(None, learning.provenance),
         scope="kb",
         is_pinned=not is_agents,
         last_used=learning.ts,
     )
-    return Recollected(standing=standing, score=hit.score, why=hit.why, doubts={}, path=hit.path)
+    return RecalledLearning(standing=standing, score=hit.score, why=hit.why, doubts={}, path=hit.path)
 
 
-def _narrowed(state: State, query: Query, wanted: Wanted) -> Query | None:
+def _narrowed(state: LogState, query: Query, wanted: RecallFilter) -> Query | None:
     """Return `query` for an index that knows what is wanted, so that this comes before its limit.
 
     None where nothing is.
@@ -168,15 +168,17 @@ def _narrowed(state: State, query: Query, wanted: Wanted) -> Query | None:
     return narrowed(query, ids=chosen) if chosen else None
 
 
-def _found(state: State, asked: Asked, wanted: Wanted, page: Page) -> list[Recollected]:
+def _found(
+    state: LogState, asked: LearningMatches, wanted: RecallFilter, page: RecallPage
+) -> list[RecalledLearning]:
     """Return what answers and is wanted, each thing once; of a large log only what may be shown."""
     enough = max(_POOL, (page.offset + page.limit) * _LOOKED_AT)
-    kept: list[Recollected] = []
+    kept: list[RecalledLearning] = []
     # the latest of all that answers may be far from the best
     for limit in (None,) if page.by_time else (enough, 10 * enough, None):
         places = asked.places(limit)
         kept = collapsed(
-            Recollected(standing=standing, score=points, doubts=standing.flags)
+            RecalledLearning(standing=standing, score=points, doubts=standing.flags)
             for id, points in places
             if (standing := state.standings.get(id)) and wanted.lets_through(standing)
         )
@@ -185,11 +187,11 @@ def _found(state: State, asked: Asked, wanted: Wanted, page: Page) -> list[Recol
     return kept
 
 
-def recall_one(log: Log, state: State, name: str) -> Recall:
+def recall_one(log: Log, state: LogState, name: str) -> RecallResult:
     """Return the one learning with that id or key, in full."""
     standing = called(log, state, name)
-    found = Recollected(standing=standing, doubts=standing.flags)
-    return Recall(query=name, learnings=(found,), more=0, sources=("log",), in_full=True)
+    found = RecalledLearning(standing=standing, doubts=standing.flags)
+    return RecallResult(query=name, learnings=(found,), more=0, sources=("log",), in_full=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,7 +208,7 @@ class LogFigures:
 _TOP_TAGS = 15
 
 
-def figures(state: State) -> LogFigures:
+def figures(state: LogState) -> LogFigures:
     """Return how much the log holds, and of what."""
     from collections import Counter
 

@@ -18,7 +18,7 @@ from roamkb.log.learning import Learning
 from roamkb.log.state.learning_state import CANONICAL
 from roamkb.log.state.learning_state import NEEDS_REVIEW
 from roamkb.log.state.learning_state import SUPERSEDED
-from roamkb.log.state.learning_state import Standing
+from roamkb.log.state.learning_state import LearningState
 from roamkb.text.similarity.contradiction import differ
 from roamkb.text.similarity.jaccard import normal
 
@@ -34,10 +34,10 @@ _CONFIDENCE = 0.2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recollected:
+class RecalledLearning:
     """One learning that answers, and why."""
 
-    standing: Standing
+    standing: LearningState
     #: 1 for the best match of the words; 0 where none were asked for.
     score: float = 0.0
     why: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ class Recollected:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class RecallFilter:
     """What a recall asks for beside its words; empty means anything."""
 
     type: str = ""
@@ -76,7 +76,7 @@ class Wanted:
         """Whether tags decide."""
         return bool(self.tags or self.without_tags)
 
-    def lets_through(self, standing: Standing) -> bool:
+    def lets_through(self, standing: LearningState) -> bool:
         """Say whether `standing` is one of those that are asked for."""
         learning = standing.learning
         return (
@@ -98,7 +98,7 @@ class Wanted:
         )
 
 
-def weighed(found: Recollected, now: float, *, agent: str = "") -> float:
+def weighed(found: RecalledLearning, now: float, *, agent: str = "") -> float:
     """Return the match's score, with what became of the learning in it, and what `agent` prefers."""
     standing = found.standing
     score = found.score * (1 - _CONFIDENCE + _CONFIDENCE * standing.rank_confidence(now) / 100)
@@ -112,26 +112,26 @@ def weighed(found: Recollected, now: float, *, agent: str = "") -> float:
     return score * doubts
 
 
-def ordered(found: Iterable[Recollected], now: float, *, agent: str = "") -> list[Recollected]:
+def ordered(found: Iterable[RecalledLearning], now: float, *, agent: str = "") -> list[RecalledLearning]:
     """Return what was found, the best first, the latest of equals; what was replaced comes last."""
     return sorted(found, key=lambda one: _rank(one, now, agent), reverse=True)
 
 
 def best(
-    found: Iterable[Recollected],
+    found: Iterable[RecalledLearning],
     count: int,
     now: float,
     *,
     agent: str = "",
-    doubted: Callable[[Recollected], Recollected],
-) -> list[Recollected]:
+    doubted: Callable[[RecalledLearning], RecalledLearning],
+) -> list[RecalledLearning]:
     """Return the first `count` of what `ordered` gives once all are `doubted`.
 
     A doubt only lowers, so that nothing is looked at that would come later even without.
     """
     waiting = ordered(found, now, agent=agent)[::-1]
-    looked_at: list[tuple[tuple[bool, float, float, str], Recollected]] = []
-    first: list[Recollected] = []
+    looked_at: list[tuple[tuple[bool, float, float, str], RecalledLearning]] = []
+    first: list[RecalledLearning] = []
     while len(first) < count and (waiting or looked_at):
         while waiting and (not looked_at or _rank(waiting[-1], now, agent) > looked_at[-1][0]):
             one = doubted(waiting.pop())
@@ -140,23 +140,23 @@ def best(
     return first
 
 
-def _rank(one: Recollected, now: float, agent: str) -> tuple[bool, float, float, str]:
+def _rank(one: RecalledLearning, now: float, agent: str) -> tuple[bool, float, float, str]:
     standing = one.standing
     is_current = standing.status != SUPERSEDED
     return is_current, round(weighed(one, now, agent=agent), 9), standing.learning.ts, standing.id
 
 
-def preference(standing: Standing, agent: str) -> tuple[str, ...]:
+def preference(standing: LearningState, agent: str) -> tuple[str, ...]:
     """Return the reason that a learning comes first for `agent`, if it prefers it."""
     return (f"preferred by {agent}",) if agent in standing.preferred_by else ()
 
 
-def collapsed(found: Iterable[Recollected]) -> list[Recollected]:
+def collapsed(found: Iterable[RecalledLearning]) -> list[RecalledLearning]:
     """Return what was found without exact and normalised repetitions; the latest of each stands for all.
 
     `x == 1` and `x != 1` have the same words, and neither hides the other.
     """
-    kept: dict[tuple[str, str], list[Recollected]] = {}
+    kept: dict[tuple[str, str], list[RecalledLearning]] = {}
     for one in sorted(found, key=lambda one: place(one.standing), reverse=True):
         said = kept.setdefault(sense(one.standing.learning), [])
         content = one.standing.learning.statement
@@ -170,7 +170,7 @@ def sense(learning: Learning) -> tuple[str, str]:
     return learning.canonical_type, normal(learning.content) or learning.statement.strip()
 
 
-def place(standing: Standing) -> tuple[bool, bool, bool, float, str]:
+def place(standing: LearningState) -> tuple[bool, bool, bool, float, str]:
     """Return what decides which of several repetitions stands for all: the greatest."""
     learning = standing.learning
     is_clean = learning.statement == learning.content

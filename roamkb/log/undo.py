@@ -6,11 +6,11 @@ from typing import Final
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import UsageError
 from roamkb.core.text import shown
-from roamkb.log.new_learning import Hand
-from roamkb.log.new_learning import Stamps
+from roamkb.log.new_learning import Author
+from roamkb.log.new_learning import EventFactory
 from roamkb.log.state.learning_state import UNDONE
-from roamkb.log.state.learning_state import Event
-from roamkb.log.state.learning_state import Standing
+from roamkb.log.state.learning_state import LearningState
+from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.store.project_log import Log
 
 #: What agents bring about and may be wrong in. A verdict is judged anew, a flag has its review, what a human
@@ -28,17 +28,17 @@ OWN: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Undone:
+class UndoneEvent:
     """An event that doesn't count any more."""
 
-    event: Event
+    event: LedgerEvent
     #: The learning that it happened to, as it stands without; None where it was about none.
-    standing: Standing | None
+    standing: LearningState | None
     #: Whether anything was written; not where it didn't count already.
     is_new: bool
 
 
-def undo(log: Log, id: str, hand: Hand) -> Undone:
+def undo(log: Log, id: str, hand: Author) -> UndoneEvent:
     """Take back the event `id`; taking back an undoing lets the first event count again.
 
     Raises:
@@ -58,14 +58,16 @@ def undo(log: Log, id: str, hand: Hand) -> Undone:
         state = contents.state()
         is_new = any(one.id == event.id for one in state.events)
         if is_new:
-            stamps = Stamps(hand, after=contents.last_event, by="undo")
+            stamps = EventFactory(hand, after=contents.last_event, by="undo")
             undoing = stamps.event(UNDONE, event.id)
             log.append(events=[undoing])
             state = contents.plus(events=[undoing]).state()
-    return Undone(event=event, standing=state.standings.get(_subject(event, contents.events)), is_new=is_new)
+    return UndoneEvent(
+        event=event, standing=state.standings.get(_subject(event, contents.events)), is_new=is_new
+    )
 
 
-def _subject(event: Event, events: tuple[Event, ...]) -> str:
+def _subject(event: LedgerEvent, events: tuple[LedgerEvent, ...]) -> str:
     """Return the id of the learning that an event, or what it takes back, is about."""
     by_id = {one.id: one for one in events}
     seen: set[str] = set()

@@ -7,8 +7,8 @@ from enum import StrEnum
 from typing import Final
 
 from roamkb.core.errors import UsageError
-from roamkb.core.server_address import Address
 from roamkb.core.server_address import BadAddress
+from roamkb.core.server_address import ServerAddress
 from roamkb.core.server_address import parse_address
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
@@ -39,7 +39,7 @@ class LanguageModel:
     #: What events and messages call it: without a secret, on one line.
     label: str
     #: The server's, where the model is asked over HTTP.
-    address: Address | None = None
+    address: ServerAddress | None = None
     #: The model's own name; empty where the server knows only one.
     model: str = ""
     #: The words of a command.
@@ -73,7 +73,7 @@ def _ollama(model: str, environment: Mapping[str, str]) -> LanguageModel:
     )
 
 
-def _ollama_address(host: str) -> Address:
+def _ollama_address(host: str) -> ServerAddress:
     """Return where Ollama listens, by its own reading of OLLAMA_HOST."""
     text = host if "://" in host else f"http://{_with_port(host)}"
     try:
@@ -83,7 +83,7 @@ def _ollama_address(host: str) -> Address:
         raise UsageError(
             f"OLLAMA_HOST {error}", hint="host, host:port or https://host, as Ollama reads it"
         ) from error
-    return Address(
+    return ServerAddress(
         scheme=address.scheme,
         host=_ANY_HOST.get(address.host, address.host),
         port=address.port,

@@ -124,7 +124,7 @@ _RUN = re.compile(f"^{BREAK}+|[^{BREAK}]{BREAK}*")
 _FOOTNOTE = "[fn:"
 
 
-class _Role(Enum):
+class _LineRole(Enum):
     """What a line is to org, and so how it is made harmless."""
 
     PROSE = auto()
@@ -161,23 +161,23 @@ def escaped(text: str) -> str:
     return "\n".join(broken)
 
 
-def _escaped_line(role: _Role, line: str, verbatim: _Spans = ()) -> str:
+def _escaped_line(role: _LineRole, line: str, verbatim: _Spans = ()) -> str:
     """Return what a line becomes; an opening line may become two."""
     match role:
-        case _Role.OPENING:
+        case _LineRole.OPENING:
             return "\n".join(_opened(line))
-        case _Role.CLOSING:
+        case _LineRole.CLOSING:
             return line
-        case _Role.CODE:
+        case _LineRole.CODE:
             return _COMMA.sub(r"\1,", _split(line, _IN_CODE))
         case _:
-            return _escaped_prose(line, verse=role is _Role.VERSE, verbatim=verbatim)
+            return _escaped_prose(line, verse=role is _LineRole.VERSE, verbatim=verbatim)
 
 
-def _may_spare(role: _Role, line: str) -> bool:
+def _may_spare(role: _LineRole, line: str) -> bool:
     """Say whether a break may be needless in a line, since it would stand in verbatim text."""
     return (
-        role in (_Role.PROSE, _Role.VERSE)
+        role in (_LineRole.PROSE, _LineRole.VERSE)
         and len(_MARKER.findall(line)) > 1
         and bool(_places(line, _IN_PROSE))
     )
@@ -222,15 +222,15 @@ def unescaped_lines(lines: Sequence[str]) -> Iterator[Sequence[str]]:
     """Yield for each of the lines of an escaped text the line that it stands for; none for a second one."""
     for number, (role, line) in enumerate(zip(_roles(lines), lines, strict=True)):
         match role:
-            case _Role.OPENING:
+            case _LineRole.OPENING:
                 above = lines[number - 1] if number else ""
                 yield tuple(_reopened(line, above))
-            case _Role.CLOSING:
+            case _LineRole.CLOSING:
                 yield (line,)
-            case _Role.CODE:
+            case _LineRole.CODE:
                 yield (_joined(_COMMAED.sub(r"\1", line), _IN_CODE),)
             case _:
-                yield (_unescaped_prose(line, verse=role is _Role.VERSE),)
+                yield (_unescaped_prose(line, verse=role is _LineRole.VERSE),)
 
 
 def escaped_name(name: str) -> str:
@@ -308,9 +308,9 @@ def _live(source: re.Match[str]) -> str:
     return f"{source['indent']}{source['keyword']} {language}{_NEVER}"
 
 
-def _roles(lines: Sequence[str]) -> list[_Role]:
+def _roles(lines: Sequence[str]) -> list[_LineRole]:
     """Return what each line is to org's parser: the same before and after escaping."""
-    roles = [_Role.PROSE] * len(lines)
+    roles = [_LineRole.PROSE] * len(lines)
     closings = _closings(lines)
     #: The lines that end the blocks around, the innermost last.
     ends = [next((n for n, line in enumerate(lines) if line.startswith(_FOOTNOTE)), len(lines))]
@@ -322,11 +322,11 @@ def _roles(lines: Sequence[str]) -> list[_Role]:
             kind = (opening["src"] or opening["example"] or opening["kind"]).lower()
             end = _first_after(number, closings[kind])
             if end is not None and end < ends[-1]:
-                roles[number], roles[end] = _Role.OPENING, _Role.CLOSING
+                roles[number], roles[end] = _LineRole.OPENING, _LineRole.CLOSING
                 if kind in ("quote", "center"):
                     ends.append(end)
                 else:
-                    inner = _Role.VERSE if kind == "verse" else _Role.CODE
+                    inner = _LineRole.VERSE if kind == "verse" else _LineRole.CODE
                     roles[number + 1 : end] = [inner] * (end - number - 1)
                     number = end
         number += 1

@@ -57,7 +57,7 @@ _TASK = re.compile(r"\[x\](?=\s)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class MarkdownPart:
     """A block of a Markdown file: one that stands in no other, or an item of a list that does so."""
 
     #: `heading`, `fence`, `html_block`, `paragraph`…; `item` for an item of one paragraph.
@@ -71,7 +71,7 @@ class Part:
     text: str = ""
 
 
-def parts(text: str) -> Iterator[Part]:
+def parts(text: str) -> Iterator[MarkdownPart]:
     """Yield the blocks of CommonMark, in order; a line ends at CR, LF or both."""
     from markdown_it import MarkdownIt
     from markdown_it.tree import SyntaxTreeNode
@@ -80,13 +80,13 @@ def parts(text: str) -> Iterator[Part]:
         start, end = node.map or (0, 0)
         if node.type == "heading":
             words = node.children[0].content if node.children else ""
-            yield Part(kind=node.type, start=start, end=end, level=int(node.tag[1:]), text=words)
+            yield MarkdownPart(kind=node.type, start=start, end=end, level=int(node.tag[1:]), text=words)
         else:
-            yield Part(kind=node.type, start=start, end=end)
+            yield MarkdownPart(kind=node.type, start=start, end=end)
         for item in node.children if node.type == "bullet_list" else ():
             if [child.type for child in item.children] == ["paragraph"]:
                 first, last = item.map or (0, 0)
-                yield Part(kind="item", start=first, end=last)
+                yield MarkdownPart(kind="item", start=first, end=last)
 
 
 def org_from_markdown(text: str) -> str:

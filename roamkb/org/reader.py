@@ -29,10 +29,10 @@ from roamkb.org.syntax.keywords import collect
 from roamkb.org.syntax.keywords import states
 from roamkb.org.syntax.links import displayed
 from roamkb.org.syntax.planning import planned
-from roamkb.org.syntax.property_drawers import Drawer
+from roamkb.org.syntax.property_drawers import PropertyDrawer
 from roamkb.org.syntax.property_drawers import file_drawer
 from roamkb.org.syntax.property_drawers import heading_drawer
-from roamkb.org.syntax.property_values import Unbalanced
+from roamkb.org.syntax.property_values import UnbalancedQuote
 from roamkb.org.syntax.property_values import split_quoted
 from roamkb.org.syntax.refs import read_refs
 
@@ -68,9 +68,9 @@ def parse_note(
     try:
         nodes = reader.nodes()
         reader.check_times()
-    except Unbalanced as broken:
+    except UnbalancedQuote as broken:
         fault = f"a quote in a property is never closed: {broken}"
-    except _Untitled as broken:
+    except _UntitledHeading as broken:
         fault = f"the heading in line {broken} has an ID and no title, but tags, aliases, refs or links"
     except NoDate as broken:
         fault = f"Org can't read {broken} as a time"
@@ -98,7 +98,7 @@ def _setup_lines(text: str | None) -> Iterator[str]:
     return LiveText(text or "").keyword_lines(INTERESTING)
 
 
-class _Untitled(Exception):
+class _UntitledHeading(Exception):
     """org-roam fails on a heading that has an ID, no title, and something to say."""
 
 
@@ -146,7 +146,7 @@ class _NoteReader:
                 found.append(node)
                 known.add(node.id)
             elif self._drawers[number][0].get("ID") not in known and self._says_something(number):
-                raise _Untitled(self._line_number(self._lines[number].begin))
+                raise _UntitledHeading(self._line_number(self._lines[number].begin))
         return tuple(found)
 
     def check_times(self) -> None:
@@ -164,9 +164,9 @@ class _NoteReader:
         )
 
     @cached_property
-    def _drawers(self) -> dict[int, tuple[Drawer, str | None]]:
+    def _drawers(self) -> dict[int, tuple[PropertyDrawer, str | None]]:
         starts_with_heading = bool(self._lines) and self._lines[0].begin == 0
-        top = Drawer() if starts_with_heading else file_drawer(self._text)
+        top = PropertyDrawer() if starts_with_heading else file_drawer(self._text)
         found = {number: heading_drawer(self._text, line.end) for number, line in enumerate(self._lines)}
         return {_TOP: (top, None), **found}
 
@@ -329,7 +329,7 @@ def _last_of_equals(tags: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(reversed(tags)))[::-1]
 
 
-def _aliases(drawer: Drawer) -> tuple[str, ...]:
+def _aliases(drawer: PropertyDrawer) -> tuple[str, ...]:
     return tuple(split_quoted(drawer.get("ROAM_ALIASES") or ""))
 
 

@@ -76,7 +76,7 @@ _LIST_LINK = re.compile(r"- [^\n]* :: \[\[id:")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Draft:
+class NodeDraft:
     """A node that is about to be written, in the words it was given."""
 
     id: str
@@ -96,7 +96,7 @@ class Draft:
     properties: Mapping[str, str] = field(default_factory=dict)
 
 
-def render_node(draft: Draft) -> str:
+def render_node(draft: NodeDraft) -> str:
     """Return the whole file; `UsageError` where a field can't be stored."""
     body = normalised_body(draft.body)
     title = normalised_title(draft.title)
@@ -224,14 +224,14 @@ def append_link(text: str, label: str, id: str, title: str) -> str:
     return f"{top}{gap}{link_line(label, id, title)}{end}{rest}"
 
 
-def check_written(draft: Draft, note: Note) -> None:
+def check_written(draft: NodeDraft, note: Note) -> None:
     """Raise where the note that was read back isn't the one that was meant."""
     wrong = list(_differences(draft, note))
     if wrong:
         raise NotAsMeant("; ".join(wrong))
 
 
-def _head(draft: Draft, title: str) -> Iterator[str]:
+def _head(draft: NodeDraft, title: str) -> Iterator[str]:
     """Yield the drawer and the two keyword lines."""
     aliases = _aliases(draft)
     refs = dict.fromkeys(map(normalised_ref, draft.refs))
@@ -256,12 +256,12 @@ def _head(draft: Draft, title: str) -> Iterator[str]:
     yield f"#+filetags: {' '.join(f':{tag}:' for tag in normalised_tags(draft.tags))}"
 
 
-def _aliases(draft: Draft) -> tuple[str, ...]:
+def _aliases(draft: NodeDraft) -> tuple[str, ...]:
     """Return the aliases to store, each once, none that nobody could see."""
     return tuple(dict.fromkeys(filter(shown, map(normalised_alias, draft.aliases))))
 
 
-def _differences(draft: Draft, note: Note) -> Iterator[str]:
+def _differences(draft: NodeDraft, note: Note) -> Iterator[str]:
     """Yield each thing that is not as it was meant, one clause each."""
     if note.fault is not None or len(note.nodes) != 1:
         yield note.fault or f"{len(note.nodes)} nodes instead of one"
@@ -290,7 +290,7 @@ def _differences(draft: Draft, note: Note) -> Iterator[str]:
     yield from (f"a live link of type {shown(type)}" for type in sorted(live))
 
 
-def _meant_text(draft: Draft) -> str:
+def _meant_text(draft: NodeDraft) -> str:
     """Return what `body_of` shall say: the body, then the links, in them the words as they were."""
     links = unescaped("\n".join(link_line("related", id, title) for id, title in draft.related))
     body = normalised(draft.body)

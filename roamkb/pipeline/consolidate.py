@@ -17,22 +17,22 @@ from roamkb.core.ids import derived_id
 from roamkb.core.text import counted
 from roamkb.log.learning import Learning
 from roamkb.log.new_learning import THIN
-from roamkb.log.new_learning import Hand
-from roamkb.log.new_learning import Saying
-from roamkb.log.new_learning import Stamps
+from roamkb.log.new_learning import Author
+from roamkb.log.new_learning import EventFactory
+from roamkb.log.new_learning import NewLearning
 from roamkb.log.new_learning import difference
 from roamkb.log.new_learning import drafted
 from roamkb.log.state.confidence import CONSOLIDATED
 from roamkb.log.state.confidence import HUMAN
 from roamkb.log.state.learning_state import MAY_CONTRADICT
 from roamkb.log.state.learning_state import SUPERSEDED
-from roamkb.log.state.learning_state import Event
-from roamkb.log.state.learning_state import Standing
-from roamkb.log.state.learning_state import State
+from roamkb.log.state.learning_state import LearningState
+from roamkb.log.state.learning_state import LedgerEvent
+from roamkb.log.state.learning_state import LogState
 from roamkb.log.state.replay import replay
 from roamkb.log.store.project_log import Log
-from roamkb.pipeline.consolidation_plan import Known
-from roamkb.pipeline.consolidation_plan import Noticed
+from roamkb.pipeline.consolidation_plan import KnownLearnings
+from roamkb.pipeline.consolidation_plan import NoticedObservation
 from roamkb.pipeline.consolidation_plan import SessionPlan
 from roamkb.pipeline.consolidation_plan import category
 from roamkb.pipeline.consolidation_plan import clusters
@@ -46,7 +46,7 @@ SUMMARY: Final = "summary"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Consolidated:
+class ConsolidateResult:
     """What one stage did; its counts add up."""
 
     stage: str
@@ -60,19 +60,19 @@ class Consolidated:
     dropped: dict[str, int] = field(default_factory=dict)
 
 
-class Memory:
+class ConsolidationMemory:
     """The log as one call left it, so that not every session reads and folds it anew."""
 
     def __init__(self, boot: Iterable[str] = ()) -> None:
-        self.known = Known(boot)
+        self.known = KnownLearnings(boot)
         #: Ids and keys of learnings.
         self.taken: set[str] = set()
-        self._standings: dict[str, Standing] = {}
-        self._events: list[Event] = []
+        self._standings: dict[str, LearningState] = {}
+        self._events: list[LedgerEvent] = []
         self._last = ""
         self._stamp: tuple[object, ...] | None = None
 
-    def look(self, log: Log) -> tuple[State, str]:
+    def look(self, log: Log) -> tuple[LogState, str]:
         """Return the log's state and its last event; the lock is held."""
         if self._stamp is None or log.stamp() != self._stamp:
             contents = log.read()
@@ -81,9 +81,9 @@ class Memory:
             self._last = contents.last_event
             self.known.refresh(state)
             self._take(one.learning for one in state.standings.values())
-        return State(standings=self._standings, events=self._events), self._last
+        return LogState(standings=self._standings, events=self._events), self._last
 
-    def remember(self, log: Log, learnings: Sequence[Learning], events: Sequence[Event]) -> None:
+    def remember(self, log: Log, learnings: Sequence[Learning], events: Sequence[LedgerEvent]) -> None:
         """Take in what was added just now; the lock is held still."""
         # what the events did to them matters to nobody who looks for what is like another
         self._standings.update(replay(learnings, ()).standings)
@@ -101,26 +101,26 @@ def consolidate_session(
     log: Log,
     session: str,
     observations: Sequence[Observation],
-    hand: Hand,
+    hand: Author,
     *,
     shown: Iterable[str],
     boot: Iterable[str] = (),
-    memory: "Memory | None" = None,
-) -> Consolidated:
+    memory: "ConsolidationMemory | None" = None,
+) -> ConsolidateResult:
     """Turn what a session said into learnings of session scope, or repetitions of known ones.
 
     The sessions of one call share a `memory`, which holds `boot` as well.
     """
-    memory = memory or Memory(boot)
+    memory = memory or ConsolidationMemory(boot)
     with log.locked():
         state, last = memory.look(log)
         plan = plan_session(observations, state, shown=shown, known=memory.known)
-        stamps = Stamps(hand, after=last, by="consolidate")
+        stamps = EventFactory(hand, after=last, by="consolidate")
         learnings = [_learning(noticed, hand, state, memory.taken) for noticed in plan.created]
         events = _events(plan, state, stamps)
         log.append(learnings, events)
         memory.remember(log, learnings, events)
-    return Consolidated(
+    return ConsolidateResult(
         stage="session",
         name=session,
         processed=plan.processed,
@@ -130,9 +130,9 @@ def consolidate_session(
     )
 
 
-def _learning(noticed: Noticed, hand: Hand, state: State, taken: Container[str]) -> Learning:
+def _learning(noticed: NoticedObservation, hand: Author, state: LogState, taken: Container[str]) -> Learning:
     said = noticed.observation
-    saying = Saying(
+    saying = NewLearning(
         content=said.text,
         type=noticed.type,
         task=said.task,
@@ -150,7 +150,7 @@ def _learning(noticed: Noticed, hand: Hand, state: State, taken: Container[str])
     )
 
 
-def _events(plan: SessionPlan, state: State, stamps: Stamps) -> list[Event]:
+def _events(plan: SessionPlan, state: LogState, stamps: EventFactory) -> list[LedgerEvent]:
     events = []
     for noticed, id in plan.repeated:
         said = noticed.observation
@@ -165,7 +165,7 @@ def _events(plan: SessionPlan, state: State, stamps: Stamps) -> list[Event]:
     return events
 
 
-def consolidate_agent(log: Log, agent: str, hand: Hand) -> Consolidated:
+def consolidate_agent(log: Log, agent: str, hand: Author) -> ConsolidateResult:
     """Merge what an agent learned in all its sessions, and lift it from session to agent scope."""
     with log.locked():
         contents = log.read()
@@ -177,8 +177,8 @@ def consolidate_agent(log: Log, agent: str, hand: Hand) -> Consolidated:
             and one.learning.canonical_type != SUMMARY
             and one.status != SUPERSEDED
         ]
-        stamps = Stamps(hand, after=contents.last_event, by="consolidate")
-        events: list[Event] = []
+        stamps = EventFactory(hand, after=contents.last_event, by="consolidate")
+        events: list[LedgerEvent] = []
         gone: set[str] = set()
         for cluster in clusters(one for one in mine if one.scope in ("session", "agent")):
             for other in cluster.others:
@@ -205,7 +205,7 @@ def consolidate_agent(log: Log, agent: str, hand: Hand) -> Consolidated:
                 and one.id != summary.id
             ]
         log.append(new, [*events, *raised])
-    return Consolidated(
+    return ConsolidateResult(
         stage="agent",
         name=agent,
         processed=len(mine),
@@ -215,7 +215,7 @@ def consolidate_agent(log: Log, agent: str, hand: Hand) -> Consolidated:
     )
 
 
-def _summary(agent: str, kept: Sequence[Standing], hand: Hand, state: State) -> Learning | None:
+def _summary(agent: str, kept: Sequence[LearningState], hand: Author, state: LogState) -> Learning | None:
     """Return the agent's account of its work; None where it has learned nothing."""
     if not kept:
         return None
@@ -223,7 +223,7 @@ def _summary(agent: str, kept: Sequence[Standing], hand: Hand, state: State) -> 
     sessions = {one.learning.session for one in kept if one.learning.session}
     surest = max(kept, key=lambda one: (one.confidence, one.occurrences, one.learning.ts, one.id))
     counts = ", ".join(f"{name} {count}" for name, count in about.most_common())
-    saying = Saying(
+    saying = NewLearning(
         content=(
             f"{agent} learned {counted(len(kept), 'thing')} in {counted(len(sessions), 'session')} "
             f"({counts}); surest: {surest.learning.statement.strip()}"
@@ -238,7 +238,7 @@ def _summary(agent: str, kept: Sequence[Standing], hand: Hand, state: State) -> 
     )
 
 
-def consolidate_task(log: Log, task: str, hand: Hand) -> Consolidated:
+def consolidate_task(log: Log, task: str, hand: Author) -> ConsolidateResult:
     """Lift what is durable of a task's learnings: to task scope, and once verified to the project's."""
     with log.locked():
         contents = log.read()
@@ -248,7 +248,7 @@ def consolidate_task(log: Log, task: str, hand: Hand) -> Consolidated:
             for one in state.standings.values()
             if task in (one.learning.task, one.learning.bead) and one.status != SUPERSEDED
         ]
-        stamps = Stamps(hand, after=contents.last_event, by="consolidate")
+        stamps = EventFactory(hand, after=contents.last_event, by="consolidate")
         events, dropped = [], Counter[str]()
         for one in mine:
             to = "project" if one.verdict == "verified" else "task"
@@ -261,6 +261,6 @@ def consolidate_task(log: Log, task: str, hand: Hand) -> Consolidated:
             else:
                 events.append(stamps.event("raised", one.id, task=task, **{"from": one.scope, "to": to}))
         log.append(events=events)
-    return Consolidated(
+    return ConsolidateResult(
         stage="task", name=task, processed=len(mine), raised=len(events), dropped=dict(dropped)
     )

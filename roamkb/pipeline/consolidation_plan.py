@@ -20,8 +20,8 @@ from roamkb.log.learning import identity
 from roamkb.log.new_learning import contradictions
 from roamkb.log.state import confidence
 from roamkb.log.state.learning_state import SUPERSEDED
-from roamkb.log.state.learning_state import Standing
-from roamkb.log.state.learning_state import State
+from roamkb.log.state.learning_state import LearningState
+from roamkb.log.state.learning_state import LogState
 from roamkb.pipeline.extract.attention import DURABLE_CATEGORIES
 from roamkb.pipeline.extract.attention import Observation
 from roamkb.pipeline.extract.attention import attention_to
@@ -29,15 +29,15 @@ from roamkb.pipeline.extract.attention import category_of
 from roamkb.pipeline.extract.attention import neglected
 from roamkb.pipeline.extract.attention import refused
 from roamkb.pipeline.gate.transcript_evidence import attestation_of
-from roamkb.text.similarity.containment import Covering
-from roamkb.text.similarity.duplicates import Twins
+from roamkb.text.similarity.containment import CoveringTexts
+from roamkb.text.similarity.duplicates import DuplicateTexts
 from roamkb.text.similarity.duplicates import families
-from roamkb.text.similarity.jaccard import Likeness
-from roamkb.text.similarity.jaccard import Shape
+from roamkb.text.similarity.jaccard import PreparedText
+from roamkb.text.similarity.jaccard import TextLikeness
 from roamkb.text.similarity.jaccard import denies
 from roamkb.text.similarity.jaccard import likeness
 from roamkb.text.similarity.jaccard import shape
-from roamkb.text.similarity.similarity_join import Near
+from roamkb.text.similarity.similarity_join import NearTexts
 
 #: Two observations, or learnings, that are one (document 002; inclusive, D5).
 ALIKE: Final = 0.85
@@ -49,13 +49,13 @@ MOST_ALIKE: Final = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Noticed:
+class NoticedObservation:
     """An observation that passed the filter."""
 
     observation: Observation
     type: str
     category: str
-    shape: Shape
+    shape: PreparedText
     #: Why it says little, where somebody wants it kept all the same.
     thin: str = ""
 
@@ -76,9 +76,9 @@ class SessionPlan:
     """What a session's observations amount to; counts add up."""
 
     processed: int = 0
-    created: list[Noticed] = field(default_factory=list)
+    created: list[NoticedObservation] = field(default_factory=list)
     #: With the id of the learning that each repeats.
-    repeated: list[tuple[Noticed, str]] = field(default_factory=list)
+    repeated: list[tuple[NoticedObservation, str]] = field(default_factory=list)
     #: Reasons, and how often each.
     dropped: dict[str, int] = field(default_factory=dict)
     #: Ids of learnings to be flagged, each with that of the one which it may contradict.
@@ -91,11 +91,11 @@ class SessionPlan:
 
 def plan_session(
     observations: Iterable[Observation],
-    state: State,
+    state: LogState,
     *,
     shown: Iterable[str] = (),
     boot: Iterable[str] = (),
-    known: "Known | None" = None,
+    known: "KnownLearnings | None" = None,
 ) -> SessionPlan:
     """Return what to do about a session's `observations`.
 
@@ -105,10 +105,10 @@ def plan_session(
     """
     plan = SessionPlan()
     if known is None:
-        known = Known(boot)
+        known = KnownLearnings(boot)
         known.refresh(state)
-    told = Told(_shown_texts(shown, state))
-    said: dict[str, Twins[str]] = {}
+    told = KnownTexts(_shown_texts(shown, state))
+    said: dict[str, DuplicateTexts[str]] = {}
     for observation in observations:
         plan.processed += 1
         attention = attention_to(observation.type)
@@ -119,7 +119,7 @@ def plan_session(
         if reason and (not observation.announced or refused(observation.text)):
             plan.drop(reason)
             continue
-        noticed = Noticed(
+        noticed = NoticedObservation(
             observation=observation,
             type=attention.type,
             category=category_of(observation.text, observation.type),
@@ -130,7 +130,7 @@ def plan_session(
             plan.drop("a boot file says so")
         elif told.say(noticed.shape):
             plan.drop("this session was shown it")
-        elif any(True for _ in said.setdefault(noticed.type, Twins(ALIKE)).of(noticed.shape)):
+        elif any(True for _ in said.setdefault(noticed.type, DuplicateTexts(ALIKE)).of(noticed.shape)):
             plan.drop("this session said so before")
         else:
             said[noticed.type].add(noticed.id, noticed.shape)
@@ -138,7 +138,7 @@ def plan_session(
     return plan
 
 
-def _place(noticed: Noticed, known: "Known", plan: SessionPlan) -> None:
+def _place(noticed: NoticedObservation, known: "KnownLearnings", plan: SessionPlan) -> None:
     """Put what was noticed where it belongs: beside a learning that says so, or on its own."""
     source, id, session = noticed.source, noticed.id, noticed.observation.session
     if known.is_settled(id) or (source in known.sources and id not in known.shapes):
@@ -164,15 +164,15 @@ def _place(noticed: Noticed, known: "Known", plan: SessionPlan) -> None:
         known.flagged.add(one)
 
 
-class Known:
+class KnownLearnings:
     """The learnings that count, by type, to find what is like another; and what every session starts with."""
 
     def __init__(self, boot: Iterable[str] = ()) -> None:
-        self.boot = Told(boot)
-        self._near: dict[str, Near[str]] = {}
-        self._twins: dict[str, Twins[str]] = {}
-        self._covering: dict[str, Covering[str]] = {}
-        self.shapes: dict[str, Shape] = {}
+        self.boot = KnownTexts(boot)
+        self._near: dict[str, NearTexts[str]] = {}
+        self._twins: dict[str, DuplicateTexts[str]] = {}
+        self._covering: dict[str, CoveringTexts[str]] = {}
+        self.shapes: dict[str, PreparedText] = {}
         #: Where each was said first.
         self.sessions: dict[str, str] = {}
         #: What was consolidated before.
@@ -183,7 +183,7 @@ class Known:
         self.flagged: set[str] = set()
         self._gone: set[str] = set()
 
-    def refresh(self, state: State) -> None:
+    def refresh(self, state: LogState) -> None:
         """Take in what the log says now; it only ever says more."""
         self._gone = {one.id for one in state.standings.values() if one.status == SUPERSEDED}
         self.sources = {standing.learning.origin for standing in state.standings.values()}
@@ -198,25 +198,25 @@ class Known:
             elif event.event == "flagged":
                 self.flagged.add(event.of)
 
-    def add(self, id: str, session: str, type: str, one: Shape) -> None:
+    def add(self, id: str, session: str, type: str, one: PreparedText) -> None:
         """Let a learning count for those that follow."""
         self.shapes[id] = one
         self.sessions[id] = session
-        self._near.setdefault(type, Near(ALIKE)).add(id, one)
-        self._twins.setdefault(type, Twins(ALIKE)).add(id, one)
-        self._covering.setdefault(type, Covering()).add(id, one)
+        self._near.setdefault(type, NearTexts(ALIKE)).add(id, one)
+        self._twins.setdefault(type, DuplicateTexts(ALIKE)).add(id, one)
+        self._covering.setdefault(type, CoveringTexts()).add(id, one)
 
     def is_settled(self, id: str) -> bool:
         """Say whether another took the place of a learning: nothing follows from it any more."""
         return id in self._gone
 
-    def near(self, noticed: Noticed) -> tuple[str, list[str]]:
+    def near(self, noticed: NoticedObservation) -> tuple[str, list[str]]:
         """Return the learning that says the same, if any, or else some that nearly do and may deny it."""
         if noticed.type not in self._near:
             return "", []
         own, is_decision = noticed.shape, noticed.type in NEVER_MERGED
         for id in self._that_count(self._twins[noticed.type].of(own), noticed):
-            if not is_decision or likeness(own, self.shapes[id], limit=ALIKE) is Likeness.SAME:
+            if not is_decision or likeness(own, self.shapes[id], limit=ALIKE) is TextLikeness.SAME:
                 return id, []
         if rivals := self._rivals(noticed):
             return "", rivals
@@ -224,7 +224,7 @@ class Known:
         covered = self._that_count(self._covering[noticed.type].of(own), noticed)
         return "" if is_decision else next(covered, ""), []
 
-    def _rivals(self, noticed: Noticed) -> list[str]:
+    def _rivals(self, noticed: NoticedObservation) -> list[str]:
         """Return the first few that are alike and may deny it: of a template there may be thousands."""
         near = self._that_count(self._near[noticed.type].candidates(noticed.shape), noticed)
         denied = (
@@ -232,11 +232,11 @@ class Known:
         )
         return list(islice(denied, MOST_RIVALS))
 
-    def _that_count(self, ids: Iterable[str], noticed: Noticed) -> Iterator[str]:
+    def _that_count(self, ids: Iterable[str], noticed: NoticedObservation) -> Iterator[str]:
         return (id for id in ids if id != noticed.id and id not in self._gone)
 
 
-def _shown_texts(shown: Iterable[str], state: State) -> Iterator[str]:
+def _shown_texts(shown: Iterable[str], state: LogState) -> Iterator[str]:
     for one in shown:
         standing = state.standings.get(one)
         yield standing.learning.content if standing else one
@@ -250,22 +250,22 @@ _REMINDED = re.compile(
 )
 
 
-class Told:
+class KnownTexts:
     """Texts that are known beforehand, and whether one of them says what another says."""
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         shapes = [one for text in texts if (one := shape(text)).normal]
         self._texts = [one.text for one in shapes]
-        self._twins: Twins[int] = Twins(ALIKE)
+        self._twins: DuplicateTexts[int] = DuplicateTexts(ALIKE)
         for number, one in enumerate(shapes):
             self._twins.add(number, one)
-        self._covering: Covering[int] = Covering(enumerate(shapes))
+        self._covering: CoveringTexts[int] = CoveringTexts(enumerate(shapes))
 
-    def say(self, one: Shape) -> bool:
+    def say(self, one: PreparedText) -> bool:
         """Say whether one of the texts says the same, or all of it and more."""
         return self.find(one) is not None
 
-    def find(self, one: Shape) -> str | None:
+    def find(self, one: PreparedText) -> str | None:
         """Return a text that says the same, or all of it and more."""
         if reminded := _REMINDED.match(one.text):
             one = shape(one.text[reminded.end() :])
@@ -274,14 +274,14 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cluster:
+class LearningCluster:
     """Learnings that say the same, and the one that stays."""
 
-    keeper: Standing
-    others: tuple[Standing, ...]
+    keeper: LearningState
+    others: tuple[LearningState, ...]
 
 
-def clusters(standings: Iterable[Standing]) -> list[Cluster]:
+def clusters(standings: Iterable[LearningState]) -> list[LearningCluster]:
     """Return the groups of like learnings of one type, by union and find over unguarded pairs.
 
     The keeper has the highest confidence, then is the newest (document 002, stage 2).
@@ -290,11 +290,13 @@ def clusters(standings: Iterable[Standing]) -> list[Cluster]:
     mergeable = (one for one in standings if one.learning.canonical_type not in NEVER_MERGED)
     for together in alike(one for one in mergeable if one.status != SUPERSEDED):
         keeper = max(together, key=lambda one: (one.confidence, one.learning.ts, one.id))
-        found.append(Cluster(keeper=keeper, others=tuple(one for one in together if one is not keeper)))
+        found.append(
+            LearningCluster(keeper=keeper, others=tuple(one for one in together if one is not keeper))
+        )
     return sorted(found, key=lambda cluster: cluster.keeper.id)
 
 
-def alike(standings: Iterable[Standing]) -> list[list[Standing]]:
+def alike(standings: Iterable[LearningState]) -> list[list[LearningState]]:
     """Return the groups of learnings of one type that say the same, decisions only word for word."""
     found = []
     for type, group in by_type(standings).items():
@@ -310,10 +312,10 @@ def alike(standings: Iterable[Standing]) -> list[list[Standing]]:
     return found
 
 
-def opposed(standings: Iterable[Standing]) -> Iterator[tuple[Standing, Standing]]:
+def opposed(standings: Iterable[LearningState]) -> Iterator[tuple[LearningState, LearningState]]:
     """Yield learnings of one type that may contradict each other: each, and the first few that it may."""
     for group in by_type(standings).values():
-        near: Near[int] = Near(ALIKE)
+        near: NearTexts[int] = NearTexts(ALIKE)
         shapes = [shape(one.learning.content) for one in group]
         for number, one in enumerate(shapes):
             alike = islice(near.candidates(one), MOST_ALIKE)
@@ -323,21 +325,21 @@ def opposed(standings: Iterable[Standing]) -> Iterator[tuple[Standing, Standing]
             near.add(number, one)
 
 
-def by_type(standings: Iterable[Standing]) -> dict[str, list[Standing]]:
+def by_type(standings: Iterable[LearningState]) -> dict[str, list[LearningState]]:
     """Return learnings by what they are: only those of one type are compared."""
-    found: dict[str, list[Standing]] = {}
+    found: dict[str, list[LearningState]] = {}
     for standing in standings:
         found.setdefault(standing.learning.canonical_type, []).append(standing)
     return found
 
 
-def category(standing: Standing) -> str:
+def category(standing: LearningState) -> str:
     """Return what a learning is about: its own word for it, else what its text says."""
     said = standing.learning.category.replace("-", "_").casefold()
     return said or category_of(standing.learning.content, standing.learning.type)
 
 
-def is_durable(standing: Standing) -> bool:
+def is_durable(standing: LearningState) -> bool:
     """Say whether a learning is worth keeping for good: pinned, or sure enough and of a lasting category.
 
     What a session's transcript bears out lasts whatever it is about.

@@ -7,14 +7,14 @@ from typing import Final
 
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
-from roamkb.harnesses.transcript import Passage
 from roamkb.harnesses.transcript import Speaker
-from roamkb.log.new_learning import Hand
-from roamkb.log.new_learning import Stamps
+from roamkb.harnesses.transcript import TranscriptPassage
+from roamkb.log.new_learning import Author
+from roamkb.log.new_learning import EventFactory
 from roamkb.log.state.learning_state import ACTIVE
 from roamkb.log.state.learning_state import CONTESTED
-from roamkb.log.state.learning_state import Standing
-from roamkb.log.state.learning_state import State
+from roamkb.log.state.learning_state import LearningState
+from roamkb.log.state.learning_state import LogState
 from roamkb.log.store.project_log import Log
 from roamkb.pipeline.gate.transcript_evidence import are_related
 from roamkb.secrets.detector import withheld
@@ -24,7 +24,9 @@ SPOKEN_OF: Final = "the human then said: "
 _LONGEST: Final = 160
 
 
-def spoken_of(state: State, session: str, passages: Sequence[Passage], *, since: float) -> Mapping[str, str]:
+def spoken_of(
+    state: LogState, session: str, passages: Sequence[TranscriptPassage], *, since: float
+) -> Mapping[str, str]:
     """Return the session's learnings on whose subject its human speaks next, and the words, by id.
 
     Only those that were learned at or after `since`, in seconds since 1970: of older ones the human spoke
@@ -41,7 +43,7 @@ def spoken_of(state: State, session: str, passages: Sequence[Passage], *, since:
     return found
 
 
-def of_session(state: State, session: str) -> Iterator[Standing]:
+def of_session(state: LogState, session: str) -> Iterator[LearningState]:
     """Yield the session's learnings that count and that nobody has settled for good."""
     for one in state.having("session", session):
         is_settled = one.is_pinned or one.is_overridden or CONTESTED in one.flags
@@ -49,7 +51,7 @@ def of_session(state: State, session: str) -> Iterator[Standing]:
             yield one
 
 
-def contest(log: Log, why: Mapping[str, str], hand: Hand) -> None:
+def contest(log: Log, why: Mapping[str, str], hand: Author) -> None:
     """Record that learnings are taken back, each with the reason.
 
     Raises:
@@ -58,7 +60,7 @@ def contest(log: Log, why: Mapping[str, str], hand: Hand) -> None:
     _flag(log, why, hand, cleared=False)
 
 
-def settle(log: Log, session: str, hand: Hand) -> None:
+def settle(log: Log, session: str, hand: Author) -> None:
     """Let the session's learnings stand that its agent was asked about and didn't take back.
 
     Raises:
@@ -72,11 +74,11 @@ def settle(log: Log, session: str, hand: Hand) -> None:
     _flag(log, with_reason, hand, cleared=True)
 
 
-def _flag(log: Log, why: Mapping[str, str], hand: Hand, *, cleared: bool) -> None:
+def _flag(log: Log, why: Mapping[str, str], hand: Author, *, cleared: bool) -> None:
     if not why:
         return
     with log.locked():
-        stamps = Stamps(hand, after=log.read().last_event, by="contest")
+        stamps = EventFactory(hand, after=log.read().last_event, by="contest")
         log.append(
             events=[
                 stamps.event("flagged", id, reason=CONTESTED, evidence=reason, cleared=cleared or None)

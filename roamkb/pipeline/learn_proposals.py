@@ -13,32 +13,32 @@ from roamkb.core.errors import NotFound
 from roamkb.core.errors import SecretFound
 from roamkb.core.errors import UsageError
 from roamkb.log.known_learnings import called
-from roamkb.log.learn import Learned
+from roamkb.log.learn import LearnResult
 from roamkb.log.learning import canonical_type
-from roamkb.log.new_learning import Hand
-from roamkb.log.new_learning import Saying
-from roamkb.log.new_learning import Stamps
+from roamkb.log.new_learning import Author
+from roamkb.log.new_learning import EventFactory
+from roamkb.log.new_learning import NewLearning
 from roamkb.log.state.confidence import PROPOSED
 from roamkb.log.state.learning_state import CONTESTED
 from roamkb.log.state.learning_state import SUPERSEDED
-from roamkb.log.state.learning_state import Standing
-from roamkb.log.state.learning_state import State
+from roamkb.log.state.learning_state import LearningState
+from roamkb.log.state.learning_state import LogState
 from roamkb.log.store.project_log import Log
 from roamkb.pipeline.proposed_learning import ProposedLearning
-from roamkb.pipeline.proposed_learning import Quoted
+from roamkb.pipeline.proposed_learning import QuotedEvidence
 from roamkb.pipeline.proposed_learning import evidence_of
 from roamkb.remedies.remedy import mend
 from roamkb.secrets.detector import redacted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
+class ProposalOutcome:
     """What became of one proposal."""
 
     #: new, repeated, withdrawn, contested or refused.
     outcome: str
     #: The learning that says it now, or that was taken back; None where it was refused.
-    standing: Standing | None = None
+    standing: LearningState | None = None
     #: What the gate found wrong with it, or why it was refused.
     why: tuple[str, ...] = ()
     #: Keys of the learnings that it took the place of, which are no longer offered.
@@ -48,21 +48,21 @@ class Taken:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Proposals:
+class ProposalOutcomes:
     """What became of the proposals of one call, in their order."""
 
-    taken: tuple[Taken, ...]
+    taken: tuple[ProposalOutcome, ...]
     log: Log
 
 
 def take_proposals(
     log: Log,
     proposals: Sequence[ProposedLearning],
-    hand: Hand,
+    hand: Author,
     *,
-    learn: Callable[[Saying, str | None], Learned],
-    verify: Callable[[str], tuple[Standing, tuple[str, ...]]],
-) -> Proposals:
+    learn: Callable[[NewLearning, str | None], LearnResult],
+    verify: Callable[[str], tuple[LearningState, tuple[str, ...]]],
+) -> ProposalOutcomes:
     """Add `proposals` to the log.
 
     `learn` adds a saying in place of another, if any; `verify` puts a learning through the gate and returns
@@ -71,16 +71,16 @@ def take_proposals(
     Raises:
         DiskError, NotDurable: what came before is there.
     """
-    return Proposals(taken=tuple(_take(log, one, hand, learn, verify) for one in proposals), log=log)
+    return ProposalOutcomes(taken=tuple(_take(log, one, hand, learn, verify) for one in proposals), log=log)
 
 
 def _take(
     log: Log,
     proposal: ProposedLearning,
-    hand: Hand,
-    learn: Callable[[Saying, str | None], Learned],
-    verify: Callable[[str], tuple[Standing, tuple[str, ...]]],
-) -> Taken:
+    hand: Author,
+    learn: Callable[[NewLearning, str | None], LearnResult],
+    verify: Callable[[str], tuple[LearningState, tuple[str, ...]]],
+) -> ProposalOutcome:
     try:
         if not proposal.claim:
             return _withdraw(log, proposal.withdraws, hand)
@@ -91,48 +91,48 @@ def _take(
         if known := _said_before(state, proposal, hand):
             replaced = (_replace(log, old, known, hand),) if old else ()
             standing, why = verify(known.id)
-            return Taken(outcome="repeated", standing=standing, why=why, replaced=replaced)
+            return ProposalOutcome(outcome="repeated", standing=standing, why=why, replaced=replaced)
         learned = learn(_saying(proposal), old or None)
     except (SecretFound, UsageError, NotFound, Ambiguous) as error:
-        return Taken(
+        return ProposalOutcome(
             outcome="refused", why=(error.message,), text=redacted(proposal.claim or proposal.withdraws)
         )
     standing, why = verify(learned.learning.id)
     replaced = (learned.superseded.key,) if learned.superseded else ()
-    return Taken(outcome=learned.outcome, standing=standing, why=why, replaced=replaced)
+    return ProposalOutcome(outcome=learned.outcome, standing=standing, why=why, replaced=replaced)
 
 
-def _said_before(state: State, proposal: ProposedLearning, hand: Hand) -> Standing | None:
+def _said_before(state: LogState, proposal: ProposedLearning, hand: Author) -> LearningState | None:
     """Return the learning that says so by the session's own word and quote; None where there is none.
 
     Who proposes again what was taken has repeated nothing: it may not have heard that it was taken.
     """
     if not hand.session:
         return None
-    given = Quoted(quote=proposal.quote, source=proposal.source, session=hand.session)
+    given = QuotedEvidence(quote=proposal.quote, source=proposal.source, session=hand.session)
     for one in state.having("said", proposal.claim):
         is_same = one.status != SUPERSEDED and one.learning.canonical_type == canonical_type(proposal.type)
-        is_bare = given == Quoted(session=one.learning.session)
+        is_bare = given == QuotedEvidence(session=one.learning.session)
         if is_same and (is_bare or given in evidence_of(one)):
             return one
     return None
 
 
-def _replace(log: Log, old: str, new: Standing, hand: Hand) -> str:
+def _replace(log: Log, old: str, new: LearningState, hand: Author) -> str:
     """Have `new` take the place of what is called `old`, if it hasn't yet; return that one's key."""
     with log.locked():
         contents = log.read()
         standing = called(log, contents.state(), old)
         if standing.status != SUPERSEDED and standing.id != new.id:
-            stamps = Stamps(hand, after=contents.last_event)
+            stamps = EventFactory(hand, after=contents.last_event)
             log.append(events=[stamps.event("superseded", standing.id, by_which=new.id, reason="rewritten")])
     return standing.learning.key
 
 
-def _saying(proposal: ProposedLearning) -> Saying:
+def _saying(proposal: ProposedLearning) -> NewLearning:
     evidence = {"quote": proposal.quote, "source": proposal.source}
     told = {name: text for name, text in evidence.items() if text}
-    return Saying(
+    return NewLearning(
         content=proposal.claim,
         type=proposal.type,
         task=proposal.task,
@@ -142,17 +142,17 @@ def _saying(proposal: ProposedLearning) -> Saying:
     )
 
 
-def _withdraw(log: Log, name: str, hand: Hand) -> Taken:
+def _withdraw(log: Log, name: str, hand: Author) -> ProposalOutcome:
     """Take back a learning: at once where the same session said it, else as a doubt that others settle."""
     with log.locked():
         contents = log.read()
         standing = called(log, contents.state(), name)
-        stamps = Stamps(hand, after=contents.last_event)
+        stamps = EventFactory(hand, after=contents.last_event)
         is_own = bool(hand.session) and standing.learning.session == hand.session
         if standing.status == SUPERSEDED:
-            return Taken(outcome="withdrawn", standing=standing)
+            return ProposalOutcome(outcome="withdrawn", standing=standing)
         if CONTESTED in standing.flags and not is_own:
-            return Taken(outcome="contested", standing=standing)
+            return ProposalOutcome(outcome="contested", standing=standing)
         if is_own and not standing.is_pinned and not standing.is_overridden:
             event = stamps.event("superseded", standing.id, reason="its session took it back")
         else:
@@ -161,4 +161,4 @@ def _withdraw(log: Log, name: str, hand: Hand) -> Taken:
             )
         log.append(events=[event])
         after = contents.plus(events=[event]).state().standings[standing.id]
-    return Taken(outcome="withdrawn" if after.status == SUPERSEDED else "contested", standing=after)
+    return ProposalOutcome(outcome="withdrawn" if after.status == SUPERSEDED else "contested", standing=after)

@@ -19,22 +19,22 @@ from roamkb.core.text import shown
 from roamkb.log.observation import Observation
 from roamkb.log.store.observations import keep_observation
 from roamkb.log.store.project_log import Log
-from roamkb.pipeline.extract.payloads import Happening
+from roamkb.pipeline.extract.payloads import PayloadEvent
 from roamkb.pipeline.extract.payloads import happenings_of_payload
 
 if TYPE_CHECKING:
-    from roamkb.harnesses.transcript import Passage
-    from roamkb.log.learn import Learned
-    from roamkb.log.new_learning import Hand
-    from roamkb.log.new_learning import Saying
-    from roamkb.pipeline.consolidation_plan import Told
-    from roamkb.pipeline.extract.markers import Captured
+    from roamkb.harnesses.transcript import TranscriptPassage
+    from roamkb.log.learn import LearnResult
+    from roamkb.log.new_learning import Author
+    from roamkb.log.new_learning import NewLearning
+    from roamkb.pipeline.consolidation_plan import KnownTexts
+    from roamkb.pipeline.extract.markers import CapturedLearning
 
 OUTCOMES = ("", "success", "failure")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Declined:
+class DeclinedText:
     """What was said and can't be kept."""
 
     #: One redacted line.
@@ -45,19 +45,23 @@ class Declined:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Observed:
+class ObserveResult:
     """What became of what happened, in its order."""
 
-    learned: "tuple[Learned, ...]" = ()
-    declined: tuple[Declined, ...] = ()
+    learned: "tuple[LearnResult, ...]" = ()
+    declined: tuple[DeclinedText, ...] = ()
     #: Raw observations that were recorded, and where.
     recorded: int = 0
     path: Path | None = None
 
 
 def learn_said(
-    said: "Iterable[Captured]", take: "Callable[[Saying], Learned]", *, told: "Told", task: str = ""
-) -> Observed:
+    said: "Iterable[CapturedLearning]",
+    take: "Callable[[NewLearning], LearnResult]",
+    *,
+    told: "KnownTexts",
+    task: str = "",
+) -> ObserveResult:
     """Have `take` add each learning; one that can't be kept stops none of the others.
 
     Who puts a type word before something wants it kept: what seems not worth a second look is flagged.
@@ -66,47 +70,47 @@ def learn_said(
     Raises:
         NoLog, Refused, DiskError, NotDurable: as `take` does.
     """
-    from roamkb.log.new_learning import Saying
+    from roamkb.log.new_learning import NewLearning
     from roamkb.pipeline.extract.attention import neglected
     from roamkb.pipeline.extract.attention import refused
     from roamkb.secrets.detector import redacted
 
-    learned: list[Learned] = []
-    declined: list[Declined] = []
+    learned: list[LearnResult] = []
+    declined: list[DeclinedText] = []
     for one in said:
-        saying = Saying(
+        saying = NewLearning(
             content=one.text, type=one.said or one.type, tags=one.tags, bead=one.bead, task=task or one.bead
         )
         if reason := refused(one.text):
-            declined.append(Declined(text=redacted(one.text), reason=reason, is_refused=True))
+            declined.append(DeclinedText(text=redacted(one.text), reason=reason, is_refused=True))
             continue
         if reason := _told(one.text, told):
-            declined.append(Declined(text=redacted(one.text), reason=reason))
+            declined.append(DeclinedText(text=redacted(one.text), reason=reason))
             continue
         saying = replace(saying, thin=neglected(one.text))
         try:
             learned.append(take(saying))
         except (SecretFound, UsageError) as error:
-            declined.append(Declined(text=redacted(one.text), reason=error.message, is_refused=True))
-    return Observed(learned=tuple(learned), declined=tuple(declined))
+            declined.append(DeclinedText(text=redacted(one.text), reason=error.message, is_refused=True))
+    return ObserveResult(learned=tuple(learned), declined=tuple(declined))
 
 
-def _told(text: str, told: "Told") -> str:
+def _told(text: str, told: "KnownTexts") -> str:
     from roamkb.text.similarity.jaccard import shape
 
     return "the session was told so" if told.say(shape(text)) else ""
 
 
-def stated(text: str, *, type: str, tool: str, outcome: str) -> Iterable[Happening]:
+def stated(text: str, *, type: str, tool: str, outcome: str) -> Iterable[PayloadEvent]:
     """Return one observation as its caller gives it."""
     if not shown(text):
         raise UsageError("there is nothing to observe", hint="roamkb observe TEXT --type insight")
     if outcome not in OUTCOMES:
         raise UsageError(f"no outcome {shown(outcome)}", hint="success or failure")
-    return (Happening(type=type, text=text, tool=tool, outcome=outcome),)
+    return (PayloadEvent(type=type, text=text, tool=tool, outcome=outcome),)
 
 
-def from_payload(text: str, hand: "Hand") -> "tuple[Iterable[Happening], Hand]":
+def from_payload(text: str, hand: "Author") -> "tuple[Iterable[PayloadEvent], Author]":
     """Return what a hook's payload tells, and the hand of the session that it names."""
     try:
         payload = json.loads(text)
@@ -122,14 +126,14 @@ def from_payload(text: str, hand: "Hand") -> "tuple[Iterable[Happening], Hand]":
     return happenings_of_payload(payload, lambda: lexicon("remember")), hand
 
 
-def from_transcript(text: str) -> Iterable[Happening]:
+def from_transcript(text: str) -> Iterable[PayloadEvent]:
     """Return what is announced in a transcript, given as its lines."""
     from roamkb.pipeline.extract.transcript_formats import passages_of
 
     return announced(tuple(passages_of(line.encode("utf-8", "replace") for line in text.split("\n"))))
 
 
-def announced(passages: "Sequence[Passage]") -> Iterator[Happening]:
+def announced(passages: "Sequence[TranscriptPassage]") -> Iterator[PayloadEvent]:
     """Yield what the messages of a transcript announce: agents' typed lines, and what a human asks to keep.
 
     A line that stands in a tool's output or on a page is not the agent's own, who repeats it.
@@ -151,7 +155,7 @@ def announced(passages: "Sequence[Passage]") -> Iterator[Happening]:
         )
         for one in said:
             if is_human or "".join(one.text.split()) not in seen:
-                yield Happening(
+                yield PayloadEvent(
                     type=one.type,
                     text=one.text,
                     provenance=one.provenance,
@@ -161,16 +165,16 @@ def announced(passages: "Sequence[Passage]") -> Iterator[Happening]:
                 )
 
 
-def record(log: Log, happened: Iterable[Happening], hand: "Hand", *, task: str = "") -> Observed:
+def record(log: Log, happened: Iterable[PayloadEvent], hand: "Author", *, task: str = "") -> ObserveResult:
     """Add what happened to the session's file of observations."""
     path, count = None, 0
     for one in _observations(happened, hand, task):
         path = keep_observation(log.ignored, one)
         count += 1
-    return Observed(recorded=count, path=path)
+    return ObserveResult(recorded=count, path=path)
 
 
-def _observations(happened: Iterable[Happening], hand: "Hand", task: str) -> Iterator[Observation]:
+def _observations(happened: Iterable[PayloadEvent], hand: "Author", task: str) -> Iterator[Observation]:
     for one in happened:
         yield Observation(
             id=hand.new_id(),

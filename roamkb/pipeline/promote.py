@@ -25,29 +25,29 @@ from roamkb.core.errors import NotFound
 from roamkb.core.errors import SecretFound
 from roamkb.core.errors import UsageError
 from roamkb.core.ids import derived_id
-from roamkb.core.model import Candidate
-from roamkb.core.model import Kind
+from roamkb.core.model import NodeCandidate
+from roamkb.core.model import ProjectKind
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
-from roamkb.kb.write import Fact
-from roamkb.kb.write import Written
-from roamkb.log.new_learning import Hand
-from roamkb.log.new_learning import Stamps
+from roamkb.kb.write import WriteRequest
+from roamkb.kb.write import WrittenNode
+from roamkb.log.new_learning import Author
+from roamkb.log.new_learning import EventFactory
 from roamkb.log.state.learning_state import CONTESTED
 from roamkb.log.state.learning_state import NEEDS_REVIEW
 from roamkb.log.state.learning_state import SUPERSEDED
-from roamkb.log.state.learning_state import Standing
-from roamkb.log.state.learning_state import State
+from roamkb.log.state.learning_state import LearningState
+from roamkb.log.state.learning_state import LogState
 from roamkb.log.store.project_log import Log
 from roamkb.pipeline.consolidation_plan import MOST_ALIKE
 from roamkb.pipeline.consolidation_plan import category
 from roamkb.pipeline.consolidation_plan import is_durable
 from roamkb.pipeline.gate.checks import VERIFIED
-from roamkb.pipeline.gate.checks import Evidence
+from roamkb.pipeline.gate.checks import StatementEvidence
 from roamkb.pipeline.gate.checks import checks
 from roamkb.text.similarity.contradiction import oppose
 from roamkb.text.similarity.jaccard import shape
-from roamkb.text.similarity.similarity_join import Near
+from roamkb.text.similarity.similarity_join import NearTexts
 
 #: A title's worth; a longer statement has its first sentence as title, and itself as text.
 _TITLE = 120
@@ -61,7 +61,7 @@ _NEVER_GOES = ("no_secret", "no_instruction", "safe")
 _NOT_A_TAG = re.compile(r"[^\w@#%]+")
 
 
-class Hindrance(StrEnum):
+class PromotionHindrance(StrEnum):
     """What keeps a learning out of the knowledge base."""
 
     PROMOTED = "promoted before"
@@ -75,25 +75,25 @@ class Hindrance(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Left:
+class NotPromoted:
     """A learning that wasn't promoted, and why."""
 
-    standing: Standing
+    standing: LearningState
     reason: str
     #: Nodes that say so already.
-    known: tuple[Candidate, ...] = ()
+    known: tuple[NodeCandidate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Promoted:
+class PromoteResult:
     """What became nodes, and what stayed."""
 
-    nodes: tuple[tuple[Standing, Written], ...] = ()
-    left: tuple[Left, ...] = ()
+    nodes: tuple[tuple[LearningState, WrittenNode], ...] = ()
+    left: tuple[NotPromoted, ...] = ()
     #: What could be promoted, where nothing was named.
-    candidates: tuple[Standing, ...] = ()
+    candidates: tuple[LearningState, ...] = ()
     #: What keeps how many others from it, where nothing was named; of all if nothing can go.
-    hindered: Mapping[Hindrance, int] = field(default_factory=dict)
+    hindered: Mapping[PromotionHindrance, int] = field(default_factory=dict)
     #: Whether the question of the wrap-up is to be put.
     asks: bool = False
     #: Whether this session looked anything up.
@@ -102,97 +102,97 @@ class Promoted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Desk:
+class PromotionContext:
     """What promotion needs of the knowledge base."""
 
     #: Writes a fact under an id; the second argument says whether it is a dry run.
-    write: Callable[[Fact, str, bool], Written]
+    write: Callable[[WriteRequest, str, bool], WrittenNode]
     #: Ids of nodes that are about what a text says, at most so many.
     related: Callable[[str, int], Sequence[str]]
     #: Whether a node with that id is there, or in the trash.
     has: Callable[[str], bool]
 
 
-def candidates(state: State) -> list[Standing]:
+def candidates(state: LogState) -> list[LearningState]:
     """Return what may be promoted, the surest first."""
     found = [one for one in state.having("verdict", VERIFIED) if not why_not(one)]
     return sorted(found, key=lambda one: (-one.confidence, -one.occurrences, -one.learning.ts, one.id))
 
 
-def hindered(standings: Iterable[Standing]) -> Mapping[Hindrance, int]:
+def hindered(standings: Iterable[LearningState]) -> Mapping[PromotionHindrance, int]:
     """Return what keeps learnings out of the knowledge base, and how many of them, the most first."""
     return dict(Counter(filter(None, map(_hindrance, standings))).most_common())
 
 
-def _hindrance(standing: Standing) -> Hindrance | None:
+def _hindrance(standing: LearningState) -> PromotionHindrance | None:
     """Return the first thing that keeps a learning out of the knowledge base; None where it can go."""
     if standing.node:
-        return Hindrance.PROMOTED
+        return PromotionHindrance.PROMOTED
     if standing.status == SUPERSEDED:
-        return Hindrance.REPLACED
+        return PromotionHindrance.REPLACED
     if standing.status == NEEDS_REVIEW:
-        return Hindrance.REVIEW
+        return PromotionHindrance.REVIEW
     if CONTESTED in standing.flags:
-        return Hindrance.CONTESTED
-    if standing.learning.kind is not Kind.PERSONAL:
-        return Hindrance.ELSEWHERE
+        return PromotionHindrance.CONTESTED
+    if standing.learning.kind is not ProjectKind.PERSONAL:
+        return PromotionHindrance.ELSEWHERE
     if standing.verdict != VERIFIED:
-        return Hindrance.UNVERIFIED
+        return PromotionHindrance.UNVERIFIED
     if not is_durable(standing):
-        return Hindrance.PASSING
-    return Hindrance.UNSAFE if _fault(standing) else None
+        return PromotionHindrance.PASSING
+    return PromotionHindrance.UNSAFE if _fault(standing) else None
 
 
-def _fault(standing: Standing) -> str:
+def _fault(standing: LearningState) -> str:
     """Return what is wrong with a text that anybody may have verified; empty where nothing is."""
     # the ledger's word for it may have come with a repository, and authorises nothing
-    found = checks(standing.learning.content, Evidence())
+    found = checks(standing.learning.content, StatementEvidence())
     return next((check.why for check in found if check.name in _NEVER_GOES and check.why), "")
 
 
-def why_not(standing: Standing) -> str:
+def why_not(standing: LearningState) -> str:
     """Return why a learning can't be promoted to the knowledge base; empty where it can."""
     learning = standing.learning
     match _hindrance(standing):
         case None:
             return ""
-        case Hindrance.PROMOTED:
+        case PromotionHindrance.PROMOTED:
             return "it was promoted before"
-        case Hindrance.REPLACED:
+        case PromotionHindrance.REPLACED:
             return "another replaced it"
-        case Hindrance.REVIEW:
+        case PromotionHindrance.REVIEW:
             return (
                 "it needs a review first: `roamkb explain` says why; where another may say otherwise, "
                 "`roamkb learn … --supersedes KEY` settles it, then `roamkb verify`"
             )
-        case Hindrance.CONTESTED:
+        case PromotionHindrance.CONTESTED:
             return f"its session took it back, or another did: {shown(standing.flags[CONTESTED])}"
-        case Hindrance.ELSEWHERE:
+        case PromotionHindrance.ELSEWHERE:
             said = learning.kind.value if learning.kind else "unknown"
             article = "an" if said == "unknown" else "a"
             return f"it was learned in {article} {said} project; nothing of that enters the knowledge base"
-        case Hindrance.UNVERIFIED:
+        case PromotionHindrance.UNVERIFIED:
             return f"it is {standing.verdict}: `roamkb verify {learning.key}` first"
-        case Hindrance.PASSING:
+        case PromotionHindrance.PASSING:
             return f"it isn't durable: confidence {standing.confidence / 100:.2f}, {category(standing)}"
-        case Hindrance.UNSAFE:
+        case PromotionHindrance.UNSAFE:
             return _fault(standing)
 
 
-def node_id(standing: Standing) -> str:
+def node_id(standing: LearningState) -> str:
     """Return the id of the node that a learning becomes."""
     return derived_id(f"node of {standing.id}")
 
 
 def promote(
     log: Log,
-    desk: Desk,
-    standings: Sequence[Standing],
-    hand: Hand,
+    desk: PromotionContext,
+    standings: Sequence[LearningState],
+    hand: Author,
     *,
     dry_run: bool = False,
     careful: bool = False,
-) -> Promoted:
+) -> PromoteResult:
     """Write each learning that may go as a node, and remember it.
 
     Where `careful`, since nobody named them, one that may contradict a node is left, and one that says in
@@ -203,9 +203,9 @@ def promote(
     Raises:
         Refused: the session may not write; everything stays. NotDurable: see there.
     """
-    nodes: list[tuple[Standing, Written]] = []
-    left: list[Left] = []
-    there = _Promoted(log.read().state() if careful else None)
+    nodes: list[tuple[LearningState, WrittenNode]] = []
+    left: list[NotPromoted] = []
+    there = _PromotedNodes(log.read().state() if careful else None)
     for standing in standings:
         reason = why_not(standing) or there.why_not(standing)
         if not reason and desk.has(node_id(standing)):
@@ -213,50 +213,52 @@ def promote(
             reason = "it is in the knowledge base, or its human put it into the trash"
             _remember(log, standing, hand, dry_run=dry_run)
         if reason:
-            left.append(Left(standing=standing, reason=reason))
+            left.append(NotPromoted(standing=standing, reason=reason))
             continue
         try:
             fact = _fact(standing, desk, hand)
             written = desk.write(fact, node_id(standing), dry_run or careful)
             if careful and written.rivals:
                 reason = "a node may say otherwise; promote it by its key to have both"
-                left.append(Left(standing=standing, reason=reason, known=written.rivals))
+                left.append(NotPromoted(standing=standing, reason=reason, known=written.rivals))
                 continue
             if careful and not dry_run:
                 written = desk.write(fact, node_id(standing), False)
         except NearDuplicate as error:
-            left.append(Left(standing=standing, reason="a node says so already", known=error.candidates))
+            left.append(
+                NotPromoted(standing=standing, reason="a node says so already", known=error.candidates)
+            )
             continue
         except (Ambiguous, NotAsMeant, NotFound, SecretFound, UsageError) as error:
             # nothing was written of it, and the others may go all the same
             if len(standings) == 1 and not careful:
                 raise
-            left.append(Left(standing=standing, reason=error.message))
+            left.append(NotPromoted(standing=standing, reason=error.message))
             continue
         nodes.append((standing, written))
         there.add(standing)
         _remember(log, standing, hand, dry_run=dry_run)
-    return Promoted(nodes=tuple(nodes), left=tuple(left), dry_run=dry_run)
+    return PromoteResult(nodes=tuple(nodes), left=tuple(left), dry_run=dry_run)
 
 
-class _Promoted:
+class _PromotedNodes:
     """What a log has in the knowledge base, to find what would say it again."""
 
-    def __init__(self, state: State | None) -> None:
+    def __init__(self, state: LogState | None) -> None:
         self._is_careful = state is not None
-        self._near: Near[str] = Near(_NEARLY)
+        self._near: NearTexts[str] = NearTexts(_NEARLY)
         self._texts: dict[str, str] = {}
         for standing in state.standings.values() if state else ():
             if standing.node and standing.status != SUPERSEDED:
                 self.add(standing)
 
-    def add(self, standing: Standing) -> None:
+    def add(self, standing: LearningState) -> None:
         """Count a learning among what is there."""
         if self._is_careful:
             self._texts[standing.id] = standing.learning.statement
             self._near.add(standing.id, shape(standing.learning.statement))
 
-    def why_not(self, standing: Standing) -> str:
+    def why_not(self, standing: LearningState) -> str:
         """Return why a learning that nobody named should wait for somebody who does."""
         said = standing.learning.statement
         # no more than a human would read
@@ -266,21 +268,21 @@ class _Promoted:
         return ""
 
 
-def _remember(log: Log, standing: Standing, hand: Hand, *, dry_run: bool) -> None:
+def _remember(log: Log, standing: LearningState, hand: Author, *, dry_run: bool) -> None:
     if dry_run:
         return
     with log.locked():
-        stamps = Stamps(hand, after=log.read().last_event, by="promote")
+        stamps = EventFactory(hand, after=log.read().last_event, by="promote")
         log.append(events=[stamps.event("promoted", standing.id, node=node_id(standing))])
 
 
-def _fact(standing: Standing, desk: Desk, hand: Hand) -> Fact:
+def _fact(standing: LearningState, desk: PromotionContext, hand: Author) -> WriteRequest:
     learning = standing.learning
     content = learning.statement.strip()
     first = shown((_FIRST.match(content) or [content])[0]).rstrip(".;")
     title = clipped(first, _TITLE)
     body = "" if title == shown(content).rstrip(".;") else content
-    return Fact(
+    return WriteRequest(
         title=title,
         body="\n\n".join(filter(None, (body, *_provenance(standing)))),
         tags=tuple(_tags(standing)),
@@ -290,7 +292,7 @@ def _fact(standing: Standing, desk: Desk, hand: Hand) -> Fact:
     )
 
 
-def _provenance(standing: Standing) -> Iterator[str]:
+def _provenance(standing: LearningState) -> Iterator[str]:
     """Yield where the learning comes from, in one line for its reader.
 
     By its own key and without figures: what all nodes shared would make them near duplicates of each other.
@@ -299,7 +301,7 @@ def _provenance(standing: Standing) -> Iterator[str]:
     yield f"From the project's log: {standing.learning.key}{about}."
 
 
-def _tags(standing: Standing) -> Iterator[str]:
+def _tags(standing: LearningState) -> Iterator[str]:
     """Yield tags that org can hold."""
     for tag in dict.fromkeys((*standing.learning.tags, category(standing))):
         if plain := _NOT_A_TAG.sub("_", tag).strip("_"):

@@ -7,7 +7,7 @@ from typing import Final
 
 from roamkb.core.errors import UsageError
 from roamkb.core.text import shown
-from roamkb.log.state.learning_state import Standing
+from roamkb.log.state.learning_state import LearningState
 
 #: Of one call; a session has few facts that last.
 MOST_PROPOSALS: Final = 20
@@ -52,7 +52,7 @@ class ProposedLearning:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Quoted:
+class QuotedEvidence:
     """The evidence that a learning's line carries: literal text, and where it is from."""
 
     quote: str = ""
@@ -61,14 +61,16 @@ class Quoted:
     session: str = ""
 
 
-def evidence_of(standing: Standing) -> tuple[Quoted, ...]:
+def evidence_of(standing: LearningState) -> tuple[QuotedEvidence, ...]:
     """Return the evidence that a learning's line, and each repetition with any, carries: the latest first."""
     learning = standing.learning
     repeated = (step.event for step in reversed(standing.history) if step.event.event == "repeated")
     told = [(event.fields.get("evidence"), event.session) for event in repeated]
     told.append((learning.extra.get("evidence"), learning.session))
     return tuple(
-        Quoted(quote=str(one.get("quote") or ""), source=str(one.get("source") or ""), session=session)
+        QuotedEvidence(
+            quote=str(one.get("quote") or ""), source=str(one.get("source") or ""), session=session
+        )
         for one, session in told
         if isinstance(one, Mapping)
     )

@@ -12,51 +12,51 @@ from itertools import islice
 from typing import Any
 
 from roamkb.harnesses.transcript import Speaker
-from roamkb.log.new_learning import Hand
-from roamkb.log.new_learning import Stamps
+from roamkb.log.new_learning import Author
+from roamkb.log.new_learning import EventFactory
 from roamkb.log.state.learning_state import ACTIVE
 from roamkb.log.state.learning_state import MAY_CONTRADICT
 from roamkb.log.state.learning_state import NEEDS_REVIEW
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import UNVERIFIED
 from roamkb.log.state.learning_state import YES
-from roamkb.log.state.learning_state import Event
-from roamkb.log.state.learning_state import Standing
-from roamkb.log.state.learning_state import State
+from roamkb.log.state.learning_state import LearningState
+from roamkb.log.state.learning_state import LedgerEvent
+from roamkb.log.state.learning_state import LogState
 from roamkb.log.store.project_log import Log
 from roamkb.pipeline.consolidation_plan import ALIKE
 from roamkb.pipeline.consolidation_plan import MOST_ALIKE
 from roamkb.pipeline.consolidation_plan import MOST_RIVALS
-from roamkb.pipeline.consolidation_plan import Told
+from roamkb.pipeline.consolidation_plan import KnownTexts
 from roamkb.pipeline.gate.checks import VERIFIED
-from roamkb.pipeline.gate.checks import Check
-from roamkb.pipeline.gate.checks import Evidence
-from roamkb.pipeline.gate.checks import Scores
+from roamkb.pipeline.gate.checks import GateCheck
+from roamkb.pipeline.gate.checks import JudgeScores
+from roamkb.pipeline.gate.checks import StatementEvidence
 from roamkb.pipeline.gate.checks import checks
 from roamkb.pipeline.gate.checks import verdict
 from roamkb.pipeline.gate.judge_protocol import AT_ONCE
 from roamkb.pipeline.gate.judge_protocol import Judgement
 from roamkb.pipeline.gate.judge_protocol import with_vetoes
 from roamkb.pipeline.gate.judges import EVIDENCE
-from roamkb.pipeline.gate.transcript_evidence import Attestation
-from roamkb.text.similarity.containment import Covering
+from roamkb.pipeline.gate.transcript_evidence import ClaimAttestation
+from roamkb.text.similarity.containment import CoveringTexts
 from roamkb.text.similarity.duplicates import SAYS_THE_SAME
-from roamkb.text.similarity.duplicates import Twins
-from roamkb.text.similarity.jaccard import Shape
+from roamkb.text.similarity.duplicates import DuplicateTexts
+from roamkb.text.similarity.jaccard import PreparedText
 from roamkb.text.similarity.jaccard import denies
 from roamkb.text.similarity.jaccard import likeness
 from roamkb.text.similarity.jaccard import shape
-from roamkb.text.similarity.similarity_join import Near
+from roamkb.text.similarity.similarity_join import NearTexts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
+class JudgedLearning:
     """One learning's way through the gate."""
 
-    standing: Standing
+    standing: LearningState
     verdict: str
-    checks: tuple[Check, ...]
-    scores: Scores | None
+    checks: tuple[GateCheck, ...]
+    scores: JudgeScores | None
     #: Who gave the scores: heuristic, a command, an agent, a human; empty where nobody did.
     judge: str
     #: What the judge said besides its scores.
@@ -67,42 +67,42 @@ class Judged:
     trouble: str = ""
     #: Ids of the learnings that may say otherwise.
     rivals: tuple[str, ...] = ()
-    attestation: Attestation | None = None
+    attestation: ClaimAttestation | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verified:
+class VerifyResult:
     """What became of the learnings that were looked at."""
 
-    judged: tuple[Judged, ...]
+    judged: tuple[JudgedLearning, ...]
     #: Learnings of a batch that have a verdict already.
     skipped: int = 0
 
 
-def _no_attestation(_: Standing) -> Attestation | None:
+def _no_attestation(_: LearningState) -> ClaimAttestation | None:
     return None
 
 
-def _no_hazard(_: Standing) -> str:
+def _no_hazard(_: LearningState) -> str:
     return ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bench:
+class JudgeContext:
     """Who judges, and what the project says of each learning."""
 
     name: str
     #: Says of learnings, in their order, what it thinks of them, as they are asked for.
-    judge: Callable[[Sequence[Standing]], Iterable[Judgement]]
-    missing_anchors: Callable[[Standing], Sequence[str]]
+    judge: Callable[[Sequence[LearningState]], Iterable[Judgement]]
+    missing_anchors: Callable[[LearningState], Sequence[str]]
     #: Lines of the files that every session starts with, each with its file.
     boot: Mapping[str, str]
     #: By session, the ids that it was shown.
     shown: Mapping[str, Sequence[str]]
     #: What a session's transcript says of a learning; None where there is none.
-    attestation: Callable[[Standing], Attestation | None] = _no_attestation
+    attestation: Callable[[LearningState], ClaimAttestation | None] = _no_attestation
     #: What of it only a human may let pass.
-    hazard: Callable[[Standing], str] = _no_hazard
+    hazard: Callable[[LearningState], str] = _no_hazard
     #: What a model was told, by its version and digest.
     prompt: str = ""
 
@@ -113,35 +113,37 @@ class Gate:
     What is verified is compared whatever its type: a fact may repeat, or deny, what a pattern says.
     """
 
-    def __init__(self, state: State, bench: Bench) -> None:
+    def __init__(self, state: LogState, bench: JudgeContext) -> None:
         self._state = state
         self._bench = bench
-        self._boot = Told(bench.boot)
-        self._shapes: dict[str, Shape] = {}
-        self._verified: Near[str] = Near(ALIKE)
-        self._twins: Twins[str] = Twins(ALIKE)
-        self._covering: Covering[str] = Covering()
+        self._boot = KnownTexts(bench.boot)
+        self._shapes: dict[str, PreparedText] = {}
+        self._verified: NearTexts[str] = NearTexts(ALIKE)
+        self._twins: DuplicateTexts[str] = DuplicateTexts(ALIKE)
+        self._covering: CoveringTexts[str] = CoveringTexts()
         self._disputes = _disputes(state)
         for standing in state.standings.values():
             if standing.verdict == VERIFIED and standing.status != SUPERSEDED:
                 self._add(standing)
 
-    def _add(self, standing: Standing) -> None:
+    def _add(self, standing: LearningState) -> None:
         if standing.id not in self._shapes:
             self._shapes[standing.id] = one = shape(standing.learning.content)
             self._verified.add(standing.id, one)
             self._twins.add(standing.id, one)
             self._covering.add(standing.id, one)
 
-    def judge(self, standings: Sequence[Standing]) -> Iterator[Judged]:
+    def judge(self, standings: Sequence[LearningState]) -> Iterator[JudgedLearning]:
         """Yield what checks and judge say of each learning; a verified one counts for the next."""
         # nobody needs to judge what can't pass
-        hopeless = {one.id for one in standings if _is_hopeless(checks(one.learning.content, Evidence()))}
+        hopeless = {
+            one.id for one in standings if _is_hopeless(checks(one.learning.content, StatementEvidence()))
+        }
         told = iter(self._bench.judge([one for one in standings if one.id not in hopeless]))
         for standing in standings:
             yield self._judged(standing, Judgement(scores=None) if standing.id in hopeless else next(told))
 
-    def _judged(self, standing: Standing, says: Judgement) -> Judged:
+    def _judged(self, standing: LearningState, says: Judgement) -> JudgedLearning:
         own = shape(standing.learning.content)
         repeats, rivals = self._near(standing, own)
         evidence = self._evidence(standing, own, repeats, rivals)
@@ -152,7 +154,7 @@ class Gate:
             outcome = standing.verdict
         if outcome == VERIFIED:
             self._add(standing)
-        return Judged(
+        return JudgedLearning(
             standing=standing,
             verdict=outcome,
             checks=found,
@@ -166,15 +168,19 @@ class Gate:
         )
 
     def _evidence(
-        self, standing: Standing, own: Shape, repeats: Standing | None, rivals: Sequence[Standing]
-    ) -> Evidence:
+        self,
+        standing: LearningState,
+        own: PreparedText,
+        repeats: LearningState | None,
+        rivals: Sequence[LearningState],
+    ) -> StatementEvidence:
         learning = standing.learning
         attestation = self._bench.attestation(standing)
         if attestation and attestation.speaker == Speaker.AGENT and self._bench.name != EVIDENCE:
             # a judge saw what was said and the files: its scores bear it out, or don't
             attestation = replace(attestation, is_borne_out=True)
         shown = self._bench.shown.get(learning.session, ()) if learning.session else ()
-        return Evidence(
+        return StatementEvidence(
             repeats=repeats.learning.key if repeats else "",
             contradicts=rivals[0].learning.key if rivals else "",
             boot_file=self._bench.boot.get(self._boot.find(own) or "", ""),
@@ -189,7 +195,9 @@ class Gate:
             else self._bench.hazard(standing),
         )
 
-    def _near(self, standing: Standing, own: Shape) -> tuple[Standing | None, list[Standing]]:
+    def _near(
+        self, standing: LearningState, own: PreparedText
+    ) -> tuple[LearningState | None, list[LearningState]]:
         """Return a verified learning that says the same, and those that may say otherwise."""
         rivals = [self._state.standings[id] for id in self._disputes.get(standing.id, ())]
         reworded = []
@@ -209,12 +217,12 @@ class Gate:
             twin = next((other for other in others if _rank(other) <= _rank(standing)), None)
         return twin, rivals
 
-    def _was_shown(self, standing: Standing, own: Shape, shown: Sequence[str]) -> bool:
+    def _was_shown(self, standing: LearningState, own: PreparedText, shown: Sequence[str]) -> bool:
         others = (self._state.standings.get(id) for id in shown if id != standing.id)
-        return Told(other.learning.content for other in others if other).say(own)
+        return KnownTexts(other.learning.content for other in others if other).say(own)
 
 
-def _disputes(state: State) -> dict[str, list[str]]:
+def _disputes(state: LogState) -> dict[str, list[str]]:
     """Return by each learning some that may say otherwise, as the ledger tells of either, and still stand."""
     found: dict[str, list[str]] = {}
     for standing in state.having("contradicts", YES):
@@ -227,7 +235,7 @@ def _disputes(state: State) -> dict[str, list[str]]:
     return found
 
 
-def _is_hopeless(found: Iterable[Check]) -> bool:
+def _is_hopeless(found: Iterable[GateCheck]) -> bool:
     return any(not check.ok and check.name in ("no_secret", "no_instruction") for check in found)
 
 
@@ -240,22 +248,22 @@ _BATCH = 100
 _SECONDS = 1.0
 
 
-def _rank(standing: Standing) -> tuple[int, int, int, str]:
+def _rank(standing: LearningState) -> tuple[int, int, int, str]:
     return -standing.confidence, -standing.occurrences, -len(standing.learning.content), standing.id
 
 
 def verify(
     log: Log,
     gate: Gate,
-    standings: Sequence[Standing],
-    hand: Hand,
+    standings: Sequence[LearningState],
+    hand: Author,
     *,
     progress: Callable[[int, int], None] | None = None,
-) -> Iterator[Judged]:
+) -> Iterator[JudgedLearning]:
     """Judge learnings one by one, and record what came of it every now and then."""
     # of several that say the same the surest is to pass, and of those the fullest
     standings = sorted(standings, key=_rank)
-    record, waiting = _Record(log, hand), list[Judged]()
+    record, waiting = _VerdictRecord(log, hand), list[JudgedLearning]()
     written = time.monotonic()
     try:
         groups = (standings[at : at + AT_ONCE] for at in range(0, len(standings), AT_ONCE))
@@ -274,19 +282,19 @@ def verify(
             progress(len(standings), len(standings))
 
 
-class _Record:
+class _VerdictRecord:
     """Writes verdicts, and reads the log again only where somebody else has written meanwhile."""
 
-    def __init__(self, log: Log, hand: Hand) -> None:
+    def __init__(self, log: Log, hand: Author) -> None:
         self._log = log
         self._hand = hand
-        self._state: State | None = None
+        self._state: LogState | None = None
         self._last = ""
         self._stamp: tuple[object, ...] = ()
         #: Learnings that were put up for a review since the log was read.
         self._disputed: set[str] = set()
 
-    def add(self, judged: Sequence[Judged]) -> None:
+    def add(self, judged: Sequence[JudgedLearning]) -> None:
         """Record what came of learnings, each of them for the first time."""
         if not judged:
             return
@@ -295,14 +303,16 @@ class _Record:
                 contents = self._log.read()
                 self._state, self._last = contents.state(), contents.last_event
                 self._disputed = set()
-            stamps = Stamps(self._hand, after=self._last, by="verify")
+            stamps = EventFactory(self._hand, after=self._last, by="verify")
             events = [event for one in judged for event in _events(one, self._state, stamps, self._disputed)]
             self._log.append(events=events)
             self._last = max((self._last, *(event.id for event in events)))
             self._stamp = self._log.stamp()
 
 
-def _events(judged: Judged, state: State, stamps: Stamps, disputed: set[str]) -> Iterator[Event]:
+def _events(
+    judged: JudgedLearning, state: LogState, stamps: EventFactory, disputed: set[str]
+) -> Iterator[LedgerEvent]:
     """Yield what the ledger should know; nothing where nothing came of it."""
     now, scores = state.standings[judged.standing.id], judged.scores
     for id in (now.id, *judged.rivals) if judged.rivals else ():
@@ -321,7 +331,7 @@ def _events(judged: Judged, state: State, stamps: Stamps, disputed: set[str]) ->
     failed: list[dict[str, Any]] = [
         {"name": check.name, "why": check.why} for check in judged.checks if not check.ok
     ]
-    told = {name: float(getattr(scores, name)) for name in Scores.__slots__} if scores else None
+    told = {name: float(getattr(scores, name)) for name in JudgeScores.__slots__} if scores else None
     more: dict[str, Any] = {"vetoes": list(judged.vetoes), "prompt": judged.prompt}
     yield stamps.event(
         "judged",
@@ -336,12 +346,12 @@ def _events(judged: Judged, state: State, stamps: Stamps, disputed: set[str]) ->
     )
 
 
-def _kept_of(attestation: Attestation | None) -> dict[str, object] | None:
+def _kept_of(attestation: ClaimAttestation | None) -> dict[str, object] | None:
     """Return what the ledger keeps of a attestation: who said it, and whether that was enough."""
     return {"speaker": attestation.speaker, "is_good": attestation.is_good} if attestation else None
 
 
-def wants_judging(standing: Standing) -> bool:
+def wants_judging(standing: LearningState) -> bool:
     """Say whether a batch should look at a learning: it has no verdict, or stands otherwise since."""
     if standing.status == SUPERSEDED:
         return False

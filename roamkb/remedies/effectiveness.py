@@ -23,16 +23,16 @@ from typing import Final
 
 from roamkb.core.wilson_score import lower_bound
 from roamkb.log.state.learning_state import ATTEMPTED as ATTEMPTED
-from roamkb.log.state.learning_state import Event
+from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.remedies.error_similarity import is_surely_same
 from roamkb.remedies.fingerprint import ALIKE
-from roamkb.remedies.fingerprint import Fingerprint
+from roamkb.remedies.fingerprint import ErrorFingerprint
 from roamkb.remedies.fingerprint import graded_nearness
-from roamkb.text.similarity.jaccard import Likeness
-from roamkb.text.similarity.jaccard import Shape
+from roamkb.text.similarity.jaccard import PreparedText
+from roamkb.text.similarity.jaccard import TextLikeness
 from roamkb.text.similarity.jaccard import likeness
 from roamkb.text.similarity.jaccard import shape
-from roamkb.text.similarity.similarity_join import Near
+from roamkb.text.similarity.similarity_join import NearTexts
 
 SUCCESS: Final = "success"
 FAILURE: Final = "failure"
@@ -49,7 +49,7 @@ _NEAR_ENOUGH: Final = 0.2
 _ALIKE: Final = 0.85
 
 
-class Tier(IntEnum):
+class RemedyTier(IntEnum):
     """Why a remedy is for an error, the best reason first."""
 
     #: It was for the same error.
@@ -63,14 +63,14 @@ class Tier(IntEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attempt:
+class RemedyAttempt:
     """Something that was done about an error, or could be."""
 
     #: The event's id.
     id: str
     #: Seconds since 1970.
     ts: float
-    error: Fingerprint
+    error: ErrorFingerprint
     technique: str
     steps: tuple[str, ...] = ()
     #: One of `OUTCOMES`; empty where nobody tried it yet.
@@ -91,8 +91,8 @@ class Remedy:
     #: In the words of the first attempt.
     technique: str
     #: The oldest first; at least one.
-    attempts: tuple[Attempt, ...]
-    tier: Tier = Tier.SAME
+    attempts: tuple[RemedyAttempt, ...]
+    tier: RemedyTier = RemedyTier.SAME
     #: How alike the errors are, up to 1.
     nearness: float = 1.0
 
@@ -166,10 +166,10 @@ class Remedy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trouble:
+class CurrentError:
     """An error that somebody has now."""
 
-    error: Fingerprint
+    error: ErrorFingerprint
     #: Its lines, for patterns.
     lines: Sequence[str] = ()
     context: Mapping[str, str] = field(default_factory=dict)
@@ -177,23 +177,23 @@ class Trouble:
     matches: Callable[[str], bool] = lambda _: False
 
 
-def attempts(events: Iterable[Event]) -> list[Attempt]:
+def attempts(events: Iterable[LedgerEvent]) -> list[RemedyAttempt]:
     """Return the attempts that a ledger's `events`, in order, tell of."""
     return [_attempt(event) for event in events if event.event == ATTEMPTED and _says_enough(event)]
 
 
-def _says_enough(event: Event) -> bool:
+def _says_enough(event: LedgerEvent) -> bool:
     return bool(event.text("fingerprint") and event.text("technique").strip())
 
 
-def _attempt(event: Event) -> Attempt:
+def _attempt(event: LedgerEvent) -> RemedyAttempt:
     told = event.fields.get("context")
     context = told if isinstance(told, Mapping) else {}
     outcome = event.text("outcome")
-    return Attempt(
+    return RemedyAttempt(
         id=event.id,
         ts=event.ts,
-        error=Fingerprint(
+        error=ErrorFingerprint(
             digest=event.text("fingerprint"),
             name=event.text("error_type"),
             form=event.text("error"),
@@ -212,7 +212,7 @@ def _attempt(event: Event) -> Attempt:
     )
 
 
-def fields_of(attempt: Attempt) -> dict[str, object]:
+def fields_of(attempt: RemedyAttempt) -> dict[str, object]:
     """Return what the event of an attempt holds beside what every event does."""
     told: dict[str, object] = {
         "fingerprint": attempt.error.digest,
@@ -231,20 +231,20 @@ def fields_of(attempt: Attempt) -> dict[str, object]:
     return {key: value for key, value in told.items() if value}
 
 
-def remedies(known: Iterable[Attempt], trouble: Trouble) -> list[Remedy]:
+def remedies(known: Iterable[RemedyAttempt], trouble: CurrentError) -> list[Remedy]:
     """Return every technique for the error, the best first; the withdrawn ones are among them.
 
     Techniques for errors that are only something like it come last, three at most.
     """
-    judged: dict[Fingerprint, float] = {}
+    judged: dict[ErrorFingerprint, float] = {}
     meant: dict[tuple[str, str], bool] = {}
-    concerned: list[tuple[Attempt, Tier, float]] = []
+    concerned: list[tuple[RemedyAttempt, RemedyTier, float]] = []
     for attempt in known:
         look = attempt.pattern, attempt.regex
         if look not in meant:
             meant[look] = _is_meant(attempt, trouble)
         tier = _tier(attempt, trouble, is_meant=meant[look])
-        by_words = tier in (Tier.SAME, Tier.SIMILAR)
+        by_words = tier in (RemedyTier.SAME, RemedyTier.SIMILAR)
         if by_words and attempt.error not in judged:
             judged[attempt.error] = graded_nearness(attempt.error, trouble.error)
         near = judged[attempt.error] if by_words else 1.0
@@ -257,20 +257,20 @@ def remedies(known: Iterable[Attempt], trouble: Trouble) -> list[Remedy]:
     return [one for one in found if not one.is_guess or one in guesses]
 
 
-def is_for(remedy: Remedy, error: Fingerprint) -> bool:
+def is_for(remedy: Remedy, error: ErrorFingerprint) -> bool:
     """Say whether a remedy is sure enough to be for an error that it may be offered unasked."""
-    if remedy.tier is Tier.PATTERN:
+    if remedy.tier is RemedyTier.PATTERN:
         return True
     return any(is_surely_same(error.marks, one.error.marks) for one in remedy.attempts)
 
 
-def for_errors(known: Iterable[Attempt]) -> list[tuple[Fingerprint, list[Remedy]]]:
+def for_errors(known: Iterable[RemedyAttempt]) -> list[tuple[ErrorFingerprint, list[Remedy]]]:
     """Return each error with its techniques, the error that was met last first."""
-    by_error: dict[str, list[Attempt]] = {}
+    by_error: dict[str, list[RemedyAttempt]] = {}
     for attempt in known:
         by_error.setdefault(attempt.error.digest, []).append(attempt)
     latest = sorted(by_error.values(), key=lambda group: (group[-1].ts, group[-1].id), reverse=True)
-    return [(group[-1].error, remedies(group, Trouble(error=group[-1].error))) for group in latest]
+    return [(group[-1].error, remedies(group, CurrentError(error=group[-1].error))) for group in latest]
 
 
 def same_technique(technique: str, remedies: Iterable[Remedy]) -> list[Remedy]:
@@ -279,8 +279,8 @@ def same_technique(technique: str, remedies: Iterable[Remedy]) -> list[Remedy]:
     return [one for one in remedies if _is_same(shape(one.technique), said)]
 
 
-def _is_same(one: Shape, other: Shape) -> bool:
-    return likeness(one, other, limit=_ALIKE) in (Likeness.SAME, Likeness.SIMILAR)
+def _is_same(one: PreparedText, other: PreparedText) -> bool:
+    return likeness(one, other, limit=_ALIKE) in (TextLikeness.SAME, TextLikeness.SIMILAR)
 
 
 def is_meant(pattern: str, lines: Iterable[str]) -> bool:
@@ -296,31 +296,31 @@ def is_meant(pattern: str, lines: Iterable[str]) -> bool:
     return any(fnmatchcase(line.strip().casefold(), glob) for line in lines)
 
 
-def _is_meant(attempt: Attempt, trouble: Trouble) -> bool:
+def _is_meant(attempt: RemedyAttempt, trouble: CurrentError) -> bool:
     if attempt.regex:
         return trouble.matches(attempt.regex)
     return bool(attempt.pattern) and is_meant(attempt.pattern, trouble.lines)
 
 
-def _tier(attempt: Attempt, trouble: Trouble, *, is_meant: bool) -> Tier:
+def _tier(attempt: RemedyAttempt, trouble: CurrentError, *, is_meant: bool) -> RemedyTier:
     """Return the best reason why an attempt may concern the error; `SIMILAR` is still to be seen."""
     if attempt.error.digest == trouble.error.digest:
-        return Tier.SAME
+        return RemedyTier.SAME
     if is_meant:
-        return Tier.PATTERN
+        return RemedyTier.PATTERN
     if attempt.error.digest in trouble.error.others or trouble.error.digest in attempt.error.others:
-        return Tier.TOLD
-    return Tier.SIMILAR
+        return RemedyTier.TOLD
+    return RemedyTier.SIMILAR
 
 
 def _by_technique(
-    concerned: Iterable[tuple[Attempt, Tier, float]],
-) -> Iterator[list[tuple[Attempt, Tier, float]]]:
+    concerned: Iterable[tuple[RemedyAttempt, RemedyTier, float]],
+) -> Iterator[list[tuple[RemedyAttempt, RemedyTier, float]]]:
     """Yield the attempts of each technique; each joins the first that is the same in other words."""
-    groups: list[list[tuple[Attempt, Tier, float]]] = []
-    shapes: list[Shape] = []
-    near: Near[int] = Near(_ALIKE)
-    by_text: dict[str, list[tuple[Attempt, Tier, float]]] = {}
+    groups: list[list[tuple[RemedyAttempt, RemedyTier, float]]] = []
+    shapes: list[PreparedText] = []
+    near: NearTexts[int] = NearTexts(_ALIKE)
+    by_text: dict[str, list[tuple[RemedyAttempt, RemedyTier, float]]] = {}
     for one in concerned:
         text = one[0].technique
         if text not in by_text:
@@ -336,7 +336,7 @@ def _by_technique(
     yield from groups
 
 
-def _of_technique(group: Sequence[tuple[Attempt, Tier, float]]) -> Remedy:
+def _of_technique(group: Sequence[tuple[RemedyAttempt, RemedyTier, float]]) -> Remedy:
     """Return what the attempts say that concern the error most; proposals count where nobody tried it."""
     tried = [one for one in group if one[0].outcome] or group
     tier = min(tier for _, tier, _ in tried)
@@ -345,7 +345,7 @@ def _of_technique(group: Sequence[tuple[Attempt, Tier, float]]) -> Remedy:
     return Remedy(technique=group[0][0].technique, attempts=tuple(counted), tier=tier, nearness=near)
 
 
-def _rank(remedy: Remedy, trouble: Trouble) -> tuple[object, ...]:
+def _rank(remedy: Remedy, trouble: CurrentError) -> tuple[object, ...]:
     """What worked, what nobody tried, what only failed; then by closeness, effectiveness, recency."""
     standing = 0 if remedy.successes else 2 if remedy.failures else 1
     shared = sum(trouble.context.get(key) in values for key, values in remedy.context.items())

@@ -17,13 +17,13 @@ from typing import Final
 
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
-from roamkb.harnesses.transcript import Failure
-from roamkb.harnesses.transcript import Passage
+from roamkb.harnesses.transcript import CommandFailure
 from roamkb.harnesses.transcript import Speaker
+from roamkb.harnesses.transcript import TranscriptPassage
 from roamkb.remedies.error_output import tellings
 from roamkb.remedies.fingerprint import fingerprint
 from roamkb.secrets.detector import withheld
-from roamkb.shell.programs import Command
+from roamkb.shell.programs import ShellCommand
 from roamkb.shell.programs import name_of
 from roamkb.shell.programs import reads_only
 from roamkb.shell.programs import without_runners
@@ -47,11 +47,11 @@ _SETTINGS: Final = frozenset(": . cd echo exit export popd pushd set source true
 _VARIANT: Final = re.compile(r"(?<=\w)(?:[@=<>~!^:]|-(?=[a-z0-9])).*$")
 _IS_PATH: Final = re.compile(r"[/\\]|\w\.\w")
 
-ReadCommands = Callable[[str], Sequence[Command]]
+ReadCommands = Callable[[str], Sequence[ShellCommand]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Episode:
+class ErrorEpisode:
     """An error, and what was done until its command worked."""
 
     command: str
@@ -65,14 +65,18 @@ class Episode:
 
 
 def found_episodes(
-    failures: Sequence[Failure], passages: Iterable[Passage], *, read: ReadCommands, root: str = ""
-) -> tuple[tuple[Failure, ...], tuple[Episode, ...]]:
+    failures: Sequence[CommandFailure],
+    passages: Iterable[TranscriptPassage],
+    *,
+    read: ReadCommands,
+    root: str = "",
+) -> tuple[tuple[CommandFailure, ...], tuple[ErrorEpisode, ...]]:
     """Return what is still failing after `passages`, and the episodes that they completed, in order.
 
     `read` takes shell text apart; files below `root` are told by their path in it.
     """
     left = list(failures)
-    found: list[Episode] = []
+    found: list[ErrorEpisode] = []
     for passage in passages:
         if passage.speaker not in (Speaker.TOOL, Speaker.PAGE):
             continue
@@ -92,7 +96,7 @@ def found_episodes(
     return tuple(left[-_MOST_FAILURES:]), tuple(found)
 
 
-def _with_deed(failures: Sequence[Failure], deed: str) -> list[Failure]:
+def _with_deed(failures: Sequence[CommandFailure], deed: str) -> list[CommandFailure]:
     return [
         one
         if one.is_past or deed in one.deeds[-1:]
@@ -102,8 +106,8 @@ def _with_deed(failures: Sequence[Failure], deed: str) -> list[Failure]:
 
 
 def _failed(
-    left: Sequence[Failure], same: Sequence[Failure], text: str, output: str, read: ReadCommands
-) -> list[Failure]:
+    left: Sequence[CommandFailure], same: Sequence[CommandFailure], text: str, output: str, read: ReadCommands
+) -> list[CommandFailure]:
     """Return what is failing once a command failed: in the way that it did before, or in another."""
     error = _ends(withheld(output))
     is_look = all(reads_only(words) for words in _mains(text, read)[-1:])
@@ -115,18 +119,18 @@ def _failed(
         return list(left)
     past = [replace(one, is_past=True) if one in same and one.deeds else one for one in left]
     kept = [one for one in past if one not in same or one.is_past]
-    return [*kept, Failure(command=text, error=error)]
+    return [*kept, CommandFailure(command=text, error=error)]
 
 
-def _episode(failure: Failure, worked: str) -> Episode | None:
+def _episode(failure: CommandFailure, worked: str) -> ErrorEpisode | None:
     """Return the episode of a failure whose command worked; None where nothing was done about it."""
     deeds = failure.deeds
     if not failure.is_past and " ".join(worked.split()) != " ".join(failure.command.split()):
         deeds = (*deeds, clipped(shown(worked), _LONGEST_DEED))
-    return Episode(command=failure.command, error=failure.error, deeds=deeds) if deeds else None
+    return ErrorEpisode(command=failure.command, error=failure.error, deeds=deeds) if deeds else None
 
 
-def _has_failed(passage: Passage, read: ReadCommands) -> bool:
+def _has_failed(passage: TranscriptPassage, read: ReadCommands) -> bool:
     """Say whether a command failed; where its status is a filter's or an alternative's, its output tells."""
     if passage.has_failed:
         return True
@@ -141,7 +145,7 @@ def _tells_failure(output: str) -> bool:
     return any(telling.weight >= _FAILS for telling in tellings(output))
 
 
-def _edit(passage: Passage, root: str) -> str:
+def _edit(passage: TranscriptPassage, root: str) -> str:
     """Return what an edit did, with what it added where that is short."""
     files = ", ".join(_relative(file, root) for file in passage.edits[:3])
     before = set(map(str.strip, passage.removed.split("\n")))
@@ -186,7 +190,7 @@ def _mains(text: str, read: ReadCommands) -> list[list[str]]:
     return [words for words in found if words and words[0] not in _SETTINGS]
 
 
-def _only_reads(commands: Sequence[Command]) -> bool:
+def _only_reads(commands: Sequence[ShellCommand]) -> bool:
     words = (command.words for command in commands)
     return all(reads_only(one) or one[0] in _SETTINGS for one in words if one)
 

@@ -26,7 +26,7 @@ _STRONG: Final = 7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Telling:
+class ErrorLine:
     """One line that says what went wrong."""
 
     #: Its class or code, as its program calls it (`KeyError`, `E0382`, `ENOENT`); empty where it has none.
@@ -39,7 +39,7 @@ class Telling:
 
 
 @dataclass(frozen=True, slots=True)
-class _Form:
+class _ErrorForm:
     """How a kind of program says it: groups `message`, and `name` or `code` where it has one."""
 
     weight: int
@@ -47,8 +47,8 @@ class _Form:
     is_first: bool = False
 
 
-def _form(weight: int, *patterns: str, first: bool = False) -> _Form:
-    return _Form(weight, re.compile("|".join(patterns) if len(patterns) > 1 else patterns[0]), first)
+def _form(weight: int, *patterns: str, first: bool = False) -> _ErrorForm:
+    return _ErrorForm(weight, re.compile("|".join(patterns) if len(patterns) > 1 else patterns[0]), first)
 
 
 _SUFFIX = (
@@ -216,12 +216,12 @@ _ERRNO_WORD: Final = re.compile(r"(?:^|(?<=[\s:(]))(E[A-Z_0-9]{3,})\b:? ?")
 _GENERIC: Final = frozenset({"Error", "Exception", "Failure", "Fault"})
 
 
-def tellings(output: str) -> list[Telling]:
+def tellings(output: str) -> list[ErrorLine]:
     """Return the lines of an output that say what went wrong, the one that tells most first.
 
     Of a text without any, the last line is it; of no text, there is none.
     """
-    found: list[tuple[int, Telling]] = []
+    found: list[tuple[int, ErrorLine]] = []
     last = ""
     is_traceback = "Traceback (most recent call last)" in output[-_TAIL:]
     has_panicked = False
@@ -249,7 +249,7 @@ def weighed_lines(output: str) -> Iterator[tuple[int, str]]:
             yield telling.weight if telling else 0, line
 
 
-def is_strong(telling: Telling) -> bool:
+def is_strong(telling: ErrorLine) -> bool:
     """Say whether the line tells what happened, and not only that something did."""
     return telling.weight >= _STRONG
 
@@ -267,11 +267,11 @@ def lines(output: str) -> Iterator[str]:
             yield plain
 
 
-def _read(line: str, *, is_traceback: bool) -> Telling | None:
+def _read(line: str, *, is_traceback: bool) -> ErrorLine | None:
     """Return what a line tells, by the form that tells most."""
     is_indented = line[:1].isspace()
     text = line.strip()
-    best: Telling | None = None
+    best: ErrorLine | None = None
     for form in _FORMS:
         if (best is None or form.weight > best.weight) and (found := form.pattern.fullmatch(text)):
             groups = {key: value for key, value in found.groupdict().items() if value is not None}
@@ -283,7 +283,7 @@ def _read(line: str, *, is_traceback: bool) -> Telling | None:
     return _classed(text, best, is_indented=is_indented, is_traceback=is_traceback)
 
 
-def _classed(text: str, best: Telling | None, *, is_indented: bool, is_traceback: bool) -> Telling | None:
+def _classed(text: str, best: ErrorLine | None, *, is_indented: bool, is_traceback: bool) -> ErrorLine | None:
     """Return what a line tells by naming a class, where no form told as much."""
     known = best.weight if best else 0
     if known < 8 and not is_indented and (found := _BEGINS.fullmatch(text)):
@@ -301,13 +301,13 @@ def _classed(text: str, best: Telling | None, *, is_indented: bool, is_traceback
     return best
 
 
-def _of_class(found: re.Match[str], weight: int) -> Telling:
+def _of_class(found: re.Match[str], weight: int) -> ErrorLine:
     groups = found.groupdict()
     name = " ".join(filter(None, (_short(found["name"]), groups.get("code") or "")))
     return _named(name, groups.get("message") or groups.get("quoted") or "", weight=weight)
 
 
-def _named(name: str, message: str, *, weight: int, is_first: bool = False) -> Telling:
+def _named(name: str, message: str, *, weight: int, is_first: bool = False) -> ErrorLine:
     """Return a telling; a class that the message begins with, or a code that it holds, is its name."""
     if not name and (found := _BEGINS.fullmatch(message)):
         name = " ".join(filter(None, (_short(found["name"]), found["code"] or "")))
@@ -319,7 +319,7 @@ def _named(name: str, message: str, *, weight: int, is_first: bool = False) -> T
             name, message = found[1], message[: found.start()] + message[found.end() :]
             break
     words = [word for word in name.split() if word not in _GENERIC]
-    return Telling(name=" ".join(words), message=message.strip(), weight=weight, is_first=is_first)
+    return ErrorLine(name=" ".join(words), message=message.strip(), weight=weight, is_first=is_first)
 
 
 def _short(name: str) -> str:

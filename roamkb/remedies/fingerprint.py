@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from roamkb.core.text import clipped
-from roamkb.remedies.error_output import Telling
+from roamkb.remedies.error_output import ErrorLine
 from roamkb.remedies.error_output import is_strong
 from roamkb.remedies.error_output import tellings
 from roamkb.remedies.error_similarity import marked_nearness
@@ -39,7 +39,7 @@ FORM: Final = re.compile(rf"[0-9a-f]{{{_DIGITS}}}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fingerprint:
+class ErrorFingerprint:
     """What makes an error the same as another."""
 
     #: The digest that is compared.
@@ -61,19 +61,19 @@ class Fingerprint:
         return ": ".join(filter(None, (self.name, self.form)))
 
 
-def fingerprint(error: str, *, type: str = "") -> Fingerprint:
+def fingerprint(error: str, *, type: str = "") -> ErrorFingerprint:
     """Return the identity of an error, from its message or from a program's whole output.
 
     `type` is its class, where the caller knows it and the text doesn't say it.
     """
-    found = tellings(error) or [Telling(name="", message="", weight=0)]
+    found = tellings(error) or [ErrorLine(name="", message="", weight=0)]
     best, *rest = found
     name = best.name or type.strip()
     form = folded(name, best.message)
     digest = _digest(name, form)
     others = dict.fromkeys(_digest(one.name, folded(one.name, one.message)) for one in rest if is_strong(one))
     others.pop(digest, None)
-    return Fingerprint(
+    return ErrorFingerprint(
         digest=digest,
         name=name,
         form=form,
@@ -83,7 +83,7 @@ def fingerprint(error: str, *, type: str = "") -> Fingerprint:
     )
 
 
-def graded_nearness(one: Fingerprint, other: Fingerprint) -> float:
+def graded_nearness(one: ErrorFingerprint, other: ErrorFingerprint) -> float:
     """Return how near two errors are, 0 to 1; `ALIKE` where what cured one may well cure the other.
 
     Two that name different things are never as near, though they are one error but for that.
@@ -95,7 +95,7 @@ def graded_nearness(one: Fingerprint, other: Fingerprint) -> float:
     return near or min(marked, _GUESS)
 
 
-def nearness(one: Fingerprint, other: Fingerprint) -> float:
+def nearness(one: ErrorFingerprint, other: ErrorFingerprint) -> float:
     """Return how alike two errors are, `ALIKE` to 1, or 0 where they are different ones.
 
     Two that have names of their own are different, and so are values that were compared otherwise.

@@ -13,19 +13,19 @@ from roamkb.core.text import shown
 from roamkb.fs.package_manager import how_to_add
 from roamkb.kb.search.store.grep import linear
 from roamkb.log.new_learning import MOST_BYTES
-from roamkb.log.new_learning import Hand
-from roamkb.log.new_learning import Stamps
-from roamkb.log.state.learning_state import Event
-from roamkb.log.state.learning_state import State
+from roamkb.log.new_learning import Author
+from roamkb.log.new_learning import EventFactory
+from roamkb.log.state.learning_state import LedgerEvent
+from roamkb.log.state.learning_state import LogState
 from roamkb.log.store.project_log import Log
 from roamkb.remedies import effectiveness as remedies
-from roamkb.remedies.effectiveness import Attempt
+from roamkb.remedies.effectiveness import CurrentError
 from roamkb.remedies.effectiveness import Remedy
-from roamkb.remedies.effectiveness import Trouble
-from roamkb.remedies.episodes import Episode
+from roamkb.remedies.effectiveness import RemedyAttempt
+from roamkb.remedies.episodes import ErrorEpisode
 from roamkb.remedies.error_output import lines
 from roamkb.remedies.fingerprint import FORM
-from roamkb.remedies.fingerprint import Fingerprint
+from roamkb.remedies.fingerprint import ErrorFingerprint
 from roamkb.remedies.fingerprint import fingerprint
 from roamkb.secrets.detector import find_secret
 from roamkb.secrets.detector import refuse_secrets
@@ -43,7 +43,7 @@ _BEGINNING: Final = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class ErrorReport:
     """An error as the caller gave it, and where it was met."""
 
     error: str
@@ -53,7 +53,7 @@ class Told:
     #: The file that it was met in; only its type is kept.
     file: str = ""
 
-    def fingerprint(self) -> Fingerprint:
+    def fingerprint(self) -> ErrorFingerprint:
         """Return the error's identity, or raise where there is none."""
         if not shown(self.error):
             raise UsageError("there is no error", hint="roamkb remedy suggest --error \"KeyError: 'id'\"")
@@ -71,7 +71,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cure:
+class NewRemedy:
     """What was done about an error, or could be."""
 
     technique: str
@@ -86,31 +86,31 @@ class Cure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Suggested:
+class SuggestedRemedies:
     """The techniques for an error, the best first."""
 
-    fingerprint: Fingerprint
+    fingerprint: ErrorFingerprint
     remedies: tuple[Remedy, ...]
     #: Failed so often in a row that something else is to be done.
     withdrawn: tuple[Remedy, ...] = ()
     #: How many there are beyond those.
     more: int = 0
     #: What was recorded just now, if anything was.
-    recorded: Attempt | None = None
+    recorded: RemedyAttempt | None = None
     warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
+class KnownErrors:
     """Errors and what was done about each, the one that was met last first."""
 
-    errors: tuple[Suggested, ...]
+    errors: tuple[SuggestedRemedies, ...]
     #: Whether all that is known of each is asked for.
     in_full: bool = False
     more: int = 0
 
 
-def record(log: Log, told: Told, cure: Cure, hand: Hand) -> Suggested:
+def record(log: Log, told: ErrorReport, cure: NewRemedy, hand: Author) -> SuggestedRemedies:
     """Add one attempt, or a proposal, to the ledger, and return how that technique stands now.
 
     Raises:
@@ -121,7 +121,7 @@ def record(log: Log, told: Told, cure: Cure, hand: Hand) -> Suggested:
     warnings = [] if _means(cure, told) else ["the pattern doesn't match the error that it is recorded with"]
     with log.locked():
         contents = log.read()
-        attempt = Attempt(
+        attempt = RemedyAttempt(
             id="",
             ts=hand.ts,
             error=identity,
@@ -132,15 +132,15 @@ def record(log: Log, told: Told, cure: Cure, hand: Hand) -> Suggested:
             pattern=cure.pattern.strip(),
             regex=cure.regex,
         )
-        event = Stamps(hand, after=contents.last_event, by="remedy").event(
+        event = EventFactory(hand, after=contents.last_event, by="remedy").event(
             remedies.ATTEMPTED, "", task=cure.task, **remedies.fields_of(attempt)
         )
         log.append(events=[event])
     known = remedies.attempts(contents.plus(events=[event]).state().named(remedies.ATTEMPTED))
     same = [one for one in known if one.error.digest == identity.digest]
-    found = remedies.remedies(same, Trouble(error=identity))
+    found = remedies.remedies(same, CurrentError(error=identity))
     mine = [one for one in found if event.id in {made.id for made in one.attempts}]
-    return Suggested(
+    return SuggestedRemedies(
         fingerprint=identity,
         remedies=tuple(mine),
         withdrawn=tuple(one for one in mine if one.is_withdrawn),
@@ -149,7 +149,7 @@ def record(log: Log, told: Told, cure: Cure, hand: Hand) -> Suggested:
     )
 
 
-def record_episodes(log: Log, episodes: Sequence[Episode], hand: Hand) -> list[Attempt]:
+def record_episodes(log: Log, episodes: Sequence[ErrorEpisode], hand: Author) -> list[RemedyAttempt]:
     """Add what fixed errors in a session, as its deeds tell, each once, and return the attempts.
 
     A look that was cut off is repeated: then the same episode of the same session is there already.
@@ -168,17 +168,17 @@ def record_episodes(log: Log, episodes: Sequence[Episode], hand: Hand) -> list[A
             for event in told
             if event.by == EPISODE or event.text("outcome") == remedies.SUCCESS
         }
-        stamps = Stamps(hand, after=contents.last_event, by=EPISODE)
-        events: list[Event] = []
+        stamps = EventFactory(hand, after=contents.last_event, by=EPISODE)
+        events: list[LedgerEvent] = []
         for episode in episodes:
-            attempt = Attempt(
+            attempt = RemedyAttempt(
                 id="",
                 ts=hand.ts,
                 error=fingerprint(episode.error),
                 technique=episode.technique,
                 steps=episode.deeds if len(episode.deeds) > 1 else (),
                 outcome=remedies.SUCCESS,
-                context=Told(error=episode.error).context(hand.agent),
+                context=ErrorReport(error=episode.error).context(hand.agent),
             )
             plain = stamps.event(remedies.ATTEMPTED, "")
             fields = {"command": episode.command, **remedies.fields_of(attempt)}
@@ -194,13 +194,13 @@ def record_episodes(log: Log, episodes: Sequence[Episode], hand: Hand) -> list[A
     return remedies.attempts(events)
 
 
-def _of_session(event: Event) -> tuple[str, str, str, str]:
+def _of_session(event: LedgerEvent) -> tuple[str, str, str, str]:
     """Return what names an episode within its session: the error and the deeds; others' words tell none."""
     deeds = "; ".join(event.texts("steps")) or event.text("technique")
     return event.session, event.text("fingerprint"), event.text("line"), deeds if event.by == EPISODE else ""
 
 
-def last_mended(log: Log, session: str, *, since: float) -> Fingerprint | None:
+def last_mended(log: Log, session: str, *, since: float) -> ErrorFingerprint | None:
     """Return the error that went away last in a session, since a moment; None where none did."""
     told = [
         event
@@ -211,7 +211,7 @@ def last_mended(log: Log, session: str, *, since: float) -> Fingerprint | None:
     return found[0].error if found else None
 
 
-def mend(log: Log, name: str, technique: str, hand: Hand) -> Attempt:
+def mend(log: Log, name: str, technique: str, hand: Author) -> RemedyAttempt:
     """Put an agent's sentence in place of the deeds that an episode was recorded with; return the attempt.
 
     `name` is the beginning of the error's fingerprint, as an ask tells it, or the error. The deeds stay as
@@ -222,8 +222,8 @@ def mend(log: Log, name: str, technique: str, hand: Hand) -> Attempt:
     """
     digest = name.strip().casefold()
     if not (len(digest) >= _BEGINNING and FORM.fullmatch(digest.ljust(16, "0"))):
-        digest = Told(error=name).fingerprint().digest
-    _check(Told(error=name), Cure(technique=technique))
+        digest = ErrorReport(error=name).fingerprint().digest
+    _check(ErrorReport(error=name), NewRemedy(technique=technique))
     with log.locked():
         contents = log.read()
         told = [
@@ -237,7 +237,7 @@ def mend(log: Log, name: str, technique: str, hand: Hand) -> Attempt:
         event = own[-1]
         (was,) = remedies.attempts([event])
         now = replace(was, technique=technique.strip(), steps=was.steps or (was.technique,), ts=hand.ts)
-        stamps = Stamps(hand, after=contents.last_event, by=EPISODE)
+        stamps = EventFactory(hand, after=contents.last_event, by=EPISODE)
         undone = stamps.event("undone", event.id, reason="its agent says what fixed it")
         said = stamps.event(remedies.ATTEMPTED, "")
         fields = {**event.fields, **remedies.fields_of(now)}
@@ -245,16 +245,16 @@ def mend(log: Log, name: str, technique: str, hand: Hand) -> Attempt:
     return now
 
 
-def suggest(state: State, told: Told, *, agent: str, limit: int | None = None) -> Suggested:
+def suggest(state: LogState, told: ErrorReport, *, agent: str, limit: int | None = None) -> SuggestedRemedies:
     """Return what is known against an error, the same one or one like it."""
     limit = DEFAULT if limit is None else limit
     if limit < 1:
         raise UsageError("--limit takes a number from 1")
     identity = told.fingerprint()
-    expressions = _Expressions(told.error)
+    expressions = _RecordedPatterns(told.error)
     found = remedies.remedies(
         remedies.attempts(state.named(remedies.ATTEMPTED)),
-        Trouble(
+        CurrentError(
             error=identity,
             lines=expressions.lines,
             context=told.context(agent),
@@ -262,7 +262,7 @@ def suggest(state: State, told: Told, *, agent: str, limit: int | None = None) -
         ),
     )
     offered = [one for one in found if not one.is_withdrawn]
-    return Suggested(
+    return SuggestedRemedies(
         fingerprint=identity,
         remedies=tuple(offered[:limit]),
         withdrawn=tuple(one for one in found if one.is_withdrawn),
@@ -271,17 +271,17 @@ def suggest(state: State, told: Told, *, agent: str, limit: int | None = None) -
     )
 
 
-def list_known(state: State, *, limit: int | None = None) -> Known:
+def list_known(state: LogState, *, limit: int | None = None) -> KnownErrors:
     """Return every error that something was done about."""
     found = [
         _all_of(error, known)
         for error, known in remedies.for_errors(remedies.attempts(state.named(remedies.ATTEMPTED)))
     ]
     limit = len(found) if limit is None else limit
-    return Known(errors=tuple(found[:limit]), more=max(len(found) - limit, 0))
+    return KnownErrors(errors=tuple(found[:limit]), more=max(len(found) - limit, 0))
 
 
-def show_known(state: State, name: str) -> Known:
+def show_known(state: LogState, name: str) -> KnownErrors:
     """Return all that is known of one error, by its fingerprint, or of one technique, by its words.
 
     Raises:
@@ -305,18 +305,18 @@ def show_known(state: State, name: str) -> Known:
             what="error with the fingerprint" if is_digest else "technique",
             hint="`roamkb remedy list` shows both",
         )
-    return Known(errors=tuple(errors), in_full=True)
+    return KnownErrors(errors=tuple(errors), in_full=True)
 
 
-def _all_of(error: Fingerprint, found: Sequence[Remedy]) -> Suggested:
-    return Suggested(
+def _all_of(error: ErrorFingerprint, found: Sequence[Remedy]) -> SuggestedRemedies:
+    return SuggestedRemedies(
         fingerprint=error,
         remedies=tuple(found),
         withdrawn=tuple(one for one in found if one.is_withdrawn),
     )
 
 
-def _check(told: Told, cure: Cure) -> None:
+def _check(told: ErrorReport, cure: NewRemedy) -> None:
     """Raise where an attempt can't be kept."""
     if not shown(cure.technique):
         raise UsageError(
@@ -338,7 +338,7 @@ def _check(told: Told, cure: Cure) -> None:
     _check_pattern(cure)
 
 
-def _check_pattern(cure: Cure) -> None:
+def _check_pattern(cure: NewRemedy) -> None:
     if cure.pattern and cure.regex:
         raise UsageError("--pattern or --regex, not both")
     if cure.pattern and sum(map(str.isalnum, cure.pattern)) < _LEAST:
@@ -353,15 +353,15 @@ def _check_pattern(cure: Cure) -> None:
         )
 
 
-def _means(cure: Cure, told: Told) -> bool:
+def _means(cure: NewRemedy, told: ErrorReport) -> bool:
     """Say whether the pattern, if there is one, means the error that it comes with."""
-    expressions = _Expressions(told.error)
+    expressions = _RecordedPatterns(told.error)
     if cure.regex:
         return expressions.match(cure.regex)
     return not cure.pattern or remedies.is_meant(cure.pattern, expressions.lines)
 
 
-class _Expressions:
+class _RecordedPatterns:
     """Regular expressions that others recorded, against one error."""
 
     def __init__(self, error: str) -> None:

@@ -16,7 +16,7 @@ from roamkb.secrets.randomness import is_random
 from roamkb.secrets.randomness import weight
 
 
-class Given:
+class CredentialValue:
     """A value in a place for credentials."""
 
     __slots__ = ("is_certain", "is_likely", "is_named", "kind", "span")
@@ -90,7 +90,7 @@ _VALUE = (
 )
 
 
-def given(text: str) -> Iterator[Given]:
+def given(text: str) -> Iterator[CredentialValue]:
     """Yield what `text` has in places for credentials, in no order, also what is a placeholder."""
     lower = text.lower()
     if any(mark in lower for mark in _NAME_MARKS):
@@ -107,7 +107,7 @@ def given(text: str) -> Iterator[Given]:
         yield from _encoded(text)
 
 
-def _named(text: str) -> Iterator[Given]:
+def _named(text: str) -> Iterator[CredentialValue]:
     for name in compiled(_NAME).finditer(text):
         end_of_name = _end_of_name(text, name)
         if end_of_name < 0:
@@ -130,7 +130,7 @@ def _named(text: str) -> Iterator[Given]:
         limits = _limits(text, name, glue, begins, end_of_name, is_quoted=group != "bare")
         is_variable = text[begins:end_of_name].isupper() or text[max(begins - 1, 0) : begins] == ";"
         kind = "password" if is_variable else "secret value"
-        yield Given(kind, at, weight(text[slice(*at)]), limits)
+        yield CredentialValue(kind, at, weight(text[slice(*at)]), limits)
 
 
 def _end_of_name(text: str, name: re.Match[str]) -> int:
@@ -261,14 +261,14 @@ def _command(programs: tuple[str, ...], follows: str) -> str:
     return rf"(?<![\w./-])(?:{'|'.join(map(re.escape, programs))})[ ]+{words}"
 
 
-def _in_place(place: str, text: str) -> Iterator[Given]:
+def _in_place(place: str, text: str) -> Iterator[CredentialValue]:
     for found in compiled(place).finditer(text):
         group = found.lastgroup or "v"
         value = found[group].rstrip(").,;")
         start = found.start(group)
         kind = "authorization" if "bearer" in place or "authorization" in place else "password"
         limits = (PASSWORD, WORDY) if group == "v" else (_NEVER, PASSWORD)
-        yield Given(kind, (start, start + len(value)), weight(value), limits)
+        yield CredentialValue(kind, (start, start + len(value)), weight(value), limits)
 
 
 _URL = (
@@ -278,7 +278,7 @@ _URL = (
 _OF_THIS_MACHINE = r"(?i)localhost$|127\.|\[?::1|0\.0\.0\.0|host\.docker\.internal"
 
 
-def _in_urls(text: str) -> Iterator[Given]:
+def _in_urls(text: str) -> Iterator[CredentialValue]:
     """Yield the logins in URLs; a default that everybody knows, on one's own machine, is none."""
     at = text.find("://")
     while at != -1:
@@ -288,7 +288,7 @@ def _in_urls(text: str) -> Iterator[Given]:
             name, password = found["user"], found["v"]
             if password is None:
                 if is_random(name):
-                    yield Given(
+                    yield CredentialValue(
                         "URL with a login", found.span(), PASSWORD, (_NEVER, PASSWORD), is_named=False
                     )
             else:
@@ -305,7 +305,7 @@ def _scheme(text: str, at: int) -> int:
     return start
 
 
-def _login(found: re.Match[str], name: str, password: str) -> Given:
+def _login(found: re.Match[str], name: str, password: str) -> CredentialValue:
     heavy = weight(password)
     is_here = compiled(_OF_THIS_MACHINE).match(found["host"]) is not None
     is_word = password.isalpha() and password.islower()
@@ -314,7 +314,7 @@ def _login(found: re.Match[str], name: str, password: str) -> Given:
         heavy = WORDY
     elif heavy == WORDY and not is_here:
         heavy = PASSWORD
-    return Given("URL with a login", found.span(), heavy, (PASSWORD, WORDY), is_named=False)
+    return CredentialValue("URL with a login", found.span(), heavy, (PASSWORD, WORDY), is_named=False)
 
 
 def _is_usual(password: str) -> bool:
@@ -334,7 +334,7 @@ _ENCODED = (
 )
 
 
-def _encoded(text: str) -> Iterator[Given]:
+def _encoded(text: str) -> Iterator[CredentialValue]:
     """Yield the logins that are written in base64, as HTTP and registries want them."""
     for found in compiled(_ENCODED).finditer(text):
         try:
@@ -343,4 +343,4 @@ def _encoded(text: str) -> Iterator[Given]:
             continue
         if colon and name.isprintable() and password.isprintable():
             heavy = weight(password)
-            yield Given("authorization", found.span("v"), heavy, (WORDY, WORDY))
+            yield CredentialValue("authorization", found.span("v"), heavy, (WORDY, WORDY))

@@ -25,7 +25,7 @@ _ALPHABETS = {
 }
 
 
-class Letters:
+class LetterRun:
     """So many letters of one alphabet."""
 
     # no class here has fields by name alone: making one takes a hook as long as all of its work
@@ -39,17 +39,17 @@ class Letters:
         self.is_open = count.endswith("+")
 
 
-class Form:
+class CredentialForm:
     """One form of a kind of credentials."""
 
     __slots__ = ("before", "is_loose", "literal", "parts")
 
     def __init__(self, written: str) -> None:
-        self.parts: list[str | Letters] = []
+        self.parts: list[str | LetterRun] = []
         for n, piece in enumerate(re.split("[{}]", written)):
             if piece:
-                self.parts.append(Letters(piece) if n % 2 else piece)
-        open_parts = [n for n, part in enumerate(self.parts) if isinstance(part, Letters) and part.is_open]
+                self.parts.append(LetterRun(piece) if n % 2 else piece)
+        open_parts = [n for n, part in enumerate(self.parts) if isinstance(part, LetterRun) and part.is_open]
         #: Whether letters without end may follow one another twice.
         self.is_loose = len(open_parts) > 1
         # how far before it the form begins is known only where no part without an end stands there
@@ -60,7 +60,7 @@ class Form:
         self.before = sum(len(part) if isinstance(part, str) else part.count for part in before)
 
 
-class Issued:
+class IssuedCredential:
     """A credential that has the form of a kind."""
 
     __slots__ = ("body", "kind", "span")
@@ -85,8 +85,8 @@ def _written() -> tuple[tuple[str, str, str], ...]:
 
 
 @lru_cache(maxsize=512)
-def _form(written: str) -> Form:
-    return Form(written)
+def _form(written: str) -> CredentialForm:
+    return CredentialForm(written)
 
 
 @lru_cache(maxsize=len(_ALPHABETS))
@@ -94,7 +94,7 @@ def _alphabet(name: str) -> re.Pattern[str]:
     return re.compile(_ALPHABETS[name])
 
 
-def issued(text: str) -> Iterator[Issued]:
+def issued(text: str) -> Iterator[IssuedCredential]:
     """Yield what in `text` has the form of a credential, in no order; forms may overlap."""
     for mark, kind, written in _written():
         if mark not in text:
@@ -109,7 +109,7 @@ def issued(text: str) -> Iterator[Issued]:
             at = text.find(form.literal, at + 1 if one is None else one.span[1])
 
 
-def _met(kind: str, form: Form, text: str, start: int) -> Issued | None:
+def _met(kind: str, form: CredentialForm, text: str, start: int) -> IssuedCredential | None:
     """Return the credential of that form at `start`."""
     if _is_inside(form, text, start):
         return None
@@ -134,10 +134,10 @@ def _met(kind: str, form: Form, text: str, start: int) -> Issued | None:
             return None
         body.append(text[at : at + taken])
         at += taken
-    return Issued(kind, (start, at), "".join(body))
+    return IssuedCredential(kind, (start, at), "".join(body))
 
 
-def _is_inside(form: Form, text: str, start: int) -> bool:
+def _is_inside(form: CredentialForm, text: str, start: int) -> bool:
     """Say whether a longer word holds what begins at `start`."""
     before = text[max(start - 1, 0) : start]
     if form.is_loose and before in ("-", "_"):

@@ -11,24 +11,24 @@ from pathlib import Path
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import UsageError
-from roamkb.core.model import Kind
-from roamkb.core.model import Unreadable
-from roamkb.fs.files import Missing
+from roamkb.core.model import ProjectKind
+from roamkb.core.model import UnreadableFile
+from roamkb.fs.files import MissingFile
 from roamkb.fs.files import create
 from roamkb.fs.files import read_file
-from roamkb.log.jsonl import Said
+from roamkb.log.jsonl import LearningLine
 from roamkb.log.learning import canonical_type
 from roamkb.log.learning import identity
-from roamkb.log.new_learning import Hand
+from roamkb.log.new_learning import Author
 from roamkb.log.state.learning_state import SUPERSEDED
-from roamkb.log.state.learning_state import Standing
+from roamkb.log.state.learning_state import LearningState
 from roamkb.log.store.project_log import Log
-from roamkb.pipeline.ingest.ingest import Ingested
+from roamkb.pipeline.ingest.ingest import IngestResult
 from roamkb.pipeline.ingest.ingest import ingest
 from roamkb.secrets.detector import find_secret
 from roamkb.sharing.bundle_format import MOST_FILE
 from roamkb.sharing.bundle_format import Bundle
-from roamkb.sharing.bundle_format import Header
+from roamkb.sharing.bundle_format import BundleHeader
 from roamkb.sharing.bundle_format import NoBundle
 from roamkb.sharing.bundle_format import bundle_line
 from roamkb.sharing.bundle_format import parse_bundle
@@ -36,7 +36,7 @@ from roamkb.sharing.bundle_format import render_bundle
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
+class BundleFilter:
     """Which learnings a bundle takes: verified ones of a type and with all of some tags; empty means any."""
 
     #: Those that nobody verified as well; what was replaced or invalidated never.
@@ -44,7 +44,7 @@ class Chosen:
     type: str = ""
     tags: tuple[str, ...] = ()
 
-    def takes(self, standing: Standing) -> bool:
+    def takes(self, standing: LearningState) -> bool:
         """Say whether `standing` is one of them."""
         learning = standing.learning
         tags = set(map(str.casefold, learning.tags))
@@ -58,17 +58,17 @@ class Chosen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bundled:
+class CreatedBundle:
     """A bundle that was made."""
 
     path: Path
-    header: Header
+    header: BundleHeader
     #: Keys of learnings that hold what looks like a secret; they stayed at home.
     withheld: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Opened:
+class OpenedBundle:
     """A bundle, looked at."""
 
     path: Path
@@ -80,30 +80,30 @@ class Opened:
         return Counter(one.learning.type for one in self.bundle.said).most_common()
 
     @property
-    def kinds(self) -> Iterable[Kind | None]:
+    def kinds(self) -> Iterable[ProjectKind | None]:
         """What kinds of project its header and its lines say that it is from."""
         return (self.bundle.header.kind, *(one.learning.kind for one in self.bundle.said))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Imported:
+class ImportResult:
     """What an import did, or would do."""
 
     path: Path
-    header: Header
-    ingested: Ingested
+    header: BundleHeader
+    ingested: IngestResult
     done: bool
 
 
 def create_bundle(
     log: Log,
     path: Path,
-    chosen: Chosen,
+    chosen: BundleFilter,
     *,
-    kind: Kind,
+    kind: ProjectKind,
     now: float,
-    may_lie: Callable[[Path, Kind], None],
-) -> Bundled:
+    may_lie: Callable[[Path, ProjectKind], None],
+) -> CreatedBundle:
     """Write the `chosen` learnings to the new file `path`; `kind` is what the project and the session are.
 
     `may_lie` raises where a bundle of such a kind may not lie there.
@@ -121,7 +121,7 @@ def create_bundle(
         else:
             lines.append(line)
     kinds = (kind, *(one.learning.kind for one in standings if one.learning.kind))
-    strictest = min(kinds, key=list(Kind).index)
+    strictest = min(kinds, key=list(ProjectKind).index)
     may_lie(path, strictest)
     if not lines:
         raise _nothing(chosen, withheld)
@@ -131,14 +131,14 @@ def create_bundle(
             f"that would be {len(data):,} bytes; a bundle has at most {MOST_FILE:,}",
             hint="choose by --type and --tag",
         )
-    return Bundled(
+    return CreatedBundle(
         path=create(path.parent, path.name, data),
         header=header,
         withheld=tuple(withheld),
     )
 
 
-def _nothing(chosen: Chosen, withheld: Sequence[str]) -> NotFound:
+def _nothing(chosen: BundleFilter, withheld: Sequence[str]) -> NotFound:
     if withheld:
         hint = "what looks like a secret stays at home"
     elif chosen.unverified:
@@ -148,26 +148,26 @@ def _nothing(chosen: Chosen, withheld: Sequence[str]) -> NotFound:
     return NotFound("to bundle", what="learning", hint=hint)
 
 
-def open_bundle(path: Path) -> Opened:
+def open_bundle(path: Path) -> OpenedBundle:
     """Return what the bundle at `path` says.
 
     Raises:
         NotFound: there is no such file. DiskError: it is no bundle, or not as it was made.
     """
     data = read_file(path, limit=MOST_FILE)
-    if isinstance(data, Missing):
+    if isinstance(data, MissingFile):
         raise NotFound(str(path), what="bundle", hint="give the path of the file")
-    if isinstance(data, Unreadable):
+    if isinstance(data, UnreadableFile):
         raise DiskError(path, data.reason)
     bundle = parse_bundle(data)
     if isinstance(bundle, NoBundle):
         raise DiskError(
             path, f"{bundle.reason}; nothing was imported", hint="get it anew from where it was made"
         )
-    return Opened(path=path, bundle=bundle)
+    return OpenedBundle(path=path, bundle=bundle)
 
 
-def import_bundle(log: Log, opened: Opened, hand: Hand, *, yes: bool = False) -> Imported:
+def import_bundle(log: Log, opened: OpenedBundle, hand: Author, *, yes: bool = False) -> ImportResult:
     """Take in what a bundle says, unverified; without `yes`, say what that would do.
 
     Importing it again changes nothing.
@@ -188,10 +188,10 @@ def import_bundle(log: Log, opened: Opened, hand: Hand, *, yes: bool = False) ->
         dry_run=not yes,
         preview=not yes,
     )
-    return Imported(path=path, header=header, ingested=done, done=yes)
+    return ImportResult(path=path, header=header, ingested=done, done=yes)
 
 
-def _own_ids(log: Log, said: Iterable[Said]) -> list[Said]:
+def _own_ids(log: Log, said: Iterable[LearningLine]) -> list[LearningLine]:
     """Return the statements, those that claim an id of something else by one made of what they say.
 
     A bundle could otherwise put its own words in the place of a verified learning.

@@ -17,10 +17,10 @@ from dataclasses import replace
 from typing import Any
 from typing import Final
 
-from roamkb.core.model import Kind
+from roamkb.core.model import ProjectKind
 from roamkb.core.timestamps import seconds
 from roamkb.log.jsonl import BadLine
-from roamkb.log.jsonl import Said
+from roamkb.log.jsonl import LearningLine
 from roamkb.log.jsonl import iso
 from roamkb.log.jsonl import learning_line
 from roamkb.log.jsonl import read_learnings
@@ -29,7 +29,7 @@ from roamkb.log.learning import identity
 from roamkb.log.learning import key_of
 from roamkb.log.new_learning import MOST_BYTES
 from roamkb.log.state.confidence import UNSAID
-from roamkb.log.state.learning_state import Standing
+from roamkb.log.state.learning_state import LearningState
 
 SCHEMA: Final = 1
 #: A log that is rotated a hundred times has fewer lines; a larger file is no bundle of ours.
@@ -53,13 +53,13 @@ _KEY = re.compile(r"[\w.:-]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Header:
+class BundleHeader:
     """What a bundle's first line says of it."""
 
     #: Its folder's name.
     project: str
     #: The strictest kind of all that is in it; unknown where it doesn't say.
-    kind: Kind
+    kind: ProjectKind
     #: Seconds since 1970, UTC.
     created: float
     #: Of the lines that follow.
@@ -72,9 +72,9 @@ class Header:
 class Bundle:
     """A bundle that arrived whole."""
 
-    header: Header
+    header: BundleHeader
     #: What its lines say, as a log may take it: nothing of it is verified.
-    said: tuple[Said, ...]
+    said: tuple[LearningLine, ...]
     invalid: tuple[BadLine, ...]
 
 
@@ -89,7 +89,7 @@ class NoBundle:
 # Writing
 
 
-def bundle_line(standing: Standing) -> bytes:
+def bundle_line(standing: LearningState) -> bytes:
     """Return the line of a learning, with what it counts today, without its newline."""
     learning = standing.learning
     happened = Counter(step.event.event for step in standing.history)
@@ -108,11 +108,11 @@ def bundle_line(standing: Standing) -> bytes:
 
 
 def render_bundle(
-    lines: Iterable[bytes], *, project: str, kind: Kind, created: float
-) -> tuple[bytes, Header]:
+    lines: Iterable[bytes], *, project: str, kind: ProjectKind, created: float
+) -> tuple[bytes, BundleHeader]:
     """Return the whole file and its header."""
     body = b"".join(line + b"\n" for line in lines)
-    header = Header(
+    header = BundleHeader(
         project=project,
         kind=kind,
         created=created,
@@ -156,7 +156,7 @@ def parse_bundle(data: bytes) -> Bundle | NoBundle:
     return Bundle(header=header, said=tuple(said), invalid=tuple(invalid))
 
 
-def _header(line: bytes) -> Header | NoBundle:
+def _header(line: bytes) -> BundleHeader | NoBundle:
     try:
         told = json.loads(line) if len(line) <= _MOST_LINE else None
     except (ValueError, RecursionError):
@@ -169,16 +169,16 @@ def _header(line: bytes) -> Header | NoBundle:
     if not isinstance(sha256, str) or not _SHA256.fullmatch(sha256) or count is None or count < 0:
         return NoBundle(reason="has no digest or no count in its first line")
     kind = told.get("kind")
-    return Header(
+    return BundleHeader(
         project=_name(told, "project"),
-        kind=next((one for one in Kind if one.value == kind), Kind.UNKNOWN),
+        kind=next((one for one in ProjectKind if one.value == kind), ProjectKind.UNKNOWN),
         created=seconds(told.get("created")),
         count=count,
         sha256=sha256,
     )
 
 
-def _statements(lines: list[bytes], header: Header) -> Iterator[Said | BadLine]:
+def _statements(lines: list[bytes], header: BundleHeader) -> Iterator[LearningLine | BadLine]:
     """Yield what each line says; its number is that in the file."""
     for number, line in enumerate(lines, start=2):
         if len(line) > _MOST_LINE:
@@ -191,7 +191,7 @@ def _statements(lines: list[bytes], header: Header) -> Iterator[Said | BadLine]:
             yield one if isinstance(one, BadLine) else _fitted(one, header)
 
 
-def _fitted(said: Said, header: Header) -> Said | BadLine:
+def _fitted(said: LearningLine, header: BundleHeader) -> LearningLine | BadLine:
     """Return a stranger's learning as a log may take it: bounded, and with no standing of its own.
 
     All of it follows from the bundle alone, so that two machines that import it make the same line.
@@ -207,7 +207,7 @@ def _fitted(said: Said, header: Header) -> Said | BadLine:
         key = key_of(type, learning.content)
     theirs = learning.extra.get(_STANDING)
     history = _history(theirs if isinstance(theirs, dict) else {}, header)
-    return Said(
+    return LearningLine(
         line=said.line,
         learning=replace(
             learning,
@@ -233,7 +233,7 @@ def _fitted(said: Said, header: Header) -> Said | BadLine:
     )
 
 
-def _history(theirs: Mapping[str, Any], header: Header) -> dict[str, Any]:
+def _history(theirs: Mapping[str, Any], header: BundleHeader) -> dict[str, Any]:
     """Return what a learning counted where it comes from: remembered, not believed."""
     confidence, occurrences = _number(theirs, "confidence"), _number(theirs, "occurrences")
     return {
@@ -253,8 +253,8 @@ def _extra(theirs: Mapping[str, object]) -> dict[str, object]:
     return {key: text for key, text in found if isinstance(text, str) and len(text) <= MOST_BYTES}
 
 
-def _strictest(one: Kind, other: Kind | None) -> Kind:
-    return min(one, other or one, key=list(Kind).index)
+def _strictest(one: ProjectKind, other: ProjectKind | None) -> ProjectKind:
+    return min(one, other or one, key=list(ProjectKind).index)
 
 
 def _number(told: Mapping[str, Any], name: str) -> int | None:

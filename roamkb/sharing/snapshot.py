@@ -17,9 +17,9 @@ from roamkb.boundary.policy import WritePermit
 from roamkb.core.errors import NameTaken
 from roamkb.core.errors import NoKnowledgeBase
 from roamkb.core.errors import NotFound
-from roamkb.core.model import Candidate
+from roamkb.core.model import NodeCandidate
 from roamkb.core.model import Note
-from roamkb.core.model import Unreadable
+from roamkb.core.model import UnreadableFile
 from roamkb.fs.append import append_lines
 from roamkb.fs.append import read_bytes
 from roamkb.fs.files import random_token
@@ -27,11 +27,11 @@ from roamkb.fs.files import read_file
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.notes.store.trash import Trash
 from roamkb.kb.notes.store.walk import check_kb
-from roamkb.log.jsonl import Said
+from roamkb.log.jsonl import LearningLine
 from roamkb.log.jsonl import read_events
 from roamkb.log.jsonl import read_learnings
 from roamkb.log.learning import Learning
-from roamkb.log.state.learning_state import Event
+from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.store.project_log import Log
 from roamkb.org.agent_node import is_agent_node
 from roamkb.org.coding import decode_note
@@ -59,7 +59,7 @@ class KbSide:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
+class SnapshotsTaken:
     """The snapshots that were made, and why others weren't."""
 
     made: tuple[Snapshot, ...]
@@ -75,13 +75,13 @@ class SnapshotList:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recovered:
+class RecoverResult:
     """What is lost and in a snapshot, and whether it was put back."""
 
     snapshots: tuple[Snapshot, ...]
     learnings: tuple[Learning, ...]
-    events: tuple[Event, ...]
-    nodes: tuple[Candidate, ...]
+    events: tuple[LedgerEvent, ...]
+    nodes: tuple[NodeCandidate, ...]
     #: Notes whose place another file has by now.
     taken: tuple[Path, ...] = ()
     #: What there is no snapshot of: "log", "kb".
@@ -101,7 +101,7 @@ def take_snapshot(
     now: datetime,
     daily: bool = False,
     token: Callable[[], str] = random_token,
-) -> Taken:
+) -> SnapshotsTaken:
     """Keep what the log and the agents' notes hold; with `daily`, once a day.
 
     Raises:
@@ -130,7 +130,7 @@ def take_snapshot(
             take("kb", kb.folder, lambda: _agents_notes(kb.notes))
         except NoKnowledgeBase as error:
             skipped.append(("kb", error.message))
-    return Taken(made=tuple(made), skipped=tuple(skipped))
+    return SnapshotsTaken(made=tuple(made), skipped=tuple(skipped))
 
 
 def list_snapshots(log: Log | None, kb: KbSide | None) -> SnapshotList:
@@ -139,7 +139,9 @@ def list_snapshots(log: Log | None, kb: KbSide | None) -> SnapshotList:
     return SnapshotList(snapshots=tuple(sorted(found, key=lambda one: one.id, reverse=True)))
 
 
-def restore_snapshot(log: Log | None, kb: KbSide | None, id: str | None, *, yes: bool = False) -> Recovered:
+def restore_snapshot(
+    log: Log | None, kb: KbSide | None, id: str | None, *, yes: bool = False
+) -> RecoverResult:
     """Put back what is in the snapshot `id`, or the latest, and nowhere else any more.
 
     Nothing that is there is changed: lost lines are appended to the log, lost notes made anew
@@ -157,17 +159,17 @@ def restore_snapshot(log: Log | None, kb: KbSide | None, id: str | None, *, yes:
     # both are read before anything is put back: a damaged one stops all
     of_log_members = members_of(of_log) if of_log else {}
     of_kb_members = members_of(of_kb) if of_kb else {}
-    lines = _lost_lines(log, of_log_members) if log else _Lost()
+    lines = _lost_lines(log, of_log_members) if log else _LostLines()
     notes = _lost_notes(kb, of_kb_members) if kb else []
     if yes and log:
         lines = _put_lines_back(log, of_log_members)
     taken = _put_notes_back(kb, notes) if yes and kb else []
-    return Recovered(
+    return RecoverResult(
         snapshots=tuple(one for one in (of_log, of_kb) if one),
         learnings=tuple(lines.learnings),
         events=tuple(lines.events),
         nodes=tuple(
-            Candidate(id=note.nodes[0].id, title=note.nodes[0].title, path=kb.notes.kb / note.file)
+            NodeCandidate(id=note.nodes[0].id, title=note.nodes[0].title, path=kb.notes.kb / note.file)
             for note, _ in notes
             if kb and kb.notes.kb / note.file not in taken
         ),
@@ -207,31 +209,33 @@ def _log_files(log: Log) -> tuple[Path, Path, Path]:
     return log.knowledge, log.archive, log.ledger
 
 
-class _Lost:
+class _LostLines:
     """Lines that a snapshot has and the log lacks."""
 
     def __init__(self) -> None:
         self.lines: dict[Path, list[bytes]] = {}
         self.learnings: list[Learning] = []
-        self.events: list[Event] = []
+        self.events: list[LedgerEvent] = []
 
 
-def _lost_lines(log: Log, members: Mapping[str, bytes]) -> _Lost:
+def _lost_lines(log: Log, members: Mapping[str, bytes]) -> _LostLines:
     """Return what the log lacks, by the ids of what lines say: who edited a line lost nothing."""
-    lost = _Lost()
+    lost = _LostLines()
     contents = log.read()
     known = {one.id for one in (*contents.learnings, *contents.archived)}
     happened = {event.id for event in contents.events}
     for path in (log.knowledge, log.archive):
         for line in members.get(path.name, b"").split(b"\n"):
-            said = [one.learning for one in read_learnings((line,)) if isinstance(one, Said)]
+            said = [one.learning for one in read_learnings((line,)) if isinstance(one, LearningLine)]
             new = [one for one in said if one.id not in known]
             if new:
                 lost.lines.setdefault(path, []).append(line)
                 lost.learnings += new
                 known.update(one.id for one in new)
     for line in members.get(log.ledger.name, b"").split(b"\n"):
-        events = [one for one in read_events((line,)) if isinstance(one, Event) and one.id not in happened]
+        events = [
+            one for one in read_events((line,)) if isinstance(one, LedgerEvent) and one.id not in happened
+        ]
         if events:
             lost.lines.setdefault(log.ledger, []).append(line)
             lost.events += events
@@ -239,7 +243,7 @@ def _lost_lines(log: Log, members: Mapping[str, bytes]) -> _Lost:
     return lost
 
 
-def _put_lines_back(log: Log, members: Mapping[str, bytes]) -> _Lost:
+def _put_lines_back(log: Log, members: Mapping[str, bytes]) -> _LostLines:
     """Append what the log lacks now, and return it."""
     with log.locked():
         lost = _lost_lines(log, members)
@@ -256,7 +260,7 @@ def _agents_notes(notes: Notes) -> dict[str, bytes]:
     found = {}
     for file in notes.walk.files:
         data = read_file(file.path)
-        if not isinstance(data, Unreadable) and _agents_note(notes, file.file, data):
+        if not isinstance(data, UnreadableFile) and _agents_note(notes, file.file, data):
             found[file.file] = data
     return found
 

@@ -11,12 +11,12 @@ from roamkb.core.errors import NotFound
 from roamkb.core.errors import UsageError
 from roamkb.core.text import shown
 from roamkb.log.known_learnings import called
-from roamkb.log.new_learning import Hand
-from roamkb.log.new_learning import Stamps
+from roamkb.log.new_learning import Author
+from roamkb.log.new_learning import EventFactory
 from roamkb.log.state.learning_state import SUPERSEDED
-from roamkb.log.state.learning_state import Event
-from roamkb.log.state.learning_state import Standing
-from roamkb.log.state.learning_state import State
+from roamkb.log.state.learning_state import LearningState
+from roamkb.log.state.learning_state import LedgerEvent
+from roamkb.log.state.learning_state import LogState
 from roamkb.log.store.project_log import Log
 from roamkb.pipeline.gate.checks import VERIFIED
 from roamkb.secrets.detector import refuse_secrets
@@ -27,7 +27,7 @@ _LONGEST_NAME: Final = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class TemplateRequest:
     """What a template is to be."""
 
     name: str
@@ -46,7 +46,7 @@ class TemplateShown:
     done: str
     template: Template
     #: Of the current version; for "used" those that the task was given.
-    learnings: tuple[Standing, ...]
+    learnings: tuple[LearningState, ...]
     #: The task that it was put into the scope of.
     task: str = ""
     #: Learnings of the version that have no line in the log, or no longer stand.
@@ -54,13 +54,15 @@ class TemplateShown:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Templates:
+class TemplateList:
     """The templates of a project, those that served best first."""
 
     templates: tuple[Template, ...] = field(default=())
 
 
-def list_templates(state: State, *, task_types: Sequence[str] = (), deprecated: bool = False) -> Templates:
+def list_templates(
+    state: LogState, *, task_types: Sequence[str] = (), deprecated: bool = False
+) -> TemplateList:
     """Return the templates for any of `task_types`, or for all."""
     wanted = {_folded(type) for type in task_types}
     found = (
@@ -69,15 +71,15 @@ def list_templates(state: State, *, task_types: Sequence[str] = (), deprecated: 
         if (deprecated or not one.is_deprecated)
         and (not wanted or wanted & set(map(_folded, one.current.task_types)))
     )
-    return Templates(templates=tuple(templates.best_first(found)))
+    return TemplateList(templates=tuple(templates.best_first(found)))
 
 
-def show_template(state: State, name: str) -> TemplateShown:
+def show_template(state: LogState, name: str) -> TemplateShown:
     """Return the template called `name`, deprecated or not."""
     return _shown(state, _get(state, name, deprecated=True), "shown")
 
 
-def create_template(log: Log, wish: Wish, hand: Hand) -> TemplateShown:
+def create_template(log: Log, wish: TemplateRequest, hand: Author) -> TemplateShown:
     """Make a template of a task's verified learnings, of named ones, or of both.
 
     Raises:
@@ -88,7 +90,7 @@ def create_template(log: Log, wish: Wish, hand: Hand) -> TemplateShown:
     if not wish.task_types:
         raise UsageError("a template of what for?", hint="say the kind of task with --task-type T")
 
-    def plan(state: State) -> dict[str, object]:
+    def plan(state: LogState) -> dict[str, object]:
         known = templates.templates(state.named(*templates.NAMES)).get(wish.name)
         if known and not known.is_deprecated:
             raise UsageError(
@@ -105,22 +107,22 @@ def create_template(log: Log, wish: Wish, hand: Hand) -> TemplateShown:
     return _written(log, wish.name, hand, plan, "created")
 
 
-def update_template(log: Log, wish: Wish, hand: Hand) -> TemplateShown:
+def update_template(log: Log, wish: TemplateRequest, hand: Author) -> TemplateShown:
     """Make the next version of a template; what `wish` doesn't say stays. Raises as `create_template`."""
     _check(wish)
     if not (wish.task_types or wish.from_task or wish.learnings):
         raise UsageError("update what?", hint="give --task-type T, --from-task ID, or --learning KEY")
 
-    def plan(state: State) -> dict[str, object]:
+    def plan(state: LogState) -> dict[str, object]:
         return _fields(templates.UPDATE, wish, _get(state, wish.name), _wanted(log, state, wish))
 
     return _written(log, wish.name, hand, plan, "updated")
 
 
-def deprecate_template(log: Log, wish: Wish, hand: Hand) -> TemplateShown:
+def deprecate_template(log: Log, wish: TemplateRequest, hand: Author) -> TemplateShown:
     """Take a template out of use; its versions stay, and its name is free again."""
 
-    def plan(state: State) -> dict[str, object]:
+    def plan(state: LogState) -> dict[str, object]:
         template = _get(state, wish.name)
         fields: dict[str, object] = {
             "action": templates.DEPRECATE,
@@ -132,7 +134,7 @@ def deprecate_template(log: Log, wish: Wish, hand: Hand) -> TemplateShown:
     return _written(log, wish.name, hand, plan, "deprecated")
 
 
-def use_template(log: Log, name: str, hand: Hand, *, task: str) -> TemplateShown:
+def use_template(log: Log, name: str, hand: Author, *, task: str) -> TemplateShown:
     """Put what still stands of a template into the scope of `task`; a second call changes nothing.
 
     Raises:
@@ -149,7 +151,7 @@ def use_template(log: Log, name: str, hand: Hand, *, task: str) -> TemplateShown
                 hint=f"give it other learnings: `roamkb template update {shown(name)} --learning KEY`",
             )
         if not (task in template.tasks and all(task in one.tasks for one in given)):
-            event = Stamps(hand, after=contents.last_event, by="template").event(
+            event = EventFactory(hand, after=contents.last_event, by="template").event(
                 templates.TASK,
                 "",
                 task=task,
@@ -165,7 +167,7 @@ def use_template(log: Log, name: str, hand: Hand, *, task: str) -> TemplateShown
 
 
 #: What writes a template's next event, by the word for it.
-ACTIONS: Final[Mapping[str, Callable[[Log, Wish, Hand], TemplateShown]]] = {
+ACTIONS: Final[Mapping[str, Callable[[Log, TemplateRequest, Author], TemplateShown]]] = {
     "create": create_template,
     "update": update_template,
     "deprecate": deprecate_template,
@@ -173,26 +175,28 @@ ACTIONS: Final[Mapping[str, Callable[[Log, Wish, Hand], TemplateShown]]] = {
 
 
 def _written(
-    log: Log, name: str, hand: Hand, plan: Callable[[State], dict[str, object]], done: str
+    log: Log, name: str, hand: Author, plan: Callable[[LogState], dict[str, object]], done: str
 ) -> TemplateShown:
     """Append the event that `plan` makes of the log as it stands, and return what that gives."""
     with log.locked():
         contents = log.read()
         fields = plan(contents.state())
-        stamps = Stamps(hand, after=contents.last_event, by="template")
-        event: Event = stamps.event(templates.TEMPLATED, "", task="", **fields)
+        stamps = EventFactory(hand, after=contents.last_event, by="template")
+        event: LedgerEvent = stamps.event(templates.TEMPLATED, "", task="", **fields)
         log.append(events=[event])
     state = contents.plus(events=[event]).state()
     return _shown(state, _get(state, name, deprecated=True), done)
 
 
-def _shown(state: State, template: Template, done: str) -> TemplateShown:
+def _shown(state: LogState, template: Template, done: str) -> TemplateShown:
     ids = template.current.learnings
     found = templates.held(state, ids)
     return TemplateShown(done=done, template=template, learnings=tuple(found), left_out=len(ids) - len(found))
 
 
-def _fields(action: str, wish: Wish, known: Template | None, ids: Sequence[str]) -> dict[str, object]:
+def _fields(
+    action: str, wish: TemplateRequest, known: Template | None, ids: Sequence[str]
+) -> dict[str, object]:
     told: dict[str, object] = {
         "task_types": list(wish.task_types),
         "learnings": list(ids),
@@ -204,7 +208,7 @@ def _fields(action: str, wish: Wish, known: Template | None, ids: Sequence[str])
     return {"action": action, "template": wish.name, "version": version, **kept}
 
 
-def _wanted(log: Log, state: State, wish: Wish) -> list[str]:
+def _wanted(log: Log, state: LogState, wish: TemplateRequest) -> list[str]:
     """Return the ids of the learnings that `wish` names."""
     ids = [one.id for one in _proven(state, wish.from_task)] if wish.from_task else []
     for name in wish.learnings:
@@ -223,7 +227,7 @@ def _wanted(log: Log, state: State, wish: Wish) -> list[str]:
     return list(dict.fromkeys(ids))
 
 
-def _proven(state: State, task: str) -> list[Standing]:
+def _proven(state: LogState, task: str) -> list[LearningState]:
     if templates.went_well(state.named(templates.TASK), task) is False:
         raise UsageError(f"task {shown(task)} failed", hint="make a template of a task that went well")
     found = templates.proven(state, task)
@@ -236,14 +240,14 @@ def _proven(state: State, task: str) -> list[Standing]:
     return found
 
 
-def _get(state: State, name: str, *, deprecated: bool = False) -> Template:
+def _get(state: LogState, name: str, *, deprecated: bool = False) -> Template:
     found = templates.templates(state.named(*templates.NAMES)).get(name)
     if found is None or (found.is_deprecated and not deprecated):
         raise NotFound(name, what="template in use", hint="`roamkb template list` shows what there is")
     return found
 
 
-def _check(wish: Wish) -> None:
+def _check(wish: TemplateRequest) -> None:
     """Raise where a text of `wish` can't be kept."""
     if not shown(wish.name).strip() or len(wish.name) > _LONGEST_NAME:
         raise UsageError(f"no name of a template: {shown(wish.name[:_LONGEST_NAME])}", hint="a word or a few")

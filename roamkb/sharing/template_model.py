@@ -18,9 +18,9 @@ from typing import Final
 
 from roamkb.core.wilson_score import lower_bound
 from roamkb.log.state.learning_state import SUPERSEDED
-from roamkb.log.state.learning_state import Event
-from roamkb.log.state.learning_state import Standing
-from roamkb.log.state.learning_state import State
+from roamkb.log.state.learning_state import LearningState
+from roamkb.log.state.learning_state import LedgerEvent
+from roamkb.log.state.learning_state import LogState
 
 TEMPLATED: Final = "templated"
 TASK: Final = "task"
@@ -35,7 +35,7 @@ _FAILURE: Final = frozenset({"failure", "failed"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Version:
+class TemplateVersion:
     """What a template held from one change to the next."""
 
     #: From 1.
@@ -57,13 +57,13 @@ class Template:
 
     name: str
     #: The oldest first; at least one.
-    versions: list[Version] = field(default_factory=list)
+    versions: list[TemplateVersion] = field(default_factory=list)
     is_deprecated: bool = False
     #: Tasks that used it, and how each went: True, False, or None where nobody said.
     tasks: dict[str, bool | None] = field(default_factory=dict)
 
     @property
-    def current(self) -> Version:
+    def current(self) -> TemplateVersion:
         """The version that counts."""
         return self.versions[-1]
 
@@ -83,7 +83,7 @@ class Template:
         return lower_bound(self.successes, self.successes + self.failures)
 
 
-def templates(events: Iterable[Event]) -> Mapping[str, Template]:
+def templates(events: Iterable[LedgerEvent]) -> Mapping[str, Template]:
     """Return the templates that `events`, in order, made, by their names; the deprecated ones too."""
     found: dict[str, Template] = {}
     used: dict[str, set[str]] = {}
@@ -101,7 +101,7 @@ def templates(events: Iterable[Event]) -> Mapping[str, Template]:
     return found
 
 
-def _change(found: dict[str, Template], event: Event) -> None:
+def _change(found: dict[str, Template], event: LedgerEvent) -> None:
     name, action = event.text("template"), event.text("action")
     template = found.get(name)
     if not name or action not in (CREATE, UPDATE, DEPRECATE) or (template is None and action == DEPRECATE):
@@ -110,7 +110,7 @@ def _change(found: dict[str, Template], event: Event) -> None:
         found[name].is_deprecated = True
         return
     before = template.current if template else None
-    version = Version(
+    version = TemplateVersion(
         number=before.number + 1 if before else 1,
         task_types=event.texts("task_types") or (before.task_types if before else ()),
         learnings=event.texts("learnings") or (before.learnings if before else ()),
@@ -124,13 +124,13 @@ def _change(found: dict[str, Template], event: Event) -> None:
     template.is_deprecated = False
 
 
-def outcome(event: Event) -> bool | None:
+def outcome(event: LedgerEvent) -> bool | None:
     """Return whether a `task` event says that its task went well; None where it doesn't say."""
     said = event.text("outcome")
     return True if said in _SUCCESS else False if said in _FAILURE else None
 
 
-def went_well(events: Iterable[Event], task: str) -> bool | None:
+def went_well(events: Iterable[LedgerEvent], task: str) -> bool | None:
     """Return how `task` went by the last event that says so; None where none does."""
     last = None
     for event in events:
@@ -146,7 +146,7 @@ def best_first(found: Iterable[Template]) -> list[Template]:
     )
 
 
-def proven(state: State, task: str) -> list[Standing]:
+def proven(state: LogState, task: str) -> list[LearningState]:
     """Return the verified learnings of `task`, in the order in which they were said."""
     return [
         one
@@ -157,14 +157,14 @@ def proven(state: State, task: str) -> list[Standing]:
     ]
 
 
-def held(state: State, ids: Sequence[str]) -> list[Standing]:
+def held(state: LogState, ids: Sequence[str]) -> list[LearningState]:
     """Return the learnings with those ids that are still there."""
     return [state.standings[id] for id in ids if id in state.standings]
 
 
-def usable(state: State, ids: Sequence[str]) -> list[Standing]:
+def usable(state: LogState, ids: Sequence[str]) -> list[LearningState]:
     """Return what of a template still stands: what replaced a learning stands for it, the invalidated go."""
-    found: dict[str, Standing] = {}
+    found: dict[str, LearningState] = {}
     for id in ids:
         seen = set()
         while (one := state.standings.get(id)) and one.status == SUPERSEDED and id not in seen:

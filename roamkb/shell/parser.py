@@ -9,8 +9,8 @@ Every character is read once, whatever the text is; there is no error.
 
 import re
 
-from roamkb.shell.programs import Command
-from roamkb.shell.programs import Script
+from roamkb.shell.programs import ShellCommand
+from roamkb.shell.programs import ShellScript
 from roamkb.shell.programs import printed
 
 _BLANKS = re.compile(r"(?:[ \t]|\\\n)+")
@@ -49,7 +49,7 @@ _DEEPEST = 40
 _DEEPEST_SUBSHELL = 400
 
 
-def read_commands(text: str) -> list[Command]:
+def read_commands(text: str) -> list[ShellCommand]:
     """Return the simple commands of `text` in their order, those of a substitution before its command.
 
     Of a line with an unclosed quote or a stray parenthesis a shell runs nothing: such a line, and what
@@ -58,29 +58,29 @@ def read_commands(text: str) -> list[Command]:
     return [command for command in read_script(text).commands if command.words]
 
 
-def read_script(text: str) -> Script:
+def read_script(text: str) -> ShellScript:
     """Return what `read_commands` does, bare redirections as well, and whether that is all."""
-    reader = _Reader(text, depth=0)
-    return Script(reader.read_all(), is_whole=reader.is_whole)
+    reader = _ShellReader(text, depth=0)
+    return ShellScript(reader.read_all(), is_whole=reader.is_whole)
 
 
 class _FaultError(Exception):
     """What a shell calls a syntax error, or substitutions deeper than anybody writes."""
 
 
-class _Heredoc:
+class _PendingHeredoc:
     """A heredoc whose text is yet to come."""
 
     __slots__ = ("command", "end", "is_indented", "is_quoted")
 
-    def __init__(self, command: Command, end: str, *, is_quoted: bool, is_indented: bool) -> None:
+    def __init__(self, command: ShellCommand, end: str, *, is_quoted: bool, is_indented: bool) -> None:
         self.command = command
         self.end = end
         self.is_quoted = is_quoted
         self.is_indented = is_indented
 
 
-class _Reader:
+class _ShellReader:
     """A position in a text, and the commands found before it."""
 
     def __init__(self, text: str, *, depth: int, scope: tuple[int, ...] = ()) -> None:
@@ -89,12 +89,12 @@ class _Reader:
         self._at = 0
         self._depth = depth
         self._scope = scope
-        self._found: list[Command] = []
+        self._found: list[ShellCommand] = []
         #: How many commands stood on lines that are known to be whole.
         self._whole = 0
         self._closing = _closing_parentheses(text)
 
-    def read_all(self) -> list[Command]:
+    def read_all(self) -> list[ShellCommand]:
         try:
             self._read_list(is_nested=False)
         except _FaultError:
@@ -104,9 +104,9 @@ class _Reader:
 
     def _read_list(self, *, is_nested: bool) -> None:
         """Read commands up to the end, or behind the `)` that closes a substitution."""
-        command = Command(scope=self._scope)
+        command = ShellCommand(scope=self._scope)
         opened: list[str] = []
-        heredocs: list[_Heredoc] = []
+        heredocs: list[_PendingHeredoc] = []
         while True:
             self._skip(_BLANKS)
             if self._peek() == "#":
@@ -135,7 +135,7 @@ class _Reader:
             elif sign == ")" and opened[-1:] == ["("]:
                 self._scope = self._scope[:-1]
             is_piped = sign in ("|", "|&")
-            command = Command(
+            command = ShellCommand(
                 piped_from=command if is_piped and command.words else None,
                 is_fed=is_piped or (sign == "(" and command.is_fed),
                 scope=self._scope,
@@ -159,11 +159,11 @@ class _Reader:
             words[0] in ("case", "[[") or "=~" in words or re.compile(_FUNCTION).match(self._text, self._at)
         )
 
-    def _finish(self, command: Command) -> None:
+    def _finish(self, command: ShellCommand) -> None:
         if command.words or command.redirections or command.stdin:
             self._found.append(command)
 
-    def _add_word(self, command: Command, opened: list[str], heredocs: list[_Heredoc]) -> None:
+    def _add_word(self, command: ShellCommand, opened: list[str], heredocs: list[_PendingHeredoc]) -> None:
         start = self._at
         word = self._read_word()
         if self._peek() in ("<", ">") and re.fullmatch(_DESCRIPTOR, written := self._text[start : self._at]):
@@ -177,7 +177,7 @@ class _Reader:
         elif word == "esac" and opened[-1:] == ["case"]:
             opened.pop()
 
-    def _redirect(self, command: Command, descriptor: str, heredocs: list[_Heredoc]) -> None:
+    def _redirect(self, command: ShellCommand, descriptor: str, heredocs: list[_PendingHeredoc]) -> None:
         """Read a redirection with its target, and keep what it says about standard input and output."""
         operator = _OPERATOR.match(self._text, self._at)
         if operator is None or not operator["redirect"]:
@@ -188,8 +188,8 @@ class _Reader:
         target = self._read_word()
         if sign in ("<<", "<<-"):
             is_quoted = any(mark in self._text[start : self._at] for mark in "'\"\\")
-            reader = command if descriptor in ("", "0") else Command()
-            heredocs.append(_Heredoc(reader, target, is_quoted=is_quoted, is_indented=sign == "<<-"))
+            reader = command if descriptor in ("", "0") else ShellCommand()
+            heredocs.append(_PendingHeredoc(reader, target, is_quoted=is_quoted, is_indented=sign == "<<-"))
         elif sign == "<<<":
             command.stdin = target + "\n" if descriptor in ("", "0") else command.stdin
         else:
@@ -199,7 +199,7 @@ class _Reader:
         elif sign[0] in "&>" and descriptor in ("", "1"):
             command.output = ""
 
-    def _read_heredocs(self, heredocs: list[_Heredoc], *, is_nested: bool) -> None:
+    def _read_heredocs(self, heredocs: list[_PendingHeredoc], *, is_nested: bool) -> None:
         """Read the texts that begin on this line; one without an end goes on to the end of all."""
         for heredoc in heredocs:
             tabs = r"\t*+" if heredoc.is_indented else ""
@@ -314,7 +314,7 @@ class _Reader:
     def _read_backticks(self) -> str:
         written = self._take(_IN_BACKTICKS)
         self._descend()
-        inner = _Reader(
+        inner = _ShellReader(
             re.sub(_ESCAPED, _unescaped, written[1]), depth=self._depth, scope=(*self._scope, -self._at)
         )
         commands = inner.read_all()
@@ -370,7 +370,7 @@ def _closing_parentheses(text: str) -> dict[int, int]:
     return closing
 
 
-def _value(commands: list[Command], written: str) -> str:
+def _value(commands: list[ShellCommand], written: str) -> str:
     """Return what a substitution gives where that is known, else what is written."""
     only = commands[0] if len(commands) == 1 else None
     value = printed(only) if only is not None and only.output is None else None

@@ -18,7 +18,7 @@ _FIND_ACTS = r"-(?:exec|ok|delete|fprint|fls)|-[xX]$|--exec"
 _MOST_ROWS = 99
 
 
-class Command:
+class ShellCommand:
     """One simple command; not frozen, since a heredoc's text follows after the line's other commands."""
 
     # no dataclass, since hooks import this: that module takes twice as long as Python to start
@@ -28,7 +28,7 @@ class Command:
         self,
         *,
         words: list[str] | None = None,
-        piped_from: "Command | None" = None,
+        piped_from: "ShellCommand | None" = None,
         is_fed: bool = False,
         scope: tuple[int, ...] = (),
     ) -> None:
@@ -53,12 +53,12 @@ class Command:
         return self.stdin if self.words in (["cat"], ["cat", "-"]) else None
 
 
-class Script:
+class ShellScript:
     """Shell text, read."""
 
     __slots__ = ("commands", "is_whole")
 
-    def __init__(self, commands: list[Command], *, is_whole: bool) -> None:
+    def __init__(self, commands: list[ShellCommand], *, is_whole: bool) -> None:
         """Take the commands; those without words redirect a group, or make a file.
 
         `is_whole` says whether all of the text could be read.
@@ -67,12 +67,12 @@ class Script:
         self.is_whole = is_whole
 
 
-class Program:
+class ProgramRow:
     """What a row of the table says of a program."""
 
     __slots__ = ("kind", "leading", "marks", "options")
 
-    def __init__(self, kind: str, told: str, base: "Program | None" = None) -> None:
+    def __init__(self, kind: str, told: str, base: "ProgramRow | None" = None) -> None:
         """Take a row; a subcommand knows its program's options as well."""
         self.kind, _, leading = kind.partition(" ")
         #: How many words stand before the command that it runs.
@@ -87,7 +87,7 @@ class Program:
         self.marks = frozenset(marks)
 
 
-class Parsed:
+class ParsedArguments:
     """The words behind a program's name, by what they are."""
 
     __slots__ = ("flags", "operands", "rest", "values")
@@ -163,34 +163,34 @@ def _row(name: str) -> list[str] | None:
     return _told.get(name)
 
 
-def _find_program(name: str) -> Program | None:
+def _find_program(name: str) -> ProgramRow | None:
     """Return what the table says of a program."""
     told = _row(name)
-    return Program(told[0], "".join(told[1:])) if told else None
+    return ProgramRow(told[0], "".join(told[1:])) if told else None
 
 
-def _find_subcommand(name: str, asked: Sequence[str], base: Program) -> Program | None:
+def _find_subcommand(name: str, asked: Sequence[str], base: ProgramRow) -> ProgramRow | None:
     for names, kind, *told in _subcommands.get(name, ()):
         if not set(names.split(" ")).isdisjoint(asked):
-            return Program(kind, "".join(told), base)
+            return ProgramRow(kind, "".join(told), base)
     return None
 
 
-def parse_words(words: Sequence[str]) -> tuple[Program, Parsed]:
+def parse_words(words: Sequence[str]) -> tuple[ProgramRow, ParsedArguments]:
     """Return what is known of the program that a command starts, or its subcommand, and the other words."""
     name, rest = program_name(words[0]), list(words[1:])
     program = (
         _find_program(name_of(words[0]))
         or _find_program(name)
-        or Program("spares", "".join((_row("*") or ["", ""])[1]))
+        or ProgramRow("spares", "".join((_row("*") or ["", ""])[1]))
     )
     name = "tar" if name == "bsdtar" else name
     if name == "tar" and rest and rest[0].isalpha():
         rest[0] = f"-{rest[0]}"
     if name in _subcommands:
-        before = Parsed(rest, program.options, is_runner=True)
+        before = ParsedArguments(rest, program.options, is_runner=True)
         if found := _find_subcommand(name, before.operands[:1], program):
-            behind = Parsed(before.rest, found.options, is_runner=found.kind in _RUNNING)
+            behind = ParsedArguments(before.rest, found.options, is_runner=found.kind in _RUNNING)
             behind.flags |= before.flags
             for role, values in before.values.items():
                 behind.values[role] = [*values, *behind.values.get(role, ())]
@@ -198,7 +198,7 @@ def parse_words(words: Sequence[str]) -> tuple[Program, Parsed]:
         letters = [f"-{one}" for word in rest if re.fullmatch(r"-[A-Za-z]+", word) for one in word[1:]]
         options = [word.partition("=")[0] for word in rest if word.startswith("-")]
         program = _find_subcommand(name, [*options, *letters], program) or program
-    return program, Parsed(rest, program.options, is_runner=program.kind in _RUNNING)
+    return program, ParsedArguments(rest, program.options, is_runner=program.kind in _RUNNING)
 
 
 def name_of(program: str) -> str:
@@ -227,7 +227,7 @@ def reads_only(words: Sequence[str]) -> bool:
     )
 
 
-def stdin_of(command: Command) -> str | None:
+def stdin_of(command: ShellCommand) -> str | None:
     """Return what a command reads, from its heredoc or from the command before it."""
     before = command.piped_from
     if command.stdin is not None or before is None or before.output is not None:
@@ -248,7 +248,7 @@ def without_runners(words: list[str]) -> list[str]:
     return words
 
 
-def command_run(program: Program, parsed: Parsed) -> list[str]:
+def command_run(program: ProgramRow, parsed: ParsedArguments) -> list[str]:
     """Return the command that a runner starts; `env -S` has the first of its words in one."""
     split = [word for text in parsed.values.get("run", ()) for word in text.split()]
     words = [*split, *[*parsed.operands, *parsed.rest][program.leading :]]
@@ -272,7 +272,7 @@ def script_of(words: list[str], stdin: str | None) -> str | None:
     return None if is_given else stdin
 
 
-def printed(command: Command) -> str | None:
+def printed(command: ShellCommand) -> str | None:
     """Return what a command prints, where that needs no guess."""
     match command.words:
         case ["echo", *texts] if texts and not texts[0].startswith("-") and "\\" not in " ".join(texts):

@@ -61,7 +61,7 @@ def told_waiting(calls: Sequence[SpooledCall], *, now: float) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Queued:
+class QueuedCall:
     """What is known of a call that waits now."""
 
     call: SpooledCall

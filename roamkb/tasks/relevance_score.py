@@ -16,9 +16,9 @@ from roamkb.core.gitignore import concerns
 from roamkb.log.state.learning_state import NEEDS_REVIEW
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import YES
-from roamkb.log.state.learning_state import Standing
-from roamkb.log.state.learning_state import State
-from roamkb.tasks.signature import Task
+from roamkb.log.state.learning_state import LearningState
+from roamkb.log.state.learning_state import LogState
+from roamkb.tasks.signature import TaskRecord
 
 #: What each reason is worth beside the others: a file names its learning, words may mean anything.
 _FILE: Final = 0.4
@@ -37,18 +37,18 @@ _ANY = "x"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Relevant:
+class RelevantLearning:
     """One learning that fits, how well, and why."""
 
-    standing: Standing
+    standing: LearningState
     #: 0 to 1.
     relevance: float
     why: tuple[str, ...]
 
 
 def may_fit(
-    state: State, *, words: Iterable[str], seen: Collection[str], actions: Sequence[str] = ()
-) -> Collection[Standing]:
+    state: LogState, *, words: Iterable[str], seen: Collection[str], actions: Sequence[str] = ()
+) -> Collection[LearningState]:
     """Return all learnings that `relevance` may give something for, of those that answer the `words`."""
     if actions:
         return state.standings.values()
@@ -59,7 +59,7 @@ def may_fit(
     return {one.id: one for one in found}.values()
 
 
-def _told_again_in(standing: Standing, seen: Mapping[str, float]) -> Iterator[tuple[float, str]]:
+def _told_again_in(standing: LearningState, seen: Mapping[str, float]) -> Iterator[tuple[float, str]]:
     """Yield the likeness and the id of each task that is like one in which a learning was repeated."""
     for step in standing.history:
         if step.event.event == "repeated" and (alike := seen.get(step.event.task)):
@@ -67,14 +67,14 @@ def _told_again_in(standing: Standing, seen: Mapping[str, float]) -> Iterator[tu
 
 
 def relevance(
-    standing: Standing,
-    task: Task,
+    standing: LearningState,
+    task: TaskRecord,
     *,
     actions: Sequence[str],
     words: float,
     seen: Mapping[str, float],
     agent: str = "",
-) -> Relevant | None:
+) -> RelevantLearning | None:
     """Return how well a learning fits; None where nothing speaks for it.
 
     `words` is the match of the task's words, 0 to 1; `seen` the likeness of other tasks by id; what fits
@@ -107,7 +107,7 @@ def relevance(
     if agent in standing.preferred_by:
         total += _PREFERRED
         reasons.append((_PREFERRED, f"preferred by {agent}"))
-    return Relevant(
+    return RelevantLearning(
         standing=standing,
         relevance=min(total, 1.0),
         why=tuple(why for _, why in sorted(reasons, reverse=True)),
@@ -140,7 +140,7 @@ def _example(pattern: str) -> str:
     return plain + _ANY if plain.endswith("/") else plain.replace("?", _ANY)
 
 
-def ordered(found: Sequence[Relevant], now: float) -> list[Relevant]:
+def ordered(found: Sequence[RelevantLearning], now: float) -> list[RelevantLearning]:
     """Return what fits, the best first; what needs a review after its equals, and nothing that is gone."""
     kept = [
         one for one in found if one.standing.status != SUPERSEDED and one.standing.verdict != "invalidated"
@@ -156,6 +156,6 @@ def ordered(found: Sequence[Relevant], now: float) -> list[Relevant]:
     )
 
 
-def _weighed(one: Relevant, now: float) -> float:
+def _weighed(one: RelevantLearning, now: float) -> float:
     trust = one.standing.rank_confidence(now) / 100
     return one.relevance * (1 - _TRUST + _TRUST * trust)

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from roamkb.core.model import Hit
 from roamkb.kb.search.query import Query
-from roamkb.log.known_learnings import Finder
+from roamkb.log.known_learnings import LearningLookup
 from roamkb.log.known_learnings import scores
-from roamkb.log.state.learning_state import State
-from roamkb.tasks.relevance_score import Relevant
+from roamkb.log.state.learning_state import LogState
+from roamkb.tasks.relevance_score import RelevantLearning
 from roamkb.tasks.relevance_score import may_fit
 from roamkb.tasks.relevance_score import ordered
 from roamkb.tasks.relevance_score import relevance
-from roamkb.tasks.signature import Task
+from roamkb.tasks.signature import TaskRecord
 from roamkb.tasks.signature import similar
 
 #: How many are shown where nobody says.
@@ -26,23 +26,23 @@ _BY_WORDS = 200
 class RelevantFound:
     """What helps with a task, best first."""
 
-    task: Task
-    learnings: tuple[Relevant, ...]
+    task: TaskRecord
+    learnings: tuple[RelevantLearning, ...]
     #: How many there are in all.
     count: int
-    similar: tuple[tuple[Task, float], ...]
+    similar: tuple[tuple[TaskRecord, float], ...]
     nodes: tuple[Hit, ...]
     #: Whether the task that was named was ever started here; True where none was named.
     is_known: bool = True
 
 
 def relevant(
-    state: State,
-    finder: Finder,
-    task: Task,
+    state: LogState,
+    finder: LearningLookup,
+    task: TaskRecord,
     query: Query,
     *,
-    tasks: Mapping[str, Task],
+    tasks: Mapping[str, TaskRecord],
     agent: str = "",
     actions: Sequence[str],
     least_confidence: int,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from roamkb.log.state.learning_state import Event
+from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.text.similarity.jaccard import is_alike
 from roamkb.text.similarity.jaccard import normal
 from roamkb.text.similarity.jaccard import shape
@@ -31,7 +31,7 @@ _SLACK: Final = 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
+class TaskRecord:
     """One task, as far as the ledger tells."""
 
     id: str
@@ -59,18 +59,18 @@ class Task:
         return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-_UNKNOWN: Final = Task(id="")
+_UNKNOWN: Final = TaskRecord(id="")
 
 
-def tasks_of(events: Iterable[Event]) -> dict[str, Task]:
+def tasks_of(events: Iterable[LedgerEvent]) -> dict[str, TaskRecord]:
     """Return the tasks that a ledger tells of, by id, in the order in which they were begun."""
-    found: dict[str, Task] = {}
+    found: dict[str, TaskRecord] = {}
     for event in events:
         if event.event != "task" or not event.task:
             continue
         task = found.get(event.task, _UNKNOWN)
         outcome = event.text("outcome")
-        found[event.task] = Task(
+        found[event.task] = TaskRecord(
             id=event.task,
             title=event.text("title") or task.title,
             category=event.text("category") or task.category,
@@ -84,7 +84,7 @@ def tasks_of(events: Iterable[Event]) -> dict[str, Task]:
     return found
 
 
-def likeness(one: Task, other: Task, *, limit: float = 0.0) -> float:
+def likeness(one: TaskRecord, other: TaskRecord, *, limit: float = 0.0) -> float:
     """Return how alike two tasks are, 0 to 1; 1 for the same signature, and 0 for less than `limit`."""
     if normal(one.title) == normal(other.title) and one.signature == other.signature:
         return 1.0
@@ -123,7 +123,9 @@ def _overlap(one: Iterable[str], other: Iterable[str]) -> float | None:
     return len(mine & theirs) / len(mine | theirs) if mine and theirs else None
 
 
-def similar(task: Task, tasks: Mapping[str, Task], *, limit: float = ALIKE) -> list[tuple[Task, float]]:
+def similar(
+    task: TaskRecord, tasks: Mapping[str, TaskRecord], *, limit: float = ALIKE
+) -> list[tuple[TaskRecord, float]]:
     """Return the other tasks that are at least so alike, the likest first, then the latest."""
     found = [(other, likeness(task, other, limit=limit)) for other in tasks.values() if other.id != task.id]
     kept = [pair for pair in found if pair[1] >= limit]

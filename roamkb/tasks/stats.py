@@ -10,7 +10,7 @@ from typing import Final
 from roamkb.log.state import confidence
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import VALIDATED
-from roamkb.log.state.learning_state import State
+from roamkb.log.state.learning_state import LogState
 from roamkb.remedies.effectiveness import attempts
 from roamkb.remedies.effectiveness import for_errors
 
@@ -30,7 +30,7 @@ FORMULA: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reuse:
+class ReuseFigures:
     """How often knowledge was shown, and what came of it."""
 
     shown: int
@@ -59,7 +59,9 @@ class Reuse:
     effectiveness: float | None = None
 
 
-def reuse(state: State, shown: Iterable[Sequence[str]], *, now: float, strategies: bool = False) -> Reuse:
+def reuse(
+    state: LogState, shown: Iterable[Sequence[str]], *, now: float, strategies: bool = False
+) -> ReuseFigures:
     """Return the figures of a log; `shown` holds the ids of each receipt.
 
     How `strategies` against errors did is only looked at where it is asked for.
@@ -88,7 +90,7 @@ def reuse(state: State, shown: Iterable[Sequence[str]], *, now: float, strategie
     helped = [one for one in known if one.outcomes.get("success") or one.outcomes.get("prevented")]
     said = len(state.standings)
     repeated = sum(one.occurrences - 1 for one in state.standings.values())
-    return Reuse(
+    return ReuseFigures(
         shown=sum(counts.values()),
         learnings_shown=len(counts),
         applied=sum(outcomes.values()) - outcomes["not_applied"],
@@ -111,7 +113,7 @@ def reuse(state: State, shown: Iterable[Sequence[str]], *, now: float, strategie
     )
 
 
-def _rates(state: State) -> list[float]:
+def _rates(state: LogState) -> list[float]:
     """Return the share of successes of each technique against each error, where anything counts."""
     known = for_errors(attempts(state.events))
     return [one.rate for _, found in known for one in found if one.rate is not None]

@@ -7,18 +7,18 @@ from typing import Final
 from roamkb.core.errors import UsageError
 from roamkb.core.text import shown
 from roamkb.curation.refine import refine
-from roamkb.log.new_learning import Hand
-from roamkb.log.new_learning import Stamps
-from roamkb.log.state.learning_state import Standing
-from roamkb.log.state.learning_state import State
+from roamkb.log.new_learning import Author
+from roamkb.log.new_learning import EventFactory
+from roamkb.log.state.learning_state import LearningState
+from roamkb.log.state.learning_state import LogState
 from roamkb.log.store.project_log import Log
 from roamkb.log.store.receipts import Receipt
-from roamkb.pipeline.consolidate import Consolidated
+from roamkb.pipeline.consolidate import ConsolidateResult
 from roamkb.pipeline.consolidate import consolidate_task
 from roamkb.tasks.signature import DONE
 from roamkb.tasks.signature import FAILED
 from roamkb.tasks.signature import STARTED
-from roamkb.tasks.signature import Task
+from roamkb.tasks.signature import TaskRecord
 from roamkb.tasks.signature import similar
 from roamkb.tasks.signature import tasks_of
 
@@ -30,25 +30,25 @@ class TaskReport:
     """A task, and what follows from what happened to it."""
 
     action: str
-    task: Task | None = None
+    task: TaskRecord | None = None
     #: Tasks that are alike, with their likeness.
-    similar: tuple[tuple[Task, float], ...] = ()
+    similar: tuple[tuple[TaskRecord, float], ...] = ()
     #: Learnings that were shown for it, and of which nobody said whether they helped.
-    unanswered: tuple[Standing, ...] = ()
-    consolidated: Consolidated | None = None
+    unanswered: tuple[LearningState, ...] = ()
+    consolidated: ConsolidateResult | None = None
     #: Learnings of the task that an agent should say again, better.
     rough: int = 0
-    tasks: tuple[Task, ...] = ()
+    tasks: tuple[TaskRecord, ...] = ()
 
 
-def begin(log: Log, task: Task, hand: Hand) -> TaskReport:
+def begin(log: Log, task: TaskRecord, hand: Author) -> TaskReport:
     """Record that `task` was started, and return it with the tasks that are like it."""
     if not task.title.strip():
         raise UsageError("a task needs a title", hint='roamkb task start ID --title "…"')
     with log.locked():
         contents = log.read()
         known = tasks_of(contents.state().named("task"))
-        stamps = Stamps(hand, after=contents.last_event, by="task")
+        stamps = EventFactory(hand, after=contents.last_event, by="task")
         event = stamps.event(
             "task",
             "",
@@ -64,12 +64,12 @@ def begin(log: Log, task: Task, hand: Hand) -> TaskReport:
     return TaskReport(action="start", task=task, similar=tuple(similar(task, known)))
 
 
-def end(log: Log, id: str, hand: Hand, *, failed: bool, receipts: Sequence[Receipt]) -> TaskReport:
+def end(log: Log, id: str, hand: Author, *, failed: bool, receipts: Sequence[Receipt]) -> TaskReport:
     """Record how a task ended, consolidate what it taught, and name what it should answer for."""
     with log.locked():
         contents = log.read()
         state = contents.state()
-        stamps = Stamps(hand, after=contents.last_event, by="task")
+        stamps = EventFactory(hand, after=contents.last_event, by="task")
         event = stamps.event("task", "", task=id, outcome=FAILED if failed else DONE)
         log.append(events=[event])
     task = tasks_of((*state.named("task"), event))[id]
@@ -82,7 +82,7 @@ def end(log: Log, id: str, hand: Hand, *, failed: bool, receipts: Sequence[Recei
     )
 
 
-def _unanswered(state: State, task: str, receipts: Sequence[Receipt]) -> list[Standing]:
+def _unanswered(state: LogState, task: str, receipts: Sequence[Receipt]) -> list[LearningState]:
     ids = dict.fromkeys(id for receipt in receipts if receipt.task == task for id in receipt.shown)
     return [
         standing
@@ -92,7 +92,7 @@ def _unanswered(state: State, task: str, receipts: Sequence[Receipt]) -> list[St
     ]
 
 
-def find_similar(state: State, id: str) -> TaskReport:
+def find_similar(state: LogState, id: str) -> TaskReport:
     """Return the tasks that are like the one called `id`; none where nobody knows it."""
     tasks = tasks_of(state.named("task"))
     task = tasks.get(id)

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from roamkb.core.errors import UsageError
 from roamkb.core.text import shown
-from roamkb.log.new_learning import Hand
-from roamkb.log.new_learning import Stamps
+from roamkb.log.new_learning import Author
+from roamkb.log.new_learning import EventFactory
 from roamkb.log.state import confidence
 from roamkb.log.state.learning_state import VALIDATED
-from roamkb.log.state.learning_state import Standing
+from roamkb.log.state.learning_state import LearningState
 from roamkb.log.store.project_log import Log
 from roamkb.log.store.receipts import Receipt
 from roamkb.tasks.stats import MATCHES
@@ -17,10 +17,10 @@ from roamkb.tasks.stats import OUTCOMES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Used:
+class UsedLearning:
     """What an outcome did to a learning."""
 
-    standing: Standing
+    standing: LearningState
     outcome: str
     #: In hundredths.
     before: int
@@ -32,14 +32,14 @@ class Used:
 
 def used(
     log: Log,
-    standing: Standing,
+    standing: LearningState,
     receipts: Sequence[Receipt],
-    hand: Hand,
+    hand: Author,
     *,
     outcome: str,
     match: str,
     task: str,
-) -> Used:
+) -> UsedLearning:
     """Record how a learning that was shown fared.
 
     Raises:
@@ -60,7 +60,7 @@ def used(
     receipt = shown_to[-1]
     with log.locked():
         contents = log.read()
-        stamps = Stamps(hand, after=contents.last_event, by="used")
+        stamps = EventFactory(hand, after=contents.last_event, by="used")
         told = {} if outcome == VALIDATED else {"outcome": outcome}
         event = stamps.event(
             VALIDATED if outcome == VALIDATED else "reused",
@@ -72,7 +72,7 @@ def used(
         )
         log.append(events=[event])
         after = contents.plus(events=[event]).state().standings[standing.id]
-    return Used(
+    return UsedLearning(
         standing=after,
         outcome=outcome,
         before=standing.confidence,
@@ -82,7 +82,7 @@ def used(
     )
 
 
-def _still(before: Standing, after: Standing, *, outcome: str, receipt: str, agent: str) -> str:
+def _still(before: LearningState, after: LearningState, *, outcome: str, receipt: str, agent: str) -> str:
     """Return why an outcome moved no confidence; empty where it did."""
     if before.confidence != after.confidence:
         return ""

@@ -26,7 +26,7 @@ _LONGEST = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class WordVectors:
     """Word pieces with their vectors; `##` begins a piece that is not a word's first."""
 
     rows: Mapping[str, int]
@@ -68,12 +68,12 @@ class Table:
         return int.from_bytes(wide, "little")
 
 
-def table_of(words: str, data: bytes | memoryview) -> Table | None:
+def table_of(words: str, data: bytes | memoryview) -> WordVectors | None:
     """Return the table from its two files' contents; None where they don't fit together."""
     rows = {word: number for number, word in enumerate(words.split())}
     if not rows or len(data) % len(rows):
         return None
-    return Table(rows, data, len(data) // len(rows), {})
+    return WordVectors(rows, data, len(data) // len(rows), {})
 
 
 def closeness(one: bytes, other: bytes) -> float:

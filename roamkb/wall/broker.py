@@ -52,7 +52,7 @@ _PASSED_ON = (_signal.SIGTERM, _signal.SIGHUP, _signal.SIGINT)
 _DONE, _REFUSED = b"=", b"!"
 
 
-class Unanswered(Exception):
+class UnansweredRequest(Exception):
     """The broker took a request and did nothing, or didn't say what it did."""
 
     def __init__(self, message: str, hint: str) -> None:
@@ -61,11 +61,11 @@ class Unanswered(Exception):
         self.hint = hint
 
 
-class _Refusal(Exception):
+class _RefusedRequest(Exception):
     """Why a request isn't carried out."""
 
 
-class Listener:
+class BrokerListener:
     """A socket that a command's children know of."""
 
     def __init__(self, socket: "_socket.socket", path: str) -> None:
@@ -101,7 +101,7 @@ class Listener:
 # Outside of the wall
 
 
-def listen(folder: str = "") -> Listener | None:
+def listen(folder: str = "") -> BrokerListener | None:
     """Return where a command's children can ask; None where it can't be seen who does, or no place is.
 
     The socket lies in `folder`, or in the usual state folder.
@@ -119,15 +119,15 @@ def listen(folder: str = "") -> Listener | None:
         _sweep(folder, boot)
         path = os.path.join(folder, f"{boot}-{os.urandom(8).hex()}")
         socket = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
-        with _Address(path) as address:
+        with _SocketAddress(path) as address:
             socket.bind(address)
         socket.listen(_MOST_AT_ONCE)
     except OSError:
         return None
-    return Listener(socket, path)
+    return BrokerListener(socket, path)
 
 
-def serve(listener: Listener | None, child: int, passed_on: "Sequence[int]" = _PASSED_ON) -> int:
+def serve(listener: BrokerListener | None, child: int, passed_on: "Sequence[int]" = _PASSED_ON) -> int:
     """Answer requests until `child` has ended, and return its wait status; signals go on to it."""
     # each is written on one side of the signal alone
     begun, reaped, ended = 0, 0, None
@@ -174,7 +174,7 @@ def _pause() -> None:
     time.sleep(0.01)
 
 
-def _taken(listener: Listener, child: int) -> bool:
+def _taken(listener: BrokerListener, child: int) -> bool:
     """Wait for a connection and give it a process of its own; say whether there is one."""
     try:
         descriptor = listener.accept()
@@ -204,7 +204,7 @@ def _attend(descriptor: int, child: int) -> "Never":
         connection = _socket.socket(fileno=descriptor)
         try:
             answer = _DONE + str(_carried_out(connection, child)).encode()
-        except _Refusal as refusal:
+        except _RefusedRequest as refusal:
             answer = _REFUSED + str(refusal).encode()
         connection.sendall(answer)
     except OSError:
@@ -237,7 +237,7 @@ def _carried_out(connection: "_socket.socket", child: int) -> int:
     streams, words = _request(connection)
     _signal.alarm(0)
     if words[0] not in VERBS:
-        raise _Refusal(f"it doesn't run `roamkb {words[0][:40]}`, only {', '.join(VERBS)}")
+        raise _RefusedRequest(f"it doesn't run `roamkb {words[0][:40]}`, only {', '.join(VERBS)}")
     folder = f"{_PROC}/{asker}/cwd"
     try:
         os.chdir(os.readlink(folder))
@@ -245,7 +245,7 @@ def _carried_out(connection: "_socket.socket", child: int) -> int:
     except OSError:
         is_same = False
     if not is_same:
-        raise _Refusal("the folder that it was asked from isn't there outside of the command's wall")
+        raise _RefusedRequest("the folder that it was asked from isn't there outside of the command's wall")
     worker = os.fork()
     if worker == 0:
         _run(streams, words, asker)
@@ -273,7 +273,7 @@ def _asker(connection: "_socket.socket", child: int) -> int:
             pid = int(_read(f"{_PROC}/{pid}/stat").rpartition(")")[2].split()[1])
         except (OSError, ValueError, IndexError):
             break
-    raise _Refusal("who asks isn't the command that this was made for, nor began by it")
+    raise _RefusedRequest("who asks isn't the command that this was made for, nor began by it")
 
 
 def _request(connection: "_socket.socket") -> tuple[dict[int, int], list[str]]:
@@ -287,21 +287,21 @@ def _request(connection: "_socket.socket") -> tuple[dict[int, int], list[str]]:
     cloexec = getattr(_socket, "MSG_CMSG_CLOEXEC", 0)
     data, told, flags, _ = connection.recvmsg(65536, _socket.CMSG_SPACE(3 * 4), cloexec)
     if flags & _socket.MSG_CTRUNC or len(data) < 4:
-        raise _Refusal("the request is malformed")
+        raise _RefusedRequest("the request is malformed")
     size = int.from_bytes(data[:4], "big")
     if not 0 < size <= _MOST_BYTES:
-        raise _Refusal(f"the request is larger than {_MOST_BYTES:,} bytes, or empty")
+        raise _RefusedRequest(f"the request is larger than {_MOST_BYTES:,} bytes, or empty")
     while len(data) < 4 + size:
         more = connection.recv(min(65536, 4 + size - len(data)))
         if not more:
-            raise _Refusal("the request is malformed")
+            raise _RefusedRequest("the request is malformed")
         data += more
     received = b"".join(bytes(rights) for level, kind, rights in told if kind == _socket.SCM_RIGHTS)
     descriptors = [int.from_bytes(received[at : at + 4], sys.byteorder) for at in range(0, len(received), 4)]
     names, *words = data[4 : 4 + size].split(b"\0")
     streams = [int(name) for name in names.decode("ascii", "replace") if name in "012"]
     if len(streams) != len(descriptors) or len(set(streams)) != len(names) or not words:
-        raise _Refusal("the request is malformed")
+        raise _RefusedRequest("the request is malformed")
     return dict(zip(streams, descriptors, strict=True)), list(map(os.fsdecode, words))
 
 
@@ -364,13 +364,15 @@ def forward(words: "Sequence[str]") -> int | None:
     streams = [stream for stream in (0, 1, 2) if _is_open(stream)]
     try:
         connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
-        with _Address(os.environ[BROKER]) as address:
+        with _SocketAddress(os.environ[BROKER]) as address:
             connection.connect(address)
     except (OSError, KeyError, ValueError):
         return None
     request = b"\0".join((b"".join(b"%d" % stream for stream in streams), *map(os.fsencode, words)))
     if len(request) > _MOST_BYTES:
-        raise Unanswered(f"the call is longer than {_MOST_BYTES:,} bytes", "give the text with --body -")
+        raise UnansweredRequest(
+            f"the call is longer than {_MOST_BYTES:,} bytes", "give the text with --body -"
+        )
     rights = b"".join(stream.to_bytes(4, sys.byteorder) for stream in streams)
     try:
         answer = _asked(connection, len(request).to_bytes(4, "big") + request, rights)
@@ -379,11 +381,11 @@ def forward(words: "Sequence[str]") -> int | None:
     if answer[:1] == _DONE and answer[1:].isdigit():
         return int(answer[1:])
     if answer[:1] == _REFUSED:
-        raise Unanswered(
+        raise UnansweredRequest(
             f"the broker outside of this command's wall refuses: {answer[1:].decode(errors='replace')}",
             "call `roamkb` from the command itself, not from what it leaves behind",
         )
-    raise Unanswered(
+    raise UnansweredRequest(
         "the broker outside of this command's wall ended before it answered",
         "`roamkb search` shows whether it was done; if not, call it again as a command of its own",
     )
@@ -414,7 +416,7 @@ def _asked(connection: "_socket.socket", request: bytes, rights: bytes) -> bytes
 # Files and numbers
 
 
-class _Address:
+class _SocketAddress:
     """The address of a socket at a path of any length."""
 
     def __init__(self, path: str) -> None:
@@ -469,7 +471,7 @@ def _is_served(path: str) -> bool:
 
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     try:
-        with _Address(path) as address:
+        with _SocketAddress(path) as address:
             connection.connect(address)
     except ConnectionRefusedError:
         return False

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from collections.abc import Iterable
 
-    from roamkb.wall.plan import Paths
+    from roamkb.wall.plan import WallPaths
 
 _NEWNS, _NEWUSER = 0x00020000, 0x10000000
 _BIND, _REC, _SLAVE = 4096, 16384, 1 << 19
@@ -81,7 +81,7 @@ def die_with_parent(parent: int) -> None:
 # Mounts
 
 
-def enter_namespace(paths: "Paths", cwd: str) -> None:
+def enter_namespace(paths: "WallPaths", cwd: str) -> None:
     """Show this process and its children what is closed read-only, and keep what is pinned from being moved.
 
     Raises:
@@ -162,7 +162,7 @@ def landlock_version() -> int:
     return version if version >= _OLDEST_ABI else 0
 
 
-def enter_landlock(paths: "Paths") -> None:
+def enter_landlock(paths: "WallPaths") -> None:
     """Allow this process and its children to write all but what is closed, and links that are pinned.
 
     A folder above what is closed can't be allowed, since that would allow all below it: each other entry

@@ -15,8 +15,8 @@ from roamkb.wall.plan import BUBBLEWRAP
 from roamkb.wall.plan import LANDLOCK
 from roamkb.wall.plan import NAMESPACE
 from roamkb.wall.plan import SEATBELT
-from roamkb.wall.plan import Paths
-from roamkb.wall.plan import Plan
+from roamkb.wall.plan import WallPaths
+from roamkb.wall.plan import WallPlan
 from roamkb.wall.plan import keep_plan
 from roamkb.wall.plan import read_plan
 
@@ -76,7 +76,7 @@ def launch(words: list[str], plan_path: str) -> "Never":
     os._exit(main(words, plan_path))
 
 
-def _plan(path: str) -> Plan | None:
+def _plan(path: str) -> WallPlan | None:
     """Return the plan that counts, made anew where it is missing, spoiled or old; None if it can't be."""
     known = read_plan(path)
     if known and known.is_fresh():
@@ -93,7 +93,7 @@ def _plan(path: str) -> Plan | None:
     return plan
 
 
-def _warned(plan: Plan | None, why: str) -> Plan | None:
+def _warned(plan: WallPlan | None, why: str) -> WallPlan | None:
     """Say once a session that something is wrong with the wall, and go on with what is known."""
     from roamkb.wall.places import is_first_warning
 
@@ -140,14 +140,14 @@ def _unrun(words: list[str], why: str | None, status: int) -> int:
     return status
 
 
-def _walled(plan: Plan, plan_path: str, paths: Paths, words: list[str]) -> int:
+def _walled(plan: WallPlan, plan_path: str, paths: WallPaths, words: list[str]) -> int:
     """Run the command behind the first wall that can be raised."""
     listener = broker.listen(plan.brokers)
     os.environ[OUTSIDE] = folders_outside()
     # until somebody passes them on
     unblocked = _signal.pthread_sigmask(_signal.SIG_BLOCK, _PASSED_ON + _OF_A_TERMINAL)
     for way, program in plan.ways:
-        wall = _Wall(way, program, paths)
+        wall = _WallMethod(way, program, paths)
         child, ready, told = _start(wall, words, unblocked, listener)
         # closed by the command's start, or by the end of who couldn't raise the wall
         with open(ready, "rb") as pipe:
@@ -167,10 +167,10 @@ def _walled(plan: Plan, plan_path: str, paths: Paths, words: list[str]) -> int:
     return _become(words)
 
 
-class _Wall:
+class _WallMethod:
     """One way to keep paths from being written."""
 
-    def __init__(self, way: str, program: str, paths: Paths) -> None:
+    def __init__(self, way: str, program: str, paths: WallPaths) -> None:
         self.way = way
         self.program = program
         self.paths = paths
@@ -205,7 +205,7 @@ class _Wall:
 
 
 def _start(
-    wall: _Wall, words: list[str], unblocked: object, listener: broker.Listener | None
+    wall: _WallMethod, words: list[str], unblocked: object, listener: broker.BrokerListener | None
 ) -> tuple[int, int, int]:
     """Return the process that becomes the command, and two pipes: why there is no wall, how it ended."""
     ready, fault = os.pipe()
@@ -231,7 +231,7 @@ def _start(
         os._exit(end)
 
 
-def _served(child: int, listener: broker.Listener | None, told: int) -> int:
+def _served(child: int, listener: broker.BrokerListener | None, told: int) -> int:
     """Wait for the command, pass on what only we were told, and return its wait status."""
     waiting: list[int] = []
 

@@ -7,7 +7,7 @@ user's or an environment's settings would add: that takes half of the time.
 import os
 import sys
 
-from roamkb.wall.plan import Plan
+from roamkb.wall.plan import WallPlan
 from roamkb.wall.plan import keep_plan
 from roamkb.wall.plan import read_plan
 
@@ -33,7 +33,7 @@ def launcher_text(plan: str) -> str:
     )
 
 
-def renew_plan(path: str, home: str, account_home: str, state: str, data: str) -> Plan:
+def renew_plan(path: str, home: str, account_home: str, state: str, data: str) -> WallPlan:
     """Make the plan anew and keep it, unless it says the same already; return it.
 
     Raises:

@@ -16,7 +16,7 @@ _END = b"end"
 NAMESPACE, BUBBLEWRAP, LANDLOCK, SEATBELT = "namespace", "bubblewrap", "landlock", "sandbox-exec"
 
 
-class Paths:
+class WallPaths:
     """What a wall does with which paths; all are real ones, but for links among those that stay put."""
 
     def __init__(self, closed: list[str], opened: list[str], pinned: list[str]) -> None:
@@ -26,7 +26,7 @@ class Paths:
         self.pinned = pinned
 
 
-class Plan:
+class WallPlan:
     """What a wall needs to know."""
 
     def __init__(self) -> None:
@@ -55,10 +55,10 @@ class Plan:
         #: Words of those lines that PATH may lead from to a program, by line.
         self.names: dict[str, list[str]] = {}
 
-    def paths_for(self, cwd: str) -> Paths:
+    def paths_for(self, cwd: str) -> WallPaths:
         """Return what counts for a command that is run in `cwd`, as far as it is there."""
         closed = self.closed + [path for path, root in self.closed_but if not is_within(cwd, root)]
-        return Paths([path for path in closed if os.path.lexists(path)], self.opened, self.pinned)
+        return WallPaths([path for path in closed if os.path.lexists(path)], self.opened, self.pinned)
 
     def is_free(self, line: str) -> bool:
         """Say whether a line goes through: what its words lead to by PATH is what no command can write.
@@ -122,7 +122,7 @@ def stamp(path: str) -> str:
     return f"{name.st_ino}.{found.st_dev}.{found.st_ino}.{found.st_size}.{found.st_mtime_ns}.{found.st_mode}"
 
 
-def read_plan(path: str) -> Plan | None:
+def read_plan(path: str) -> WallPlan | None:
     """Return the plan at `path`; None where there is none, or none of this form."""
     try:
         with open(path, "rb") as file:
@@ -131,7 +131,7 @@ def read_plan(path: str) -> Plan | None:
         return None
     if len(fields) < 2 or fields[0] != _HEAD or fields[-1] != _END or len(fields) % 3 != 2:
         return None
-    plan = Plan()
+    plan = WallPlan()
     for at in range(1, len(fields) - 1, 3):
         kind, one, other = map(os.fsdecode, fields[at : at + 3])
         if kind == "way":
@@ -163,13 +163,13 @@ def read_plan(path: str) -> Plan | None:
     return plan
 
 
-def render_plan(plan: Plan) -> bytes:
+def render_plan(plan: WallPlan) -> bytes:
     """Return the file's content."""
     fields = [_HEAD, *(os.fsencode(field) for row in plan.rows() for field in row), _END]
     return b"\0".join(fields)
 
 
-def keep_plan(path: str, plan: Plan) -> bool:
+def keep_plan(path: str, plan: WallPlan) -> bool:
     """Put the plan in its place, whole; say whether it is there."""
     beside = f"{path}.{os.getpid()}"
     try:

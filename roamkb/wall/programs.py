@@ -2,13 +2,13 @@
 
 import os
 
-from roamkb.wall.plan import Paths
+from roamkb.wall.plan import WallPaths
 
 #: What root could undo a mount with, or reach around it; others have no rights to give up.
 _DROPPED = "CAP_DAC_READ_SEARCH CAP_SYS_MODULE CAP_SYS_RAWIO CAP_SYS_PTRACE CAP_SYS_ADMIN CAP_MKNOD".split()
 
 
-def bubblewrap_words(program: str, paths: Paths, cwd: str, status: int) -> list[str]:
+def bubblewrap_words(program: str, paths: WallPaths, cwd: str, status: int) -> list[str]:
     """Return what runs the words that follow where what is closed is read-only and what is pinned stays put.
 
     The descriptor `status` hears how they ended.
@@ -37,7 +37,7 @@ def bubblewrap_words(program: str, paths: Paths, cwd: str, status: int) -> list[
     ]
 
 
-def seatbelt_profile(paths: Paths) -> str:
+def seatbelt_profile(paths: WallPaths) -> str:
     """Return the profile that denies each way to write what is closed, and to move what lies above.
 
     The last rule that fits a call decides.

@@ -26,8 +26,8 @@ from roamkb.wall.plan import FOLDER
 from roamkb.wall.plan import LANDLOCK
 from roamkb.wall.plan import NAMESPACE
 from roamkb.wall.plan import SEATBELT
-from roamkb.wall.plan import Paths
-from roamkb.wall.plan import Plan
+from roamkb.wall.plan import WallPaths
+from roamkb.wall.plan import WallPlan
 from roamkb.wall.plan import find_program
 from roamkb.wall.plan import is_within
 from roamkb.wall.plan import stamp
@@ -51,7 +51,7 @@ _TRUE = ("/bin/true", "/usr/bin/true")
 _MOST_LINKS = 40
 
 
-def make_plan(homes: Sequence[str], state: str, data: str, known: Plan | None) -> Plan:
+def make_plan(homes: Sequence[str], state: str, data: str, known: WallPlan | None) -> WallPlan:
     """Return the plan for who has these homes, this state folder and this data folder.
 
     Where no rule says any more where the notes are, what is `known` of them counts.
@@ -68,9 +68,9 @@ def make_plan(homes: Sequence[str], state: str, data: str, known: Plan | None) -
     return plan
 
 
-def gathered(homes: Sequence[str], state: str, data: str, known: Sequence[str] = ()) -> Plan:
+def gathered(homes: Sequence[str], state: str, data: str, known: Sequence[str] = ()) -> WallPlan:
     """Return the plan without the walls that work here: to try them takes a moment."""
-    plan = Plan()
+    plan = WallPlan()
     plan.homes, plan.state, plan.data = list(dict.fromkeys(homes)), state, data
     plan.brokers = os.path.join(state, BROKERS)
     homes = [home for home in dict.fromkeys(map(os.path.realpath, homes)) if home != "/"]
@@ -290,7 +290,9 @@ def ways() -> Iterator[tuple[str, str]]:
         return
     from roamkb.wall import kernel
 
-    if _succeeds_in_child(lambda: kernel.enter_namespace(Paths([os.path.dirname(__file__)], [], []), "/")):
+    if _succeeds_in_child(
+        lambda: kernel.enter_namespace(WallPaths([os.path.dirname(__file__)], [], []), "/")
+    ):
         yield NAMESPACE, ""
     for program in ("/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"):
         if os.access(program, os.X_OK) and _runs(program):
@@ -305,7 +307,7 @@ def _runs(bubblewrap: str) -> bool:
     from roamkb.wall.programs import bubblewrap_words
 
     true = next((path for path in _TRUE if os.access(path, os.X_OK)), "true")
-    words = [*bubblewrap_words(bubblewrap, Paths([os.path.dirname(__file__)], [], []), "/", 1), true]
+    words = [*bubblewrap_words(bubblewrap, WallPaths([os.path.dirname(__file__)], [], []), "/", 1), true]
     nothing = [(os.POSIX_SPAWN_OPEN, fd, os.devnull, os.O_RDWR, 0) for fd in range(3)]
     child = os.posix_spawn(bubblewrap, words, os.environ, file_actions=nothing)
     return os.waitpid(child, 0)[1] == 0

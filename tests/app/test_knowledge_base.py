@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from roamkb.app import KnowledgeBase
-from roamkb.app import Surroundings
+from roamkb.app import ProcessEnvironment
 from roamkb.core.ids import new_id
 from tests.conftest import NOON
 from tests.conftest import World
@@ -57,7 +57,7 @@ def test_a_call_writes_into_the_knowledge_base_that_it_was_judged_for(
     note = world.open().write("A kettle holds two litres")
     (other / note.path.name).write_bytes(note.path.read_bytes())
     before, twins = world.files(), contents(other)
-    around = Surroundings(
+    around = ProcessEnvironment(
         home=world.home,
         account_home=world.home,
         environment=Swapping(world, other),

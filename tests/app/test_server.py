@@ -8,7 +8,7 @@ import pytest
 
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import Refused
-from roamkb.core.model import Kind
+from roamkb.core.model import ProjectKind
 from tests.conftest import World
 
 #: Begins a server's session as a child of a shell at work, and asks again once that shell is gone.
@@ -56,7 +56,7 @@ def test_a_personal_project_is_served_as_such(world: World) -> None:
 
     around = world.open()._around
     kb = ServedKnowledgeBase(around)
-    assert Kind.PERSONAL is kb.classify().kind
+    assert ProjectKind.PERSONAL is kb.classify().kind
     assert kb.write("Zebras are striped").path.exists()
     assert around.pid == os.getpid()
     with pytest.raises(Refused):

@@ -26,14 +26,14 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT)]
 
-from roamkb.text.similarity.jaccard import Likeness  # noqa: E402
-from roamkb.text.similarity.jaccard import Shape  # noqa: E402
+from roamkb.text.similarity.jaccard import PreparedText  # noqa: E402
+from roamkb.text.similarity.jaccard import TextLikeness  # noqa: E402
 from roamkb.text.similarity.jaccard import likeness  # noqa: E402
 from roamkb.text.similarity.jaccard import shape  # noqa: E402
 
 _LIMITS = (0.70, 0.80, 0.85)
 _WORD = re.compile(r"[A-Za-zÄÖÜäöüß]+")
-_MERGED = (Likeness.SAME, Likeness.SIMILAR)
+_MERGED = (TextLikeness.SAME, TextLikeness.SIMILAR)
 
 Edit = Callable[[str, random.Random], str | None]
 
@@ -99,7 +99,7 @@ def _report(
 ) -> None:
     print(f"\nlimit {limit:.2f}")
     right = wrong = missed = 0
-    shapes: dict[str, Shape] = {}
+    shapes: dict[str, PreparedText] = {}
 
     def merged(one: str, other: str) -> bool:
         for text in (one, other):

@@ -24,13 +24,13 @@ from roamkb.app.log.project_log import ProjectLog
 from roamkb.core.ids import new_id
 from roamkb.log.jsonl import event_line
 from roamkb.log.jsonl import json_line
-from roamkb.log.recall import Recall
-from roamkb.log.state.learning_state import Event
+from roamkb.log.recall import RecallResult
+from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.store.project_log import Log
 from roamkb.remedies import effectiveness as remedies
-from roamkb.remedies.effectiveness import Attempt
+from roamkb.remedies.effectiveness import RemedyAttempt
 from roamkb.remedies.fingerprint import fingerprint
-from roamkb.tasks.signature import Task
+from roamkb.tasks.signature import TaskRecord
 from tests.benchmarks.logs import ground
 from tests.benchmarks.logs import sizes
 from tests.benchmarks.logs import text
@@ -81,9 +81,9 @@ def enrich(log: Log, size: int, rng: random.Random) -> tuple[list[str], list[str
     ids = iter(sorted(new_id(now) for _ in range(size // 5)))
     tasks: list[str] = []
     errors: list[str] = []
-    lines: list[Event] = []
+    lines: list[LedgerEvent] = []
     for n in range(size // 10):
-        task = Task(
+        task = TaskRecord(
             id=f"task-{n}",
             title=text(rng)[:60],
             category=rng.choice(_KINDS),
@@ -96,19 +96,19 @@ def enrich(log: Log, size: int, rng: random.Random) -> tuple[list[str], list[str
             "category": task.category,
             "files": list(task.files),
         }
-        lines.append(Event(id=next(ids), ts=n, event="task", task=task.id, fields=fields))
+        lines.append(LedgerEvent(id=next(ids), ts=n, event="task", task=task.id, fields=fields))
         tasks.append(task.id)
         # most errors are met again
         said = rng.choice(errors) if errors and rng.random() < 0.6 else error(rng)
         errors.append(said)
-        attempt = Attempt(
+        attempt = RemedyAttempt(
             id="",
             ts=n,
             error=fingerprint(said),
             technique=text(rng)[:80],
             outcome=rng.choice(remedies.OUTCOMES),
         )
-        lines.append(Event(id=next(ids), ts=n, event="attempted", fields=remedies.fields_of(attempt)))
+        lines.append(LedgerEvent(id=next(ids), ts=n, event="attempted", fields=remedies.fields_of(attempt)))
     with log.ledger.open("ab") as ledger:
         ledger.write(b"".join(event_line(event) + b"\n" for event in lines))
     return tasks, errors
@@ -152,7 +152,7 @@ def figures(what: Callable[[], object], asked: int) -> tuple[float, float, float
 def shown(log: ProjectLog, words: str) -> str:
     """Ask, and return the id of what was shown first."""
     found = log.recall(words, all=True)
-    assert isinstance(found, Recall)
+    assert isinstance(found, RecallResult)
     return found.learnings[0].standing.id
 
 

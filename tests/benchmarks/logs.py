@@ -19,7 +19,7 @@ from roamkb.core.ids import new_id
 from roamkb.log.jsonl import event_line
 from roamkb.log.jsonl import learning_line
 from roamkb.log.learning import Learning
-from roamkb.log.state.learning_state import Event
+from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.store.project_log import ROTATE_AT
 from roamkb.log.store.project_log import Log
 from tests.conftest import World
@@ -76,7 +76,7 @@ def fill(log: Log, size: int, rng: random.Random) -> list[str]:
     now = datetime(2026, 1, 1)
     ids = sorted(new_id(now) for _ in range(size // 2))
     events = (
-        Event(id=id, ts=n, event="repeated", of=f"L{rng.randrange(size)}", agent="b", session=f"s{n}")
+        LedgerEvent(id=id, ts=n, event="repeated", of=f"L{rng.randrange(size)}", agent="b", session=f"s{n}")
         for n, id in enumerate(ids)
     )
     log.ledger.write_bytes(b"".join(event_line(event) + b"\n" for event in events))

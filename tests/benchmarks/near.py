@@ -24,7 +24,7 @@ sys.path[:0] = [str(ROOT)]
 
 from roamkb.kb.notes.store.notes import Notes  # noqa: E402
 from roamkb.kb.search.index.index import Index  # noqa: E402
-from roamkb.kb.search.index.query import Question  # noqa: E402
+from roamkb.kb.search.index.query import IndexQuery  # noqa: E402
 from roamkb.kb.search.query import parse_query  # noqa: E402
 from roamkb.kb.write import ALIKE  # noqa: E402
 from roamkb.kb.write import _near  # noqa: E402
@@ -103,7 +103,7 @@ def _measure(notes: Notes, db: Any, asked: int) -> None:
             times.append(time.process_time() - started)
             found += id in {candidate.id for candidate, _ in near}
             started = time.process_time()
-            list(Question(db, parse_query(title, today=date(2026, 6, 10))).answers(20))
+            list(IndexQuery(db, parse_query(title, today=date(2026, 6, 10))).answers(20))
             searches.append(time.process_time() - started)
         times.sort()
         searches.sort()

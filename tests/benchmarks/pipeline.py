@@ -17,7 +17,7 @@ from datetime import datetime
 from pathlib import Path
 
 from roamkb.app import KnowledgeBase
-from roamkb.app import Surroundings
+from roamkb.app import ProcessEnvironment
 from roamkb.core.ids import new_id
 
 ROOT = Path(__file__).parents[2]
@@ -75,7 +75,7 @@ def stages(size: int, folder: Path, text: Callable[[random.Random], str]) -> dic
     project = home / "code" / "site"
     project.mkdir(parents=True)
     now = datetime(2026, 6, 10, 12, tzinfo=UTC)
-    around = Surroundings(
+    around = ProcessEnvironment(
         home=home,
         account_home=home,
         environment={"HOME": str(home)},

@@ -45,8 +45,8 @@ sys.path[:0] = [str(ROOT)]
 
 from roamkb.kb.notes.store.notes import Notes  # noqa: E402
 from roamkb.kb.search.index.file import in_memory  # noqa: E402
-from roamkb.kb.search.index.query import Question  # noqa: E402
-from roamkb.kb.search.index.refresh import Changes  # noqa: E402
+from roamkb.kb.search.index.query import IndexQuery  # noqa: E402
+from roamkb.kb.search.index.refresh import IndexChanges  # noqa: E402
 from roamkb.kb.search.index.refresh import apply_changes  # noqa: E402
 from roamkb.kb.search.index.schema import create_tables  # noqa: E402
 from roamkb.kb.search.query import parse_query  # noqa: E402
@@ -251,12 +251,12 @@ def roamkb(documents: Sequence[Document], *, model: SentenceModel | None = None)
         notes = Notes(kb)
         db = in_memory()
         create_tables(db, "benchmark")
-        changes = Changes(walk=notes.walk, to_read=list(notes.walk.files))
+        changes = IndexChanges(walk=notes.walk, to_read=list(notes.walk.files))
         apply_changes(db, notes, changes, clock=time.time_ns)
     db.execute("INSERT INTO words(words) VALUES('optimize')")
 
     def search(text: str) -> list[str]:
-        found = Question(db, parse_query(text, today=_TODAY), model=model).answers(_DEPTH, linked=True)
+        found = IndexQuery(db, parse_query(text, today=_TODAY), model=model).answers(_DEPTH, linked=True)
         return [documents[int(answer.file[:6])].id for answer in found]
 
     return search

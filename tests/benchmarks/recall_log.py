@@ -30,9 +30,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from roamkb.app import KnowledgeBase
-from roamkb.app import Surroundings
+from roamkb.app import ProcessEnvironment
 from roamkb.core.ids import new_id
-from roamkb.log.recall import Recall
+from roamkb.log.recall import RecallResult
 
 _QUERIES = Path(__file__).with_name("log_queries.jsonl")
 _NOW = datetime(2026, 6, 10, 12, tzinfo=UTC)
@@ -143,7 +143,7 @@ def recall(log: Path, folder: Path) -> Search:
     home = folder / "home"
     project = home / "code" / "site"
     project.mkdir(parents=True)
-    around = Surroundings(
+    around = ProcessEnvironment(
         home=home,
         account_home=home,
         environment={"HOME": str(home)},
@@ -164,7 +164,9 @@ def recall(log: Path, folder: Path) -> Search:
 
     def search(query: str) -> list[str]:
         found = door.recall(query, limit=_DEPTH)
-        return [one.standing.learning.key for one in found.learnings] if isinstance(found, Recall) else []
+        return (
+            [one.standing.learning.key for one in found.learnings] if isinstance(found, RecallResult) else []
+        )
 
     return search
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamkb.boundary.policy import Place
-from roamkb.boundary.policy import Survey
+from roamkb.boundary.policy import FolderIdentity
+from roamkb.boundary.policy import FolderSurvey
 from roamkb.boundary.policy import WorkRoot
 from roamkb.boundary.policy import WritePermit
 from roamkb.boundary.policy import is_loosened
@@ -19,26 +19,28 @@ from roamkb.boundary.policy import permit
 from roamkb.boundary.policy import strictest
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import Refused
-from roamkb.core.model import Kind
 from roamkb.core.model import Project
+from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
 
 KB = Path("/home/u/kb")
-ORDER = [Kind.WORK, Kind.UNKNOWN, Kind.PERSONAL]
+ORDER = [ProjectKind.WORK, ProjectKind.UNKNOWN, ProjectKind.PERSONAL]
 
 
-def project(kind: Kind, reason: str = "because") -> Project:
-    return Project(kind=kind, root=Path("/p"), reason=reason, hint="" if kind is Kind.PERSONAL else "do this")
+def project(kind: ProjectKind, reason: str = "because") -> Project:
+    return Project(
+        kind=kind, root=Path("/p"), reason=reason, hint="" if kind is ProjectKind.PERSONAL else "do this"
+    )
 
 
 def test_a_personal_project_gets_a_permit() -> None:
     """The permit says for which project and which knowledge base it is."""
-    given_leave = permit(project(Kind.PERSONAL), "a fact", kb=KB)
-    assert (project(Kind.PERSONAL), KB) == (given_leave.project, given_leave.kb)
+    given_leave = permit(project(ProjectKind.PERSONAL), "a fact", kb=KB)
+    assert (project(ProjectKind.PERSONAL), KB) == (given_leave.project, given_leave.kb)
 
 
-@pytest.mark.parametrize("kind", [Kind.WORK, Kind.UNKNOWN])
-def test_others_are_refused(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", [ProjectKind.WORK, ProjectKind.UNKNOWN])
+def test_others_are_refused(kind: ProjectKind) -> None:
     """The refusal names kind, reason, hint, the fact, and that it was written nowhere; its status is 3."""
     with pytest.raises(Refused) as caught:
         permit(project(kind), "staging deploys on Tuesdays", kb=KB)
@@ -52,14 +54,14 @@ def test_others_are_refused(kind: Kind) -> None:
 def test_a_refusal_names_where_the_fact_went() -> None:
     """A project with a log keeps its own facts."""
     with pytest.raises(Refused, match=r"written to /p/\.roamkb/knowledge\.jsonl"):
-        permit(project(Kind.WORK), "fact", kb=KB, written_to=Path("/p/.roamkb/knowledge.jsonl"))
+        permit(project(ProjectKind.WORK), "fact", kb=KB, written_to=Path("/p/.roamkb/knowledge.jsonl"))
 
 
 def test_a_refusal_redacts_its_fact() -> None:
     """One line, without secrets, addresses, hosts and paths."""
     fact = "the key ghp_" + "a" * 36 + "\nopens db.corp.example as joe@corp.example, see /srv/keys/db"
     with pytest.raises(Refused) as caught:
-        permit(project(Kind.WORK), fact, kb=KB)
+        permit(project(ProjectKind.WORK), fact, kb=KB)
     for hidden in ("ghp_", "corp", "joe", "/srv", "\n"):
         assert hidden not in caught.value.fact
         assert hidden not in caught.value.message
@@ -67,11 +69,11 @@ def test_a_refusal_redacts_its_fact() -> None:
 
 def test_nobody_else_makes_permits() -> None:
     """Neither a call, nor a changed copy of a real one."""
-    real = permit(project(Kind.PERSONAL), "fact", kb=KB)
+    real = permit(project(ProjectKind.PERSONAL), "fact", kb=KB)
     with pytest.raises(TypeError):
-        WritePermit(project=project(Kind.WORK), kb=KB, seal=object())
+        WritePermit(project=project(ProjectKind.WORK), kb=KB, seal=object())
     with pytest.raises(TypeError):
-        WritePermit(project=project(Kind.WORK), kb=KB)  # type: ignore[call-arg]
+        WritePermit(project=project(ProjectKind.WORK), kb=KB)  # type: ignore[call-arg]
     with pytest.raises((TypeError, ValueError)):
         replace(real, kb=Path("/elsewhere"))  # type: ignore[call-arg]
     with pytest.raises(AttributeError):
@@ -80,7 +82,7 @@ def test_nobody_else_makes_permits() -> None:
 
 
 @given(st.lists(st.sampled_from(ORDER), min_size=1), st.sampled_from(ORDER))
-def test_more_evidence_is_never_less_strict(kinds: list[Kind], more: Kind) -> None:
+def test_more_evidence_is_never_less_strict(kinds: list[ProjectKind], more: ProjectKind) -> None:
     """Whatever is added, and wherever, the strictest stays or gets stricter."""
     before = strictest(map(project, kinds)).kind
     for place in range(len(kinds) + 1):
@@ -91,14 +93,14 @@ def test_more_evidence_is_never_less_strict(kinds: list[Kind], more: Kind) -> No
 
 def test_the_first_of_equals_is_reported() -> None:
     """`--project` is named before the current folder."""
-    assert "one" == strictest([project(Kind.WORK, "one"), project(Kind.WORK, "two")]).reason
+    assert "one" == strictest([project(ProjectKind.WORK, "one"), project(ProjectKind.WORK, "two")]).reason
 
 
 parts = st.lists(st.sampled_from(["a", "b", "ab"]), max_size=3)
 paths = parts.map(lambda names: "/" + "/".join(["h", *names]))
 inodes = st.one_of(st.none(), st.tuples(st.just(1), st.integers(1, 6)))
 places = st.builds(
-    lambda path, real, others, inode, above: Place(
+    lambda path, real, others, inode, above: FolderIdentity(
         path=path, real=real, others=tuple(others), inode=inode, above=frozenset(i for i in above if i)
     ),
     paths,
@@ -115,7 +117,7 @@ work_roots = st.builds(
     st.booleans(),
 )
 surveys = st.builds(
-    lambda here, others, work, mounted, doubt: Survey(
+    lambda here, others, work, mounted, doubt: FolderSurvey(
         root=here.path,
         places=(here, *others),
         roots=(here,),
@@ -133,13 +135,13 @@ surveys = st.builds(
 RULE = Rule(source=Path("/r"), kb=KB, work_roots=(), project_parents=("/h",))
 
 
-def strictness(survey: Survey, rule: Rule | BadRule = RULE) -> int:
+def strictness(survey: FolderSurvey, rule: Rule | BadRule = RULE) -> int:
     return ORDER.index(judge(survey, rule).kind)
 
 
 @given(surveys, work_roots, places, places, st.booleans())
 def test_more_facts_are_never_less_strict(
-    survey: Survey, work: WorkRoot, place: Place, mount: Place, fold: bool
+    survey: FolderSurvey, work: WorkRoot, place: FolderIdentity, mount: FolderIdentity, fold: bool
 ) -> None:
     """Another work root, name, repository, root, mount or doubt takes leave away, and never gives it."""
     before = strictness(survey)
@@ -155,11 +157,11 @@ def test_more_facts_are_never_less_strict(
 
 
 @given(surveys)
-def test_a_project_is_personal_only_by_leave(survey: Survey) -> None:
+def test_a_project_is_personal_only_by_leave(survey: FolderSurvey) -> None:
     """Without a parent nobody is personal, and every other judgement has a hint."""
-    assert judge(replace(survey, parents=()), RULE).kind is not Kind.PERSONAL
+    assert judge(replace(survey, parents=()), RULE).kind is not ProjectKind.PERSONAL
     found = judge(survey, RULE)
-    assert bool(found.hint) is (found.kind is not Kind.PERSONAL)
+    assert bool(found.hint) is (found.kind is not ProjectKind.PERSONAL)
 
 
 @pytest.mark.parametrize(

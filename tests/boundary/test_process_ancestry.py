@@ -2,22 +2,26 @@
 
 import pytest
 
-from roamkb.boundary.process_ancestry import Lineage
-from roamkb.boundary.process_ancestry import Relative
+from roamkb.boundary.process_ancestry import AncestorProcess
+from roamkb.boundary.process_ancestry import ProcessAncestry
 from roamkb.boundary.process_ancestry import why_hidden
 from roamkb.boundary.process_ancestry import why_no_login
 
-INIT = Relative(pid=1, name="systemd", parent=0, session=1, is_ours=False)
-MANAGER = Relative(pid=900, name="systemd", words=("/lib/systemd/systemd", "--user"), parent=1, session=900)
+INIT = AncestorProcess(pid=1, name="systemd", parent=0, session=1, is_ours=False)
+MANAGER = AncestorProcess(
+    pid=900, name="systemd", words=("/lib/systemd/systemd", "--user"), parent=1, session=900
+)
 
 
-def line(*spelled: str, shut_off: bool = False, doubt: str = "", init: Relative = INIT) -> Lineage:
+def line(
+    *spelled: str, shut_off: bool = False, doubt: str = "", init: AncestorProcess = INIT
+) -> ProcessAncestry:
     """Return a line of processes, the nearest first, from `NAME[@PROGRAM] [MARKS]`.
 
     Marks: `lead` a session of its own, `tty` on a terminal, `other` another user's, `dead` its session's
     leader is gone, `WORD` else is of its command.
     """
-    relatives: list[Relative] = []
+    relatives: list[AncestorProcess] = []
     session = 1
     for n, one in reversed(list(enumerate(spelled))):
         name, *marks = one.split()
@@ -29,7 +33,7 @@ def line(*spelled: str, shut_off: bool = False, doubt: str = "", init: Relative 
         session = pid if "lead" in marks else 7 if "dead" in marks else session
         words = [word for word in marks if word not in ("lead", "tty", "other", "dead")]
         relatives.append(
-            Relative(
+            AncestorProcess(
                 pid=pid,
                 name=name,
                 words=(name, *words),
@@ -40,7 +44,9 @@ def line(*spelled: str, shut_off: bool = False, doubt: str = "", init: Relative 
                 is_ours="other" not in marks,
             )
         )
-    return Lineage(relatives=(*reversed(relatives), init), first=init, is_shut_off=shut_off, doubt=doubt)
+    return ProcessAncestry(
+        relatives=(*reversed(relatives), init), first=init, is_shut_off=shut_off, doubt=doubt
+    )
 
 
 SEEN = [
@@ -107,7 +113,7 @@ def test_a_table_of_ones_own_hides_all_but_the_harness_in_it() -> None:
 
 def test_where_there_is_no_table_nothing_is_hidden() -> None:
     """As on systems without one; where there should be one, its reader has a doubt."""
-    assert "" == why_hidden(Lineage()) == why_no_login(Lineage())
+    assert "" == why_hidden(ProcessAncestry()) == why_no_login(ProcessAncestry())
 
 
 @pytest.mark.parametrize(
@@ -145,7 +151,9 @@ def test_a_terminal_of_another_programs_making_is_no_login(spelled: tuple[str, .
 
 def test_a_containers_terminal_is_made_outside_of_it() -> None:
     """By whoever began the container, or another command in it."""
-    shell = Relative(pid=9, name="bash", parent=0, session=9, terminal=34816)
-    us = Relative(pid=12, name="roamkb", parent=9, session=9, terminal=34816)
-    lineage = Lineage(relatives=(us, shell), first=Relative(pid=1, name="sleep", parent=0, session=1))
+    shell = AncestorProcess(pid=9, name="bash", parent=0, session=9, terminal=34816)
+    us = AncestorProcess(pid=12, name="roamkb", parent=9, session=9, terminal=34816)
+    lineage = ProcessAncestry(
+        relatives=(us, shell), first=AncestorProcess(pid=1, name="sleep", parent=0, session=1)
+    )
     assert "" == why_hidden(lineage) == why_no_login(lineage)

@@ -7,23 +7,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamkb.context.brief_text import LONGEST
-from roamkb.context.brief_text import Brief
+from roamkb.context.brief_text import SessionBrief
 from roamkb.context.brief_text import checklist
 from roamkb.context.brief_text import told
-from roamkb.core.model import Kind
 from roamkb.core.model import Project
+from roamkb.core.model import ProjectKind
 from roamkb.log.learning import Learning
-from roamkb.log.state.learning_state import Event
-from roamkb.log.state.learning_state import State
+from roamkb.log.state.learning_state import LedgerEvent
+from roamkb.log.state.learning_state import LogState
 from roamkb.log.state.replay import replay
 from tests.approving_judge import APPROVING
 from tests.conftest import World
 from tests.conftest import learn
 
-_PROJECT = Project(kind=Kind.PERSONAL, root=Path("/home/u/code/site"), reason="it lies there")
+_PROJECT = Project(kind=ProjectKind.PERSONAL, root=Path("/home/u/code/site"), reason="it lies there")
 
 
-def state_of(*learnings: Learning, events: tuple[Event, ...] = ()) -> State:
+def state_of(*learnings: Learning, events: tuple[LedgerEvent, ...] = ()) -> LogState:
     """A log with nothing else."""
     return replay(learnings, events)
 
@@ -36,10 +36,10 @@ def learning(id: str, content: str, *, type: str = "learned") -> Learning:
 def test_a_must_check_is_a_checklist_only_where_a_human_approved_it() -> None:
     """Whatever a log's text says about itself."""
     plain, approved = (learning(id, "Run the check", type="must-check") for id in ("a", "b"))
-    event = Event(id="01", ts=2.0, event="curated", of="b", fields={"status": "canonical"})
+    event = LedgerEvent(id="01", ts=2.0, event="curated", of="b", fields={"status": "canonical"})
     state = state_of(plain, approved, events=(event,))
     assert ["b"] == [one.id for one in checklist(state)]
-    text, _ = told(Brief(project=_PROJECT, checklist=checklist(state)), nonce="n")
+    text, _ = told(SessionBrief(project=_PROJECT, checklist=checklist(state)), nonce="n")
     assert "- [ ] Run the check" in text
 
 
@@ -47,8 +47,8 @@ def test_a_must_check_is_a_checklist_only_where_a_human_approved_it() -> None:
 def test_whatever_is_told_the_frame_is_whole_and_fits(texts: list[str], root: str) -> None:
     """And what is said to be shown is what the text holds."""
     standings = tuple(state_of(*(learning(f"k{n}", text) for n, text in enumerate(texts))).standings.values())
-    project = Project(kind=Kind.UNKNOWN, root=Path("/" + root), reason=root)
-    text, left = told(Brief(project=project, learnings=standings, troubles=tuple(texts)), nonce="abcd")
+    project = Project(kind=ProjectKind.UNKNOWN, root=Path("/" + root), reason=root)
+    text, left = told(SessionBrief(project=project, learnings=standings, troubles=tuple(texts)), nonce="abcd")
     assert len(text) <= LONGEST
     assert text.endswith("\n</untrusted-knowledge abcd>")
     assert 1 == text.count("</untrusted-knowledge")
@@ -102,6 +102,6 @@ def test_what_may_contradict_is_counted_once_and_the_command_named_shows_it(worl
 
 def test_one_is_told_as_one() -> None:
     """In words that fit."""
-    text, _ = told(Brief(project=_PROJECT, to_review=1, contradicting=1, conflict_copies=1), nonce="n")
+    text, _ = told(SessionBrief(project=_PROJECT, to_review=1, contradicting=1, conflict_copies=1), nonce="n")
     for said in ("1 learning wants a", "1 learning may contradict others", "1 conflict copy lies in"):
         assert said in text

@@ -16,7 +16,7 @@ from roamkb.context.suggestions import offered_learnings
 from roamkb.context.suggestions import offered_nodes
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.search.index.index import Index
-from roamkb.kb.search.query import Weights
+from roamkb.kb.search.query import TermWeights
 from roamkb.log.learning import Learning
 from roamkb.log.state.replay import replay
 from roamkb.log.store.index import LogIndex
@@ -120,7 +120,7 @@ def usual(text: str) -> str:
 
 def kept(text: str, *answers: tuple[str, str], size: float = 3.0) -> list[int]:
     """Which answers to `text` clear the floor, given their names and texts; every word is as rare."""
-    weights = Weights(terms=dict.fromkeys(terms(text), size), rarest=size)
+    weights = TermWeights(terms=dict.fromkeys(terms(text), size), rarest=size)
     found = (
         (n, frozenset(terms(name)), frozenset(terms(beside))) for n, (name, beside) in enumerate(answers)
     )
@@ -138,7 +138,7 @@ def test_a_word_alone_is_worth_nothing_and_half_of_the_words_are() -> None:
 def test_at_the_start_one_word_is_enough_but_not_of_many() -> None:
     """A branch says little, and a fourth of it has to fit."""
     text = "pgbouncer asyncpg celery nginx"
-    weights = Weights(terms=dict.fromkeys(terms(f"{text} redis"), 3.0), rarest=3.0)
+    weights = TermWeights(terms=dict.fromkeys(terms(f"{text} redis"), 3.0), rarest=3.0)
     found = [(0, frozenset(terms("pgbouncer")), frozenset[str]())]
     assert [0] == fitting(text, weights, found, least=AT_THE_START)
     assert [] == fitting(text, weights, found)
@@ -188,7 +188,7 @@ def test_a_script_without_blanks_has_words_as_well() -> None:
 
 def test_in_a_handful_of_texts_every_word_is_rare() -> None:
     """Two that say redis are no reason to hide both."""
-    weights = Weights(terms={"redi": 0.2, "vanish": 0.7, "evict": 0.2}, rarest=0.7)
+    weights = TermWeights(terms={"redi": 0.2, "vanish": 0.7, "evict": 0.2}, rarest=0.7)
     found = [(0, frozenset(("redi", "evict")), frozenset[str]())]
     assert [0] == fitting("redis evicts what vanishes", weights, found)
 

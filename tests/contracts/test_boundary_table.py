@@ -20,19 +20,19 @@ import pytest
 import roamkb
 from roamkb.boundary.rule_file import render_rule
 from roamkb.boundary.store.folder_evidence import RULE_PLACE
-from roamkb.boundary.store.folder_evidence import Session
+from roamkb.boundary.store.folder_evidence import CallOrigin
 from roamkb.boundary.store.folder_evidence import classify_folder
 from roamkb.boundary.store.folder_evidence import find_rule
 from roamkb.boundary.store.folder_evidence import session_of
 from roamkb.boundary.store.folder_evidence import session_project
 from roamkb.core.errors import BadRule
-from roamkb.core.model import Kind
 from roamkb.core.model import Project
+from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
 
 HOUSE = Path(roamkb.__file__).parents[1]
 TEMPLATE = (HOUSE / "rules" / "knowledge-base.md").read_text()
-WORK, UNKNOWN, PERSONAL = Kind.WORK, Kind.UNKNOWN, Kind.PERSONAL
+WORK, UNKNOWN, PERSONAL = ProjectKind.WORK, ProjectKind.UNKNOWN, ProjectKind.PERSONAL
 
 #: What a child process says of its own session.
 ASK = """
@@ -132,7 +132,7 @@ class World:
     def session(self, cwd: str | None, **evidence: object) -> Project:
         """Judge a session that runs in `cwd`, with `evidence` beside it."""
         folder = None if cwd is None else self.home / cwd
-        return session_project(Session(cwd=folder, **evidence), self.rule())  # type: ignore[arg-type]
+        return session_project(CallOrigin(cwd=folder, **evidence), self.rule())  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -141,7 +141,7 @@ def world(tmp_path: Path) -> World:
     return World(home=tmp_path.resolve() / "home")
 
 
-Case = tuple[str, Kind, Callable[[World], Project]]
+Case = tuple[str, ProjectKind, Callable[[World], Project]]
 
 
 def folder(
@@ -863,7 +863,7 @@ TABLE = [*PLAIN, *LINKS, *REPOSITORIES, *PATTERNS, *SESSIONS, *RULES]
 
 
 @pytest.mark.parametrize(("reason", "kind", "case"), TABLE, ids=[case[0].replace("/", "∕") for case in TABLE])
-def test_boundary(reason: str, kind: Kind, case: Callable[[World], Project], world: World) -> None:
+def test_boundary(reason: str, kind: ProjectKind, case: Callable[[World], Project], world: World) -> None:
     """Each case is of the kind that its reason says, and says why in one line."""
     project = case(world)
     assert (kind, reason) == (project.kind, reason), project.reason

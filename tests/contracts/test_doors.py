@@ -20,7 +20,7 @@ from roamkb.core.errors import RoamkbError
 from roamkb.interfaces.operations import OPERATIONS
 from roamkb.interfaces.operations import Arguments
 from roamkb.interfaces.operations import Operation
-from roamkb.interfaces.operations import Shape
+from roamkb.interfaces.operations import ParameterShape
 from roamkb.interfaces.output import render
 from tests.conftest import World
 from tests.conftest import make_world
@@ -100,7 +100,7 @@ def words_of(operation: Operation, arguments: Arguments) -> Iterator[str]:
     """Yield the arguments as they are typed."""
     for parameter in operation.parameters:
         value = arguments.get(parameter.name)
-        if parameter.shape is Shape.FLAG:
+        if parameter.shape is ParameterShape.FLAG:
             yield from parameter.flags[:1] if value else ()
         elif value is not None:
             for one in value if isinstance(value, tuple) else (value,):

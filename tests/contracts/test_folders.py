@@ -33,3 +33,14 @@ def test_each_folder_says_its_subject() -> None:
         tree = ast.parse((PACKAGE / name / "__init__.py").read_text(encoding="utf-8"))
         assert ast.get_docstring(tree), name
         assert len(tree.body) == 1 or name == "app", name
+
+
+def test_no_two_classes_share_a_name() -> None:
+    """Whoever looks for one by its name finds it, and no other."""
+    places: dict[str, list[str]] = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(path.relative_to(PACKAGE).as_posix())
+    assert len(places) > 300
+    assert {} == {name: paths for name, paths in places.items() if len(paths) > 1}

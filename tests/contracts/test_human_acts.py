@@ -2,10 +2,10 @@
 
 import pytest
 
-from roamkb.interfaces.http.operation_routes import Route
+from roamkb.interfaces.http.operation_routes import OperationRoute
 from roamkb.interfaces.http.operation_routes import routes
 from roamkb.interfaces.mcp.tools import TOOLS
-from roamkb.interfaces.mcp.tools import Tool
+from roamkb.interfaces.mcp.tools import McpTool
 from tests.conftest import World
 from tests.interfaces.http.served import serving
 
@@ -16,12 +16,12 @@ LISTED = frozenset({"promote", "review", "curate"})
 
 
 @pytest.mark.parametrize("offered", [*routes(), *TOOLS], ids=lambda one: getattr(one, "name", "") or "route")
-def test_no_door_of_agents_promotes_or_approves(offered: Route | Tool) -> None:
+def test_no_door_of_agents_promotes_or_approves(offered: OperationRoute | McpTool) -> None:
     """Neither by its name nor by an option."""
     if offered.operation is None:
         return
     name = offered.operation.name
-    reads = offered.reads if isinstance(offered, Route) else offered.is_read_only
+    reads = offered.reads if isinstance(offered, OperationRoute) else offered.is_read_only
     assert name not in NEVER
     assert reads or name not in LISTED
     given = {parameter.name for parameter in offered.parameters}

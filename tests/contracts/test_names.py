@@ -8,7 +8,7 @@ from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.interfaces.operations import OPERATIONS
 from roamkb.interfaces.operations import Arguments
-from roamkb.interfaces.operations import Shape
+from roamkb.interfaces.operations import ParameterShape
 from roamkb.interfaces.output import render
 from tests.conftest import World
 from tests.conftest import make_world
@@ -52,7 +52,7 @@ def cases(*, names: bool) -> Iterator[tuple[str, str, str]]:
     """Yield operation, parameter and bad value: of names, or of all other texts."""
     for operation in OPERATIONS:
         for parameter in operation.parameters:
-            is_text = parameter.shape in (Shape.TEXT, Shape.TEXTS) and not operation.door
+            is_text = parameter.shape in (ParameterShape.TEXT, ParameterShape.TEXTS) and not operation.door
             is_name = parameter.name in NAMES and (operation.name, parameter.name) not in BESIDES
             if is_text and names is is_name:
                 yield from ((operation.name, parameter.name, bad) for bad in ("a\0b", "a\ud800b"))
@@ -61,7 +61,7 @@ def cases(*, names: bool) -> Iterator[tuple[str, str, str]]:
 def call(world: World, name: str, parameter: str, bad: str) -> None:
     """Call an operation, and print what it gives as every door would."""
     operation = next(one for one in OPERATIONS if one.name == name)
-    several = next(one.shape for one in operation.parameters if one.name == parameter) is Shape.TEXTS
+    several = next(one.shape for one in operation.parameters if one.name == parameter) is ParameterShape.TEXTS
     given: Arguments = {**NEEDED.get(name, {}), parameter: (bad,) if several else bad}
     if (name, parameter) == ("ingest", "folder"):
         given["memory"] = True

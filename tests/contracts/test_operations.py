@@ -6,7 +6,7 @@ import shlex
 import pytest
 
 from roamkb.app import KnowledgeBase
-from roamkb.app.log.remedies import ProjectExperience
+from roamkb.app.log.remedies import ProjectRemedies
 from roamkb.interfaces.cli.fast_args import parse_words
 from roamkb.interfaces.operations import OPERATIONS
 from roamkb.interfaces.operations import Operation
@@ -17,7 +17,7 @@ from roamkb.interfaces.operations import Operation
 )
 def test_an_operation_is_a_method_with_the_same_parameters(operation: Operation) -> None:
     """Every parameter of the table is a keyword of the library, and the other way round."""
-    door = ProjectExperience if operation.is_of_log else KnowledgeBase
+    door = ProjectRemedies if operation.is_of_log else KnowledgeBase
     signature = inspect.signature(getattr(door, operation.method))
     assert [p.name for p in operation.parameters] == [name for name in signature.parameters if name != "self"]
 

@@ -12,8 +12,8 @@ from roamkb.core.errors import RoamkbError
 from roamkb.interfaces.operations import OPERATIONS
 from roamkb.interfaces.operations import Arguments
 from roamkb.interfaces.operations import Operation
-from roamkb.interfaces.operations import Parameter
-from roamkb.interfaces.operations import Shape
+from roamkb.interfaces.operations import OperationParameter
+from roamkb.interfaces.operations import ParameterShape
 from tests.conftest import World
 
 KEY = "gotcha-invoice-numbers-restart-at-one-each-january"
@@ -80,12 +80,12 @@ def planted() -> Iterator[str]:
         yield "ghp_" + "".join(chance.choices(string.ascii_letters + string.digits, k=36))
 
 
-def calls(operation: Operation) -> Iterator[tuple[Parameter, Arguments]]:
+def calls(operation: Operation) -> Iterator[tuple[OperationParameter, Arguments]]:
     """Yield each text parameter of an operation with arguments among which it is wanted."""
     needed: Arguments = {one.name: "bd-1" for one in operation.parameters if one.required}
     for arguments in CALLS.get(operation.name, [needed]):
         for parameter in operation.parameters:
-            if parameter.shape in (Shape.TEXT, Shape.TEXTS):
+            if parameter.shape in (ParameterShape.TEXT, ParameterShape.TEXTS):
                 yield parameter, arguments
 
 
@@ -105,7 +105,7 @@ def test_no_parameter_of_any_operation_writes_a_credential(world: World) -> None
             )
             given: Arguments = {
                 **base,
-                parameter.name: (secret,) if parameter.shape is Shape.TEXTS else value,
+                parameter.name: (secret,) if parameter.shape is ParameterShape.TEXTS else value,
             }
             told[secret] = f"{operation.name} {parameter.name} {base}"
             called(world, operation, given)
@@ -161,13 +161,15 @@ def test_an_append_refuses_what_no_action_looked_at(world: World, kind: str) -> 
     from dataclasses import replace
 
     from roamkb.core.errors import SecretFound
-    from roamkb.log.state.learning_state import Event
+    from roamkb.log.state.learning_state import LedgerEvent
 
     world.open().log.init()
     world.open().log.learn("Invoice numbers restart at one each January")
     log, secret = world.log(), next(planted())
     learning = replace(log.read().learnings[0], extra={"deep": [{"er": f"use {secret}"}]})
-    event = Event(id="01JXE5QK7M0000000000000000", ts=1.0, event="noted", fields={"deep": {"er": [secret]}})
+    event = LedgerEvent(
+        id="01JXE5QK7M0000000000000000", ts=1.0, event="noted", fields={"deep": {"er": [secret]}}
+    )
     with pytest.raises(SecretFound), log.locked():
         log.append([learning]) if kind == "knowledge" else log.append(events=[event])
     assert not [path for path in files(world) if path.is_file() and secret.encode() in path.read_bytes()]

@@ -9,7 +9,7 @@ from roamkb.curation.clusters import clusters
 from roamkb.log.learning import Learning
 from roamkb.log.state.learning_state import CANONICAL
 from roamkb.log.state.learning_state import SUPERSEDED
-from roamkb.log.state.learning_state import Event
+from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.replay import replay
 
 CONTENTS = (
@@ -52,7 +52,7 @@ def test_order_changes_nothing(said: list[Learning], chance: random.Random) -> N
 @given(logs)
 def test_once_applied_there_is_less_to_do_until_there_is_nothing(said: list[Learning]) -> None:
     """Nobody is asked the same twice."""
-    events: list[Event] = []
+    events: list[LedgerEvent] = []
     for _ in range(len(said) + 1):
         found = clusters(replay(said, events), {})
         changes = [change for cluster in found for change in cluster.changes]
@@ -62,7 +62,9 @@ def test_once_applied_there_is_less_to_do_until_there_is_nothing(said: list[Lear
         assert len(changes) == len({(change.event, change.of) for change in changes})
         for change in changes:
             id = f"{len(events):08}"
-            events.append(Event(id=id, ts=9, event=change.event, of=change.of, fields=dict(change.fields)))
+            events.append(
+                LedgerEvent(id=id, ts=9, event=change.event, of=change.of, fields=dict(change.fields))
+            )
     assert [] == found
 
 
@@ -73,7 +75,7 @@ def test_every_superseded_one_has_a_canonical_successor(said: list[Learning]) ->
     state = replay(
         said,
         [
-            Event(id=f"{n:08}", ts=9, event=change.event, of=change.of, fields=dict(change.fields))
+            LedgerEvent(id=f"{n:08}", ts=9, event=change.event, of=change.of, fields=dict(change.fields))
             for n, change in enumerate(changes)
         ],
     )

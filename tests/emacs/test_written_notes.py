@@ -31,7 +31,7 @@ from roamkb.core.text import shown
 from roamkb.org.escape import escaped_name
 from roamkb.org.reader import parse_note
 from roamkb.org.syntax.links import TYPES
-from roamkb.org.writer import Draft
+from roamkb.org.writer import NodeDraft
 from roamkb.org.writer import append_link
 from roamkb.org.writer import check_written
 from roamkb.org.writer import insert_property
@@ -135,9 +135,9 @@ refs = st.one_of(
 
 
 @st.composite
-def drafts(draw: st.DrawFn) -> Draft:
+def drafts(draw: st.DrawFn) -> NodeDraft:
     """A node that somebody might ask for who means no good."""
-    return Draft(
+    return NodeDraft(
         id="",
         created=datetime(2026, 6, 10, 14, 29),
         agent="claude-code",
@@ -152,7 +152,7 @@ def drafts(draw: st.DrawFn) -> Draft:
     )
 
 
-def storable(draft: Draft) -> Draft | None:
+def storable(draft: NodeDraft) -> NodeDraft | None:
     """Return the draft without the refs that can't be stored, or None if it has no title."""
 
     def stores(ref: str) -> bool:
@@ -170,9 +170,9 @@ def storable(draft: Draft) -> Draft | None:
 
 
 @cache
-def drafted(batch: int) -> list[Draft]:
+def drafted(batch: int) -> list[NodeDraft]:
     """Return a batch of hostile drafts, the same ones each time, each with an id of its own."""
-    found: list[Draft] = []
+    found: list[NodeDraft] = []
 
     @seed(batch)
     @settings(
@@ -183,7 +183,7 @@ def drafted(batch: int) -> list[Draft]:
         suppress_health_check=list(HealthCheck),
     )
     @given(drafts())
-    def collect(draft: Draft) -> None:
+    def collect(draft: NodeDraft) -> None:
         if kept := storable(draft):
             found.append(kept)
 
@@ -261,7 +261,7 @@ def test_no_two_tags_make_a_link(tmp_path: Path, org_roam: Callable[..., dict[st
         "source": "observed",
         "body": "",
     }
-    drafts = [Draft(id=f"x{n}", title=f"t{n}", tags=pair, **usual) for n, pair in enumerate(pairs)]
+    drafts = [NodeDraft(id=f"x{n}", title=f"t{n}", tags=pair, **usual) for n, pair in enumerate(pairs)]
     texts = {f"{draft.id}.org": render_node(draft) for draft in drafts}
     tables = org_roam(folder_of(tmp_path, texts))
     tags = by_node(tables["tags"], "tag")

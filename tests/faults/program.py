@@ -24,22 +24,22 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from roamkb.core.errors import NotDurable
 from roamkb.core.errors import RoamkbError
 from roamkb.core.ids import new_id
-from roamkb.core.model import Kind
+from roamkb.core.model import ProjectKind
 from roamkb.fs import files as disk
-from roamkb.fs.locks import State
+from roamkb.fs.locks import StateFolders
 from roamkb.fs.locks import lock
 from roamkb.journal import journal as journaling
-from roamkb.journal.journal import Keeper
+from roamkb.journal.journal import JournalContext
 from roamkb.journal.store.journal import Journal
 from roamkb.kb.notes.store.trash import Trash
 from roamkb.log import learn as learning
 from roamkb.log.init import init
 from roamkb.log.jsonl import learning_line
 from roamkb.log.learning import Learning
-from roamkb.log.new_learning import Hand
-from roamkb.log.new_learning import Saying
-from roamkb.log.state.learning_state import Standing
-from roamkb.log.state.learning_state import State as Replayed
+from roamkb.log.new_learning import Author
+from roamkb.log.new_learning import NewLearning
+from roamkb.log.state.learning_state import LearningState
+from roamkb.log.state.learning_state import LogState
 from roamkb.log.state.replay import replay
 from roamkb.log.state.state_rows import event_row
 from roamkb.log.state.state_rows import standing_row
@@ -49,15 +49,15 @@ from roamkb.log.store.observations import keep_observation
 from roamkb.log.store.observations import observations
 from roamkb.log.store.project_log import ROTATE_AT
 from roamkb.log.store.project_log import ROTATED
-from roamkb.log.store.project_log import Contents
 from roamkb.log.store.project_log import Log
-from roamkb.log.store.state_cache import Kept
+from roamkb.log.store.project_log import LogContents
+from roamkb.log.store.state_cache import StateCache
 from roamkb.pipeline import consolidate as consolidating
 from roamkb.pipeline import learn_proposals as proposing
 from roamkb.pipeline import verify as verifying
 from roamkb.pipeline.extract.attention import Observation
 from roamkb.pipeline.extract.model_extraction import parse_extracted
-from roamkb.pipeline.gate.checks import Scores
+from roamkb.pipeline.gate.checks import JudgeScores
 from roamkb.pipeline.gate.checks import scores_of
 from roamkb.pipeline.gate.judge_protocol import Judgement
 from roamkb.pipeline.gate.judges import by_caller
@@ -65,7 +65,7 @@ from roamkb.pipeline.ingest import ingest as ingesting
 from roamkb.pipeline.proposed_learning import ProposedLearning
 from roamkb.pipeline.proposed_learning import parse_proposals
 from roamkb.remedies import remedy as remedying
-from roamkb.remedies.episodes import Episode
+from roamkb.remedies.episodes import ErrorEpisode
 
 #: More than one page, with an end that a part of it lacks.
 BODY = b":PROPERTIES:\n:ID: 1\n:END:\n#+title: old\n" * 200 + b"the end\n"
@@ -97,7 +97,7 @@ _PR_SET_PTRACER = 0x59616D61
 
 def trash_of(folder: Path) -> Trash:
     """Return the trash of the knowledge base in `folder`."""
-    state = State(state=folder / "state", cache=folder / "cache")
+    state = StateFolders(state=folder / "state", cache=folder / "cache")
     kb = folder / "kb"
     return Trash(
         kb=kb,
@@ -151,10 +151,10 @@ class Yes:
         raise AssertionError(path, editor)
 
 
-def keeper_of(folder: Path, *, place: str = "state/journal") -> Keeper:
+def keeper_of(folder: Path, *, place: str = "state/journal") -> JournalContext:
     """Return the journal of the knowledge base in `folder`, with a human who says yes."""
     journal = Journal(kb=folder / "kb", folder=folder / place)
-    return Keeper(
+    return JournalContext(
         journal=journal,
         lock_file=folder / "state" / "kb.lock",
         folder=None,
@@ -224,23 +224,25 @@ def log_of(folder: Path) -> Log:
     return Log(folder / "state" / "site", folder / "state").require()
 
 
-def _hand() -> Hand:
-    return Hand(
+def _hand() -> Author:
+    return Author(
         agent="me",
         session="",
         machine="m",
-        kind=Kind.PERSONAL,
+        kind=ProjectKind.PERSONAL,
         now=_WHEN,
         new_id=lambda: new_id(_WHEN),
     )
 
 
 def _learn(folder: Path, text: str, *, supersedes: str | None = None) -> str:
-    return _say(folder, Saying(content=text), _hand(), supersedes=supersedes).learning.id
+    return _say(folder, NewLearning(content=text), _hand(), supersedes=supersedes).learning.id
 
 
-def _say(folder: Path, saying: Saying, hand: Hand, *, supersedes: str | None = None) -> learning.Learned:
-    def finder(state: Replayed) -> LogIndex:
+def _say(
+    folder: Path, saying: NewLearning, hand: Author, *, supersedes: str | None = None
+) -> learning.LearnResult:
+    def finder(state: LogState) -> LogIndex:
         # no index can be kept there, so that it is made in memory
         return LogIndex(Path("/dev/null/index"), {id: one.learning for id, one in state.standings.items()})
 
@@ -266,7 +268,7 @@ def episode(folder: Path) -> str:
     """Record what fixed an error in a session, as its deeds tell."""
     hand = replace(_hand(), session="s-1")
     deeds = ("apt-get install -y libcurl4-openssl-dev", "edit Makefile: LIBS = -lcurl")
-    told = Episode(command="make", error=MENDED, deeds=deeds)
+    told = ErrorEpisode(command="make", error=MENDED, deeds=deeds)
     return f"episode {len(remedying.record_episodes(log_of(folder), [told], hand))}"
 
 
@@ -275,10 +277,10 @@ def mend(folder: Path) -> str:
     return remedying.mend(log_of(folder), MENDED, SAID, replace(_hand(), session="s-1")).technique
 
 
-def _propose(folder: Path, proposals: Sequence[ProposedLearning], hand: Hand) -> str:
+def _propose(folder: Path, proposals: Sequence[ProposedLearning], hand: Author) -> str:
     log = log_of(folder)
 
-    def verified(id: str) -> tuple[Standing, tuple[str, ...]]:
+    def verified(id: str) -> tuple[LearningState, tuple[str, ...]]:
         state = log.read().state()
         tuple(verifying.verify(log, verifying.Gate(state, _bench()), [state.standings[id]], hand))
         return log.read().state().standings[id], ()
@@ -314,7 +316,7 @@ def ingest(folder: Path) -> str:
     """Take in what another tool keeps: lines that are new, known, repeated and broken."""
     path = source_of(folder)
     found = ingesting.ingest(
-        log_of(folder), ingesting.knowledge_lines(path), _hand(), files=[path], kind=Kind.PERSONAL
+        log_of(folder), ingesting.knowledge_lines(path), _hand(), files=[path], kind=ProjectKind.PERSONAL
     )
     return f"{found.new} new"
 
@@ -344,10 +346,10 @@ def verify(folder: Path) -> str:
     return f"{len(list(verifying.verify(log, verifying.Gate(state, _bench()), wanted, _hand())))} judged"
 
 
-def _bench() -> verifying.Bench:
-    return verifying.Bench(
+def _bench() -> verifying.JudgeContext:
+    return verifying.JudgeContext(
         name="caller",
-        judge=by_caller(Judgement(scores=scores_of(dict.fromkeys(Scores.__slots__, 0.9)))),
+        judge=by_caller(Judgement(scores=scores_of(dict.fromkeys(JudgeScores.__slots__, 0.9)))),
         missing_anchors=lambda _: (),
         boot={},
         shown={},
@@ -358,7 +360,7 @@ def amount(folder: Path) -> str:
     """Ask what the log amounts to, and keep it or what was added to it."""
     log = log_of(folder)
     contents = log.read()
-    kept = Kept(log.local / "standings", least=0)
+    kept = StateCache(log.local / "standings", least=0)
     found = kept.find(contents.pages, lambda: replayed(contents))
     if found is None:
         found = replayed(contents)
@@ -366,12 +368,12 @@ def amount(folder: Path) -> str:
     return said_by(found)
 
 
-def replayed(contents: Contents) -> Replayed:
+def replayed(contents: LogContents) -> LogState:
     """Return what the lines amount to."""
     return replay(contents.learnings, contents.events, archived=contents.archived)
 
 
-def said_by(state: Replayed) -> str:
+def said_by(state: LogState) -> str:
     """Return what stands for all that a state says."""
     told = [*map(standing_row, state.standings.values()), *map(event_row, state.events)]
     return disk.digest(b"\n".join(told))

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from roamkb.core.errors import UsageError
-from roamkb.kb.search.index.query import Question
+from roamkb.kb.search.index.query import IndexQuery
 from roamkb.kb.search.query import narrowed
 from roamkb.kb.search.query import parse_query
 from tests.kb.search.index.index_base import TODAY
@@ -92,7 +92,7 @@ def _answers(db: sqlite3.Connection, dice: random.Random, count: int) -> Iterato
         except UsageError:
             continue
         try:
-            yield list(Question(db, query).answers(dice.choice((0, 1, 20, 20, None))))
+            yield list(IndexQuery(db, query).answers(dice.choice((0, 1, 20, 20, None))))
         except BaseException as error:
             error.add_note(f"the query was {text[:2000]!r}")
             raise

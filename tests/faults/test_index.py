@@ -15,7 +15,7 @@ from unittest import mock
 import pytest
 
 from roamkb.kb.notes.store.notes import Notes
-from roamkb.kb.search.hits import Answers
+from roamkb.kb.search.hits import PassageHits
 from roamkb.kb.search.index import refresh as index_refresh
 from roamkb.kb.search.index.index import Index
 from roamkb.kb.search.index.schema import transaction
@@ -42,12 +42,12 @@ def base(tmp_path: Path) -> Base:
     return base
 
 
-def found(index: Index) -> list[Answers]:
+def found(index: Index) -> list[PassageHits]:
     """What the queries find."""
     return [index.find(parse_query(text, today=TODAY)) for text in _QUERIES]
 
 
-def right(base: Base) -> list[Answers]:
+def right(base: Base) -> list[PassageHits]:
     """What an index that nothing happened to finds."""
     return found(Index(Notes(base.kb), None))
 

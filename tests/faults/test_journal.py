@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from roamkb.journal.moments import What
+from roamkb.journal.moments import ChangeKind
 from tests.faults import program
 from tests.faults.promises import NOTE
 from tests.faults.promises import OTHER
@@ -57,8 +57,8 @@ def kept(run: Run) -> str:
         return "a failing disk is taken for a damaged journal"
     changes = journal.changes_since(1)
     if [(one.what, one.path) for one in changes] != [
-        (What.CHANGED, OTHER.encode()),
-        (What.VANISHED, NOTE.encode()),
+        (ChangeKind.CHANGED, OTHER.encode()),
+        (ChangeKind.VANISHED, NOTE.encode()),
     ]:
         return f"the journal says {changes}"
     with journal.contents() as content:

@@ -14,9 +14,9 @@ from roamkb.fs import files as disk
 from roamkb.log.init import init
 from roamkb.log.jsonl import learning_line
 from roamkb.log.state.learning_state import ATTEMPTED
-from roamkb.log.state.learning_state import Event
+from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.store.project_log import ROTATE_AT
-from roamkb.log.store.state_cache import Kept
+from roamkb.log.store.state_cache import StateCache
 from roamkb.remedies.effectiveness import attempts
 from tests.faults import program
 from tests.faults.promises import wrong_manners
@@ -287,7 +287,7 @@ def kept(folder: Path) -> None:
     log.knowledge.write_bytes(FULL[0] + b"\n")
     program.amount(folder)
     with log.locked():
-        log.append([program.fact(1)], [Event(id="E1", ts=1.0, event="repeated", of="L0")])
+        log.append([program.fact(1)], [LedgerEvent(id="E1", ts=1.0, event="repeated", of="L0")])
 
 
 def amounted(run: Run) -> str:
@@ -298,7 +298,7 @@ def amounted(run: Run) -> str:
         return "not a status that we promise"
     if run.acknowledged and run.said.split()[1] != program.said_by(state):
         return "answered otherwise"
-    store = Kept(program.log_of(run.folder).local / "standings", least=0)
+    store = StateCache(program.log_of(run.folder).local / "standings", least=0)
     for _ in range(2):
         found = store.find(contents.pages, lambda: state)
         if found is not None and found != state:

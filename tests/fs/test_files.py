@@ -23,7 +23,7 @@ from roamkb.core.errors import Busy
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NameTaken
-from roamkb.core.model import Unreadable
+from roamkb.core.model import UnreadableFile
 from roamkb.fs import files as disk
 from roamkb.fs.locks import lock
 from roamkb.kb.notes.file_names import note_names
@@ -55,9 +55,9 @@ def test_a_file_is_read_whole(data: bytes, tmp_path: Path) -> None:
 
 def test_what_isnt_there_is_missing(tmp_path: Path) -> None:
     """A name that is gone is told apart from what can't be read: a syncer may be at work."""
-    assert isinstance(disk.read_file(tmp_path / "a.org"), disk.Missing)
+    assert isinstance(disk.read_file(tmp_path / "a.org"), disk.MissingFile)
     (tmp_path / "file").touch()
-    assert isinstance(disk.read_file(tmp_path / "file" / "a.org"), disk.Missing)
+    assert isinstance(disk.read_file(tmp_path / "file" / "a.org"), disk.MissingFile)
 
 
 def test_what_isnt_a_file_is_never_waited_for(tmp_path: Path) -> None:
@@ -70,8 +70,8 @@ def test_what_isnt_a_file_is_never_waited_for(tmp_path: Path) -> None:
         listener.bind(str(tmp_path / "socket"))
     for name in ("folder", "fifo", "null", "circle", "socket", "nul\0", "n" * 300):
         found = disk.read_file(tmp_path / name)
-        assert isinstance(found, Unreadable), name
-        assert not isinstance(found, disk.Missing), name
+        assert isinstance(found, UnreadableFile), name
+        assert not isinstance(found, disk.MissingFile), name
         assert found.reason
 
 
@@ -80,7 +80,7 @@ def test_a_huge_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
     with (tmp_path / "huge.org").open("wb") as file:
         file.truncate(1 << 30)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    assert disk.read_file(tmp_path / "huge.org") == Unreadable(
+    assert disk.read_file(tmp_path / "huge.org") == UnreadableFile(
         path=tmp_path / "huge.org", reason="is larger than 8,388,608 bytes"
     )
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 * 1024
@@ -109,7 +109,7 @@ def test_a_file_that_changes_while_it_is_read_is_read_again(
     if saves < 4:
         assert found == save
     else:
-        assert found == Unreadable(path=path, reason="is being written to")
+        assert found == UnreadableFile(path=path, reason="is being written to")
 
 
 @pytest.mark.parametrize("start", [b"", None], ids=["empty", "missing"])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamkb.fs.git_branch import Branch
+from roamkb.fs.git_branch import GitBranch
 from roamkb.fs.git_branch import branch_of
 
 _NAMES = ("a.py", "sub/b.py", "sub/with blank.txt", "sub/bé.txt", "z" * 90 + ".txt")
@@ -42,7 +42,7 @@ def repository(tmp_path: Path) -> Path:
 def test_branch_commits_and_changes_are_read(repository: Path, version: str) -> None:
     """In every version of git's index."""
     git(repository, "update-index", "--index-version", version)
-    assert Branch(words="fix oauth redirect", titles=("Add the files",)) == branch_of(repository)
+    assert GitBranch(words="fix oauth redirect", titles=("Add the files",)) == branch_of(repository)
     (repository / "sub" / "bé.txt").write_text("other")
     (repository / "a.py").unlink()
     assert ("a.py", "sub/bé.txt") == branch_of(repository).changed
@@ -58,9 +58,9 @@ def test_a_worktree_and_a_trunk(repository: Path) -> None:
 
 def test_no_repository_says_nothing(tmp_path: Path) -> None:
     """Nor does one that leads nowhere."""
-    assert Branch() == branch_of(tmp_path)
+    assert GitBranch() == branch_of(tmp_path)
     (tmp_path / ".git").write_text("gitdir: /nowhere\n")
-    assert Branch() == branch_of(tmp_path)
+    assert GitBranch() == branch_of(tmp_path)
 
 
 @given(data=st.binary(max_size=300), head=st.binary(max_size=40))

@@ -11,7 +11,7 @@ import pytest
 
 from roamkb.core.errors import Busy
 from roamkb.core.errors import DiskError
-from roamkb.fs.locks import State
+from roamkb.fs.locks import StateFolders
 from roamkb.fs.locks import lock
 from roamkb.fs.locks import private_folder
 
@@ -131,7 +131,7 @@ def test_folders_are_private(tmp_path: Path) -> None:
 
 def test_a_base_has_one_state_however_it_is_called(tmp_path: Path) -> None:
     """A link to it shares its lock and its trash; another base has its own."""
-    state = State(state=tmp_path / "state", cache=tmp_path / "cache")
+    state = StateFolders(state=tmp_path / "state", cache=tmp_path / "cache")
     (tmp_path / "kb").mkdir()
     (tmp_path / "link").symlink_to("kb")
     assert state.lock_file(tmp_path / "kb") == state.lock_file(tmp_path / "link")
@@ -148,12 +148,12 @@ def test_nothing_of_ours_lies_in_the_knowledge_base(tmp_path: Path, way: str) ->
     kb = tmp_path / "kb"
     (kb / "below").mkdir(parents=True)
     (tmp_path / "link").symlink_to("kb")
-    state = State(state=tmp_path / way, cache=tmp_path / way)
+    state = StateFolders(state=tmp_path / way, cache=tmp_path / way)
     assert state.cache_folder(kb) is None
     assert state.snapshot_folder(kb) is None
     with pytest.raises(DiskError, match="may not lie in the knowledge base"):
         state.lock_file(kb)
-    beside = State(state=tmp_path / "kb-state", cache=tmp_path / "kb-cache")
+    beside = StateFolders(state=tmp_path / "kb-state", cache=tmp_path / "kb-cache")
     assert beside.cache_folder(kb)
     assert beside.snapshot_folder(kb)
     assert beside.lock_file(kb)
@@ -163,7 +163,7 @@ def test_a_link_to_the_knowledge_base_in_the_place_of_one_folder(tmp_path: Path)
     """Also the last folder of the way may be the link."""
     kb = tmp_path / "kb"
     kb.mkdir()
-    state = State(state=tmp_path / "state", cache=tmp_path / "cache")
+    state = StateFolders(state=tmp_path / "state", cache=tmp_path / "cache")
     (tmp_path / "state").mkdir()
     (tmp_path / "state" / "locks").symlink_to(kb)
     (tmp_path / "cache").symlink_to(kb)

@@ -3,7 +3,7 @@
 import pytest
 
 from roamkb.guard.policy import Denial
-from roamkb.guard.policy import Ground
+from roamkb.guard.policy import GuardContext
 from roamkb.guard.tool_calls import judge_tool
 
 _SITE = "/home/ada/code/site"
@@ -12,7 +12,7 @@ _OFF = '{"disableAllHooks": true}'
 
 def judged(tool: str, cwd: str = _SITE, **given: object) -> Denial | None:
     """Return why a call is denied in a personal project."""
-    ground = Ground(
+    ground = GuardContext(
         kb=("/home/ada/org",),
         kind=lambda: "personal",
         cwd=cwd,

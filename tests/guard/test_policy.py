@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from roamkb.core.model import Kind
+from roamkb.core.model import ProjectKind
 from roamkb.guard.policy import Denial
-from roamkb.guard.policy import Ground
+from roamkb.guard.policy import GuardContext
 from roamkb.guard.tool_calls import judge_tool
 from tests.examples import examples
 from tests.pipeline.extract.test_payloads import FORMS
@@ -38,14 +38,18 @@ def resolve(path: str) -> str:
     return path
 
 
-def ground(kind: Kind | Callable[[], str] = Kind.WORK, cwd: str = WORK, **more: Any) -> Ground:
-    return Ground(
-        kb=(KB,), kind=(lambda: kind) if isinstance(kind, Kind) else kind, cwd=cwd, home=HOME, resolve=resolve,
+def ground(
+    kind: ProjectKind | Callable[[], str] = ProjectKind.WORK, cwd: str = WORK, **more: Any
+) -> GuardContext:
+    return GuardContext(
+        kb=(KB,), kind=(lambda: kind) if isinstance(kind, ProjectKind) else kind, cwd=cwd, home=HOME, resolve=resolve,
         is_agent_note=lambda path: path not in HUMANS | FOLDERS, **more,
     )  # fmt: skip
 
 
-def bash(command: str, kind: Kind | Callable[[], str] = Kind.WORK, cwd: str = WORK) -> Denial | None:
+def bash(
+    command: str, kind: ProjectKind | Callable[[], str] = ProjectKind.WORK, cwd: str = WORK
+) -> Denial | None:
     return judge_tool("Bash", {"command": command}, ground(kind, cwd))
 
 
@@ -168,9 +172,9 @@ def sensible(naming: str, write: str) -> bool:
 MATRIX = [pair for pair in itertools.product(NAMINGS, WRITES) if sensible(*pair)]
 
 
-@pytest.mark.parametrize("kind", [Kind.WORK, Kind.UNKNOWN])
+@pytest.mark.parametrize("kind", [ProjectKind.WORK, ProjectKind.UNKNOWN])
 @pytest.mark.parametrize("naming", NAMINGS)
-def test_every_write_is_denied_by_whatever_name(naming: str, kind: Kind) -> None:
+def test_every_write_is_denied_by_whatever_name(naming: str, kind: ProjectKind) -> None:
     """Outside personal projects: each form of write, each way to name the file."""
     allowed = [
         text for name, write in MATRIX if name == naming and bash(text := put(name, write), kind) is None
@@ -202,9 +206,9 @@ READINGS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("kind", ProjectKind)
 @pytest.mark.parametrize("naming", sorted(set(NAMINGS) - {"loop", "list", "found"}))
-def test_no_plain_reading_is_denied(naming: str, kind: Kind) -> None:
+def test_no_plain_reading_is_denied(naming: str, kind: ProjectKind) -> None:
     """Whoever reads, by whatever name, whatever its output goes to elsewhere."""
     texts = [put(naming, reading) for reading in READINGS]
     if naming in ("cd", "cd twice", "pushd"):
@@ -258,8 +262,8 @@ def ordinary() -> list[str]:
     return [text.format(*[file] * 3) for file in files for text in each] + alone
 
 
-@pytest.mark.parametrize("kind", Kind)
-def test_nothing_else_is_denied(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", ProjectKind)
+def test_nothing_else_is_denied(kind: ProjectKind) -> None:
     """Of more than five hundred ordinary commands."""
     texts = ordinary()
     assert len(set(texts)) > 500
@@ -283,7 +287,7 @@ HUMAN, OTHER = "~/sync/org/roam/human.org", "~/sync/org/roam/20260101000000-agen
 )  # fmt: skip
 def test_a_humans_note_is_spared_everywhere(command: str) -> None:
     """In a personal project as well; the hint says how to write instead."""
-    denial = bash(command.format(HUMAN, HUMAN), Kind.PERSONAL, f"{HOME}/code/site")
+    denial = bash(command.format(HUMAN, HUMAN), ProjectKind.PERSONAL, f"{HOME}/code/site")
     assert denial is not None
     assert "roamkb write" in denial.hint
     assert "human" in denial.reason
@@ -300,7 +304,7 @@ def test_a_humans_note_is_spared_everywhere(command: str) -> None:
 )  # fmt: skip
 def test_a_personal_project_may_write_what_is_no_humans(command: str) -> None:
     """Agents' nodes, new files, and whatever only reads."""
-    assert bash(command.format(OTHER), Kind.PERSONAL, f"{HOME}/code/site") is None
+    assert bash(command.format(OTHER), ProjectKind.PERSONAL, f"{HOME}/code/site") is None
 
 
 APPROVALS = [
@@ -317,9 +321,9 @@ APPROVALS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("kind", ProjectKind)
 @pytest.mark.parametrize("command", APPROVALS)
-def test_no_agent_approves(command: str, kind: Kind) -> None:
+def test_no_agent_approves(command: str, kind: ProjectKind) -> None:
     """However roamkb is started, whatever the project is."""
     denial = bash(command, kind)
     assert denial is not None
@@ -329,7 +333,7 @@ def test_no_agent_approves(command: str, kind: Kind) -> None:
 RULE = "~/.claude/rules/knowledge-base.md"
 
 
-@pytest.mark.parametrize("kind", Kind)
+@pytest.mark.parametrize("kind", ProjectKind)
 @pytest.mark.parametrize(
     "name",
     [
@@ -340,7 +344,7 @@ RULE = "~/.claude/rules/knowledge-base.md"
         "~/.claude/settings.local.json",
     ],
 )
-def test_only_the_human_changes_the_rule(name: str, kind: Kind) -> None:
+def test_only_the_human_changes_the_rule(name: str, kind: ProjectKind) -> None:
     """By no tool and no command, in no project."""
     path = name.replace("~", HOME)
     calls = [
@@ -389,7 +393,7 @@ FILE_CALLS = [
 def test_file_tools_are_denied(tool: str, asked: dict[str, Any], path: str) -> None:
     """Claude Code's, Codex's and servers', by absolute, relative and linked paths; elsewhere they are free."""
     filled = json.loads(json.dumps(asked).replace("{}", path))
-    for kind in Kind:
+    for kind in ProjectKind:
         assert judge_tool(tool, filled, ground(kind)) is not None
     other = json.loads(json.dumps(asked).replace("{}", f"{WORK}/docs/a.org").replace("/..", ""))
     assert judge_tool(tool, other, ground()) is None
@@ -446,7 +450,7 @@ def test_any_servers_tool_is_judged_by_what_it_is_told(tool: str, asked: dict[st
 @pytest.mark.parametrize(("tool", "asked"), OTHER_READINGS)
 def test_a_tool_that_reads_or_talks_is_free(tool: str, asked: dict[str, Any]) -> None:
     """A note may be named in a text, be read, and be copied elsewhere."""
-    for kind in Kind:
+    for kind in ProjectKind:
         assert judge_tool(tool, asked, ground(kind)) is None
 
 
@@ -473,7 +477,7 @@ def test_a_command_is_judged_the_same_in_every_harness_words(
     """As text, as words, in an action; a patch through the shell as well."""
     script = json.dumps(text.replace("{}", f"{KB}/human.org"))[1:-1]
     given = json.loads(json.dumps(form).replace("{}", script))
-    for kind in Kind:
+    for kind in ProjectKind:
         assert changes == (judge_tool(tool, given, ground(kind)) is not None)
 
 
@@ -518,9 +522,9 @@ def test_what_takes_the_folder_along_or_hides_its_name_is_denied(command: str) -
 
 def test_every_name_of_the_folder_counts() -> None:
     """The real path, and what another mount calls it."""
-    named = Ground(
+    named = GuardContext(
         kb=(KB, "/data/roam"),
-        kind=lambda: Kind.UNKNOWN,
+        kind=lambda: ProjectKind.UNKNOWN,
         cwd=WORK,
         home=HOME,
         is_agent_note=lambda path: True,
@@ -551,16 +555,16 @@ shellish = st.lists(
     st.dictionaries(
         st.sampled_from(["command", "file_path", "cmd", "action", "input"]), json_values, max_size=3
     ),
-    st.sampled_from(list(Kind)),
+    st.sampled_from(list(ProjectKind)),
 )
-def test_any_input_has_an_answer(tool: str, asked: dict[str, Any], kind: Kind) -> None:
+def test_any_input_has_an_answer(tool: str, asked: dict[str, Any], kind: ProjectKind) -> None:
     """Whatever a harness sends."""
     assert isinstance(judge_tool(tool, asked, ground(kind)), Denial | None)
 
 
 @settings(deadline=None, max_examples=examples(300))
-@given(shellish, st.sampled_from(list(Kind)), st.sampled_from([WORK, KB, HOME, "/"]))
-def test_any_command_has_an_answer(command: str, kind: Kind, cwd: str) -> None:
+@given(shellish, st.sampled_from(list(ProjectKind)), st.sampled_from([WORK, KB, HOME, "/"]))
+def test_any_command_has_an_answer(command: str, kind: ProjectKind, cwd: str) -> None:
     """Whatever stands in it."""
     assert isinstance(bash(command, kind, cwd), Denial | None)
 
@@ -570,9 +574,9 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", [Kind.WORK, Kind.PERSONAL])
+@pytest.mark.parametrize("kind", [ProjectKind.WORK, ProjectKind.PERSONAL])
 @pytest.mark.parametrize("piece", HOSTILE)
-def test_hostile_text_has_an_answer(piece: str, kind: Kind) -> None:
+def test_hostile_text_has_an_answer(piece: str, kind: ProjectKind) -> None:
     """What repeats badly, after a name that makes it worth reading; nothing here may grow with its square."""
     text = ("echo ~/sync/org/roam; " + piece * (16384 // len(piece)))[:16384]
     assert isinstance(bash(text, kind), Denial | None)

@@ -6,7 +6,7 @@ Written to get past the advice, and kept; the tables of `test_guard` put plain w
 import pytest
 
 from roamkb.core.data_tables import rows
-from roamkb.core.model import Kind
+from roamkb.core.model import ProjectKind
 from roamkb.guard.tool_calls import judge_tool
 from tests.guard.shell_lines import BEYOND
 from tests.guard.shell_lines import ELSEWHERE
@@ -21,15 +21,19 @@ from tests.guard.test_policy import bash
 from tests.guard.test_policy import ground
 
 #: Where sessions of each kind run.
-FOLDERS = {Kind.WORK: WORK, Kind.UNKNOWN: f"{HOME}/elsewhere/shop/it", Kind.PERSONAL: f"{HOME}/code/site/web"}
+FOLDERS = {
+    ProjectKind.WORK: WORK,
+    ProjectKind.UNKNOWN: f"{HOME}/elsewhere/shop/it",
+    ProjectKind.PERSONAL: f"{HOME}/code/site/web",
+}
 
 
-def denied(lines: list[str], kind: Kind) -> list[str]:
+def denied(lines: list[str], kind: ProjectKind) -> list[str]:
     return [line for line in lines if bash(line, kind, FOLDERS[kind]) is not None]
 
 
-@pytest.mark.parametrize("kind", Kind)
-def test_a_note_is_spared_however_it_is_written_to(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", ProjectKind)
+def test_a_note_is_spared_however_it_is_written_to(kind: ProjectKind) -> None:
     """By whatever program, disguise or detour, in whatever project."""
     assert len(HOSTILE) > 500
     assert [] == sorted(set(HOSTILE) - set(denied(HOSTILE, kind)))
@@ -37,25 +41,25 @@ def test_a_note_is_spared_however_it_is_written_to(kind: Kind) -> None:
 
 def test_nothing_new_comes_from_work() -> None:
     """Where a personal project may."""
-    assert NEW == denied(NEW, Kind.WORK) == denied(NEW, Kind.UNKNOWN)
-    assert [] == denied(NEW, Kind.PERSONAL)
+    assert NEW == denied(NEW, ProjectKind.WORK) == denied(NEW, ProjectKind.UNKNOWN)
+    assert [] == denied(NEW, ProjectKind.PERSONAL)
 
 
-@pytest.mark.parametrize("kind", Kind)
-def test_four_of_five_detours_are_seen(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", ProjectKind)
+def test_four_of_five_detours_are_seen(kind: ProjectKind) -> None:
     """What takes an analysis of programs is the wall's, and what another machine's name does the journal's."""
     lines = [*HOSTILE, *BEYOND]
     assert len(denied(lines, kind)) > len(lines) * 4 / 5
 
 
-@pytest.mark.parametrize("kind", Kind)
-def test_no_project_litters_among_the_notes(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", ProjectKind)
+def test_no_project_litters_among_the_notes(kind: ProjectKind) -> None:
     """A repository, a virtual environment, what Emacs and Syncthing read there."""
     assert LITTER == denied(LITTER, kind)
 
 
-@pytest.mark.parametrize("kind", Kind)
-def test_a_reading_is_never_denied(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", ProjectKind)
+def test_a_reading_is_never_denied(kind: ProjectKind) -> None:
     """Nor is the result of it, kept elsewhere."""
     assert len(READINGS) > 200
     assert [] == denied(READINGS, kind)
@@ -63,17 +67,17 @@ def test_a_reading_is_never_denied(kind: Kind) -> None:
 
 def test_a_personal_project_may_do_what_spares_notes() -> None:
     """Copies, archives, git, and files of its own."""
-    assert [] == denied(ORDINARY, Kind.PERSONAL)
+    assert [] == denied(ORDINARY, ProjectKind.PERSONAL)
 
 
-@pytest.mark.parametrize("kind", Kind)
-def test_what_has_nothing_to_do_with_it_is_let_alone(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", ProjectKind)
+def test_what_has_nothing_to_do_with_it_is_let_alone(kind: ProjectKind) -> None:
     """However much it looks like what is denied."""
     assert [] == denied(ELSEWHERE, kind)
 
 
-@pytest.mark.parametrize("kind", Kind)
-def test_what_is_too_long_to_be_judged_in_time_is_denied_without_a_wall(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", ProjectKind)
+def test_what_is_too_long_to_be_judged_in_time_is_denied_without_a_wall(kind: ProjectKind) -> None:
     """A harness lets the call go on that nobody answers about; with a wall, nothing has to be judged."""
     reading = "cat ~/sync/org/roam/a.org; "
     assert bash(f"{reading}{'a; ' * 1_500}", kind, FOLDERS[kind]) is None
@@ -107,8 +111,8 @@ def test_a_project_is_asked_about_only_where_notes_would_change() -> None:
     assert ["asked"] == asked
 
 
-@pytest.mark.parametrize("kind", [Kind.WORK, Kind.PERSONAL])
-def test_each_row_of_the_table_is_interpreted(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", [ProjectKind.WORK, ProjectKind.PERSONAL])
+def test_each_row_of_the_table_is_interpreted(kind: ProjectKind) -> None:
     """With every option that it names, and elsewhere none is denied for a file of the project."""
     starts = [
         f"{names.replace(': ', ' ').split(' ')[0]} {names.split(' ')[-1] if ': ' in names else ''}"

@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 
 from roamkb.core.errors import BadRule
-from roamkb.core.model import Kind
 from roamkb.core.model import Project
+from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
-from roamkb.fs.locks import State
+from roamkb.fs.locks import StateFolders
 from roamkb.fs.locks import private_folder
 from roamkb.install.doctor import doctor
-from roamkb.install.doctor_report import Check
+from roamkb.install.doctor_report import DoctorCheck
 from roamkb.install.snippets import STIGNORE
-from roamkb.install.store.machine import Patient
+from roamkb.install.store.machine import DoctorContext
 from tests.conftest import World
 
 NOW = datetime(2026, 6, 10, 12, 0, 0)
@@ -27,7 +27,7 @@ COPY = "a.sync-conflict-20260610-143000-K7QX2MD.org"
 
 
 @pytest.fixture
-def patient(world: World) -> Patient:
+def patient(world: World) -> DoctorContext:
     """Return an installation in which all is well."""
     rule = Rule(
         source=world.home / ".claude" / "rules" / "knowledge-base.md",
@@ -41,14 +41,14 @@ def patient(world: World) -> Patient:
     commands = world.home / ".local" / "bin"
     commands.mkdir(parents=True)
     (commands / "roamkb").touch(mode=0o755)
-    return Patient(
+    return DoctorContext(
         rule=rule,
-        project=Project(kind=Kind.PERSONAL, root=world.personal, reason="it lies there"),
+        project=Project(kind=ProjectKind.PERSONAL, root=world.personal, reason="it lies there"),
         version="0.1.0",
         home=world.home,
         search_path=f"/usr/bin:{commands}",
         host="desk.example.org",
-        state=State(state=world.state, cache=world.home / "cache"),
+        state=StateFolders(state=world.state, cache=world.home / "cache"),
         now=NOW,
         is_emacs=lambda pid: pid == 77,
     )
@@ -60,7 +60,7 @@ def date(path: Path, seconds: float) -> None:
     os.utime(path, (when, when))
 
 
-def of(patient: Patient, name: str) -> Check:
+def of(patient: DoctorContext, name: str) -> DoctorCheck:
     """Return what the doctor says of one thing."""
     (found,) = (check for check in doctor(patient).checks if check.name == name)
     return found
@@ -75,7 +75,7 @@ def config(world: World, folder: str) -> None:
     )
 
 
-def test_all_is_well(patient: Patient) -> None:
+def test_all_is_well(patient: DoctorContext) -> None:
     """Nothing is wrong, and nothing was made or changed by looking, but that the journal has looked, too."""
     journal_folder = patient.state.journal_folder(patient.home / "roam")
     assert journal_folder is not None
@@ -89,7 +89,7 @@ def test_all_is_well(patient: Patient) -> None:
     assert before == sorted(patient.home.rglob("*"))
 
 
-def test_what_is_not_set_up_is_not_called_proved(patient: Patient, world: World) -> None:
+def test_what_is_not_set_up_is_not_called_proved(patient: DoctorContext, world: World) -> None:
     """It is no fault; the text has another mark for it, and JSON another field."""
     unproved = {check.name for check in doctor(patient).checks if not check.proved}
     assert {"Claude Code", "Codex", "git conflicts", "Syncthing", "Emacs"} <= unproved
@@ -106,14 +106,14 @@ def test_what_is_not_set_up_is_not_called_proved(patient: Patient, world: World)
     assert (True, False) == next((one["ok"], one["proved"]) for one in checks if one["name"] == "Codex")
 
 
-def test_every_fault_says_what_to_do(patient: Patient) -> None:
+def test_every_fault_says_what_to_do(patient: DoctorContext) -> None:
     """A checkup that finds everything wrong has a fix for each."""
     broken = replace(patient, rule=BadRule(Path("/r.md"), "is missing"), search_path="")
     assert all(check.fix for check in doctor(broken).faults)
     assert {"rule", "command"} == {check.name for check in doctor(broken).faults}
 
 
-def test_a_knowledge_base_that_is_not_there_is_one_fault(patient: Patient, world: World) -> None:
+def test_a_knowledge_base_that_is_not_there_is_one_fault(patient: DoctorContext, world: World) -> None:
     """The notes can't be looked at; everything else still is."""
     assert isinstance(patient.rule, Rule)
     gone = doctor(replace(patient, rule=replace(patient.rule, kb=world.home / "gone")))
@@ -121,13 +121,13 @@ def test_a_knowledge_base_that_is_not_there_is_one_fault(patient: Patient, world
     assert "1 note, 1 node" in of(patient, "knowledge base").detail
 
 
-def test_encrypted_notes_are_counted(patient: Patient, world: World) -> None:
+def test_encrypted_notes_are_counted(patient: DoctorContext, world: World) -> None:
     """Nobody wonders why they aren't found."""
     world.note("b.org.gpg", "x")
     assert "1 encrypted" in of(patient, "knowledge base").detail
 
 
-def test_a_work_root_that_is_not_there_may_be_misspelt(patient: Patient) -> None:
+def test_a_work_root_that_is_not_there_may_be_misspelt(patient: DoctorContext) -> None:
     """What isn't denied may be written."""
     assert isinstance(patient.rule, Rule)
     odd = replace(patient, rule=replace(patient.rule, work_roots=("/home/me/wrok", "/srv/*/work")))
@@ -136,7 +136,7 @@ def test_a_work_root_that_is_not_there_may_be_misspelt(patient: Patient) -> None
     assert of(none, "work roots").ok
 
 
-def test_without_any_project_parent_nobody_may_write(patient: Patient) -> None:
+def test_without_any_project_parent_nobody_may_write(patient: DoctorContext) -> None:
     """One that is there is enough."""
     assert isinstance(patient.rule, Rule)
     none = replace(patient, rule=replace(patient.rule, project_parents=("/nowhere", "!/nowhere/x")))
@@ -144,14 +144,14 @@ def test_without_any_project_parent_nobody_may_write(patient: Patient) -> None:
     assert "nowhere" not in of(patient, "project parents").detail
 
 
-def test_the_project_is_named_and_no_fault(patient: Patient) -> None:
+def test_the_project_is_named_and_no_fault(patient: DoctorContext) -> None:
     """An unknown project gets its hint."""
-    unknown = Project(kind=Kind.UNKNOWN, root=None, reason="it lies nowhere", hint="move it")
+    unknown = Project(kind=ProjectKind.UNKNOWN, root=None, reason="it lies nowhere", hint="move it")
     found = of(replace(patient, project=unknown), "project")
     assert (True, "unknown, may not write: it lies nowhere", "move it") == (found.ok, found.detail, found.fix)
 
 
-def test_a_command_that_is_not_on_the_path(patient: Patient) -> None:
+def test_a_command_that_is_not_on_the_path(patient: DoctorContext) -> None:
     """The folder isn't on the path, or there is nothing in it."""
     assert "PATH=" in of(replace(patient, search_path="/usr/bin"), "command").fix
     (patient.home / ".local" / "bin" / "roamkb").unlink()
@@ -159,13 +159,13 @@ def test_a_command_that_is_not_on_the_path(patient: Patient) -> None:
 
 
 @pytest.fixture
-def logged(patient: Patient, world: World) -> Patient:
+def logged(patient: DoctorContext, world: World) -> DoctorContext:
     """Somebody whose project has a log."""
     world.open().log.init()
     return replace(patient, log=world.log())
 
 
-def test_a_projects_log(patient: Patient, world: World) -> None:
+def test_a_projects_log(patient: DoctorContext, world: World) -> None:
     """None, adopted, or somebody else's so far."""
     assert "project's log" not in {check.name for check in doctor(patient).checks}
     patient = replace(patient, log=world.log())
@@ -178,7 +178,7 @@ def test_a_projects_log(patient: Patient, world: World) -> None:
 
 
 @pytest.mark.parametrize("name", [".roamkb", ".roamkb/local", "own", "own/passes"])
-def test_a_link_in_a_log_is_named_with_what_to_do(name: str, logged: Patient, world: World) -> None:
+def test_a_link_in_a_log_is_named_with_what_to_do(name: str, logged: DoctorContext, world: World) -> None:
     """Hooks say nothing of such a log, and a brief that is silent says nothing of why."""
     log = world.log()
     path = log.local / name.removeprefix("own").strip("/") if name.startswith("own") else log.root / name
@@ -192,7 +192,7 @@ def test_a_link_in_a_log_is_named_with_what_to_do(name: str, logged: Patient, wo
     assert "the project's log isn't used" in world.run("hook", "session-start", input=json.dumps(payload)).out
 
 
-def test_local_state_that_git_tracks_is_named(logged: Patient, world: World) -> None:
+def test_local_state_that_git_tracks_is_named(logged: DoctorContext, world: World) -> None:
     """Added by force, here or elsewhere."""
     for words in (["init", "-q"], ["add", "-A"]):
         subprocess.run(["git", *words], cwd=world.personal, check=True)
@@ -205,7 +205,7 @@ def test_local_state_that_git_tracks_is_named(logged: Patient, world: World) -> 
     assert "git rm -r --cached .roamkb/local" in found.fix
 
 
-def test_private_folders(patient: Patient) -> None:
+def test_private_folders(patient: DoctorContext) -> None:
     """One that others can read, and one that is a file."""
     patient.state.state.mkdir(mode=0o755, parents=True)
     patient.state.cache.write_text("")
@@ -215,7 +215,7 @@ def test_private_folders(patient: Patient) -> None:
     assert of(patient, "state folder").ok
 
 
-def test_files_that_cannot_be_read(patient: Patient, world: World) -> None:
+def test_files_that_cannot_be_read(patient: DoctorContext, world: World) -> None:
     """Not UTF-8, or not a file; each with its reason."""
     (world.kb / "b.org").write_bytes(b"#+title: caf\xe9\n")
     (world.kb / "c.org").symlink_to("nowhere")
@@ -225,11 +225,11 @@ def test_files_that_cannot_be_read(patient: Patient, world: World) -> None:
     assert "c.org links to nothing" in found.detail
 
 
-def test_how_far_the_index_is(patient: Patient, world: World) -> None:
+def test_how_far_the_index_is(patient: DoctorContext, world: World) -> None:
     """A few notes are read by the next search; while there are many, hooks tell of none."""
     base = world.open()
     count = base.index().notes
-    assert Check(name="index", ok=True, detail="1 of 1 note indexed", fix="") == of(patient, "index")
+    assert DoctorCheck(name="index", ok=True, detail="1 of 1 note indexed", fix="") == of(patient, "index")
     for n in range(301):
         world.node(f"new-{n}.org", f"new-{n}", f"New {n}")
     behind = of(patient, "index")
@@ -239,42 +239,42 @@ def test_how_far_the_index_is(patient: Patient, world: World) -> None:
     assert of(patient, "index").ok
 
 
-def test_files_that_org_roam_drops(patient: Patient, world: World) -> None:
+def test_files_that_org_roam_drops(patient: DoctorContext, world: World) -> None:
     """A fault of the whole file is told apart from one of reading it."""
     world.note("b.org", ':PROPERTIES:\n:ID: b\n:ROAM_ALIASES: "never ends\n:END:\n')
     assert not of(patient, "indexable").ok
     assert of(patient, "readable").ok
 
 
-def test_a_file_with_two_faults_has_both(patient: Patient, world: World) -> None:
+def test_a_file_with_two_faults_has_both(patient: DoctorContext, world: World) -> None:
     """That org-roam drops it doesn't hide that it isn't UTF-8."""
     (world.kb / "b.org").write_bytes(b':PROPERTIES:\n:ID: b\n:ROAM_ALIASES: "caf\xe9\n:END:\n')
     assert not of(patient, "indexable").ok
     assert not of(patient, "readable").ok
 
 
-def test_two_nodes_with_one_id(patient: Patient, world: World) -> None:
+def test_two_nodes_with_one_id(patient: DoctorContext, world: World) -> None:
     """Both places are named."""
     world.node("b.org", "a", "B")
     detail = of(patient, "ids").detail
     assert f"{world.kb}/a.org:1 and {world.kb}/b.org:1" in detail
 
 
-def test_a_conflict_copy_with_its_originals_id(patient: Patient, world: World) -> None:
+def test_a_conflict_copy_with_its_originals_id(patient: DoctorContext, world: World) -> None:
     """Emacs may take it for the note; it is no lost note."""
     world.node(COPY, "a", "A")
     assert not of(patient, "conflict copies").ok
     assert of(patient, "lost notes").ok
 
 
-def test_a_conflict_copy_with_an_id_of_its_own(patient: Patient, world: World) -> None:
+def test_a_conflict_copy_with_an_id_of_its_own(patient: DoctorContext, world: World) -> None:
     """No search finds it."""
     world.node(COPY, "b", "B")
     assert "--adopt" in of(patient, "lost notes").fix
     assert of(patient, "conflict copies").ok
 
 
-def test_the_marks_of_a_git_merge(patient: Patient, world: World) -> None:
+def test_the_marks_of_a_git_merge(patient: DoctorContext, world: World) -> None:
     """In a repository they are an unfinished merge; elsewhere somebody's text."""
     world.node("b.org", "b", "B", "<<<<<<< HEAD\nmine\n=======\nyours\n>>>>>>> other")
     assert of(patient, "git conflicts").ok
@@ -283,13 +283,13 @@ def test_the_marks_of_a_git_merge(patient: Patient, world: World) -> None:
 
 
 @pytest.mark.parametrize("name", ["A.org", "cafe\u0301.org"])
-def test_names_that_another_system_mixes_up(patient: Patient, world: World, name: str) -> None:
+def test_names_that_another_system_mixes_up(patient: DoctorContext, world: World, name: str) -> None:
     """Two that differ in case, one with its accents apart."""
     world.node(name, "x", "X")
     assert name in of(patient, "names").detail
 
 
-def test_a_note_from_the_future(patient: Patient, world: World) -> None:
+def test_a_note_from_the_future(patient: DoctorContext, world: World) -> None:
     """Its machine's clock is ahead, and so it wins every conflict; a minute is no fault."""
     date(world.kb / "a.org", 60)
     assert of(patient, "clocks").ok
@@ -309,7 +309,7 @@ def test_a_note_from_the_future(patient: Patient, world: World) -> None:
         ("me@desk." + "9" * 5000, "gone"),
     ],
 )
-def test_lock_links(patient: Patient, world: World, target: str, word: str | None) -> None:
+def test_lock_links(patient: DoctorContext, world: World, target: str, word: str | None) -> None:
     """An Emacs that runs here is no fault; one elsewhere, or gone, is."""
     if len(target) < 4000:
         (world.kb / ".#a.org").symlink_to(target)
@@ -320,7 +320,7 @@ def test_lock_links(patient: Patient, world: World, target: str, word: str | Non
     assert (word or "") in found.detail
 
 
-def test_leftovers(patient: Patient, world: World) -> None:
+def test_leftovers(patient: DoctorContext, world: World) -> None:
     """Unfinished writes of an hour ago, among the notes, the rules and the trash; not a running one."""
     (world.kb / "sub").mkdir()
     old = [
@@ -338,7 +338,7 @@ def test_leftovers(patient: Patient, world: World) -> None:
     assert [str(path) for path in (*old, trash / "half.json")] == of(patient, "leftovers").detail.split("; ")
 
 
-def test_stignore(patient: Patient, world: World) -> None:
+def test_stignore(patient: DoctorContext, world: World) -> None:
     """What is missing is named; other spellings and included files count; no Syncthing, no fault."""
     stignore = world.kb / ".stignore"
     stignore.write_text("// mine\n(?d).#*\n**/#*#\n#include more\n")
@@ -350,7 +350,7 @@ def test_stignore(patient: Patient, world: World) -> None:
     assert of(patient, "stignore").ok
 
 
-def test_stignore_of_a_folder_above(patient: Patient, world: World) -> None:
+def test_stignore_of_a_folder_above(patient: DoctorContext, world: World) -> None:
     """The notes may lie deep in what Syncthing carries."""
     (world.kb / ".stfolder").rmdir()
     (world.home / ".stfolder").mkdir()
@@ -369,7 +369,7 @@ def test_stignore_of_a_folder_above(patient: Patient, world: World) -> None:
     ],
 )
 def test_syncthing_that_keeps_no_conflict_copies(
-    patient: Patient, world: World, setting: str, ok: bool
+    patient: DoctorContext, world: World, setting: str, ok: bool
 ) -> None:
     """The edit that loses would be deleted; the key in that file is nobody's business."""
     config(world, f'<folder id="roam" label="Roam" path="~/roam">{setting}</folder>')
@@ -379,7 +379,7 @@ def test_syncthing_that_keeps_no_conflict_copies(
     assert "key" not in found.detail
 
 
-def test_syncthing_that_carries_something_else(patient: Patient, world: World) -> None:
+def test_syncthing_that_carries_something_else(patient: DoctorContext, world: World) -> None:
     """Only the innermost folder around the notes counts."""
     config(
         world,
@@ -389,13 +389,13 @@ def test_syncthing_that_carries_something_else(patient: Patient, world: World) -
     assert "the folder Roam keeps 5" in of(patient, "Syncthing").detail
 
 
-def test_a_broken_configuration_is_a_fault_of_that_check(patient: Patient, world: World) -> None:
+def test_a_broken_configuration_is_a_fault_of_that_check(patient: DoctorContext, world: World) -> None:
     """It doesn't stop the checkup."""
     config(world, "<")
     assert ["Syncthing"] == [check.name for check in doctor(patient).faults]
 
 
-def test_emacs_is_advised(patient: Patient) -> None:
+def test_emacs_is_advised(patient: DoctorContext) -> None:
     """Its state can't be seen, so this is no fault."""
     found = of(patient, "Emacs")
     assert found.ok
@@ -411,7 +411,7 @@ def test_emacs_is_advised(patient: Patient) -> None:
     ],
 )
 def test_what_cannot_be_read_is_a_fault_of_that_check(
-    patient: Patient, world: World, place: Path, name: str | None
+    patient: DoctorContext, world: World, place: Path, name: str | None
 ) -> None:
     """A folder where a file should be stops nothing."""
     path = world.home / place
@@ -420,7 +420,7 @@ def test_what_cannot_be_read_is_a_fault_of_that_check(
     assert [name] * bool(name) == [check.name for check in doctor(patient).faults]
 
 
-def test_many_faults_are_counted(patient: Patient, world: World) -> None:
+def test_many_faults_are_counted(patient: DoctorContext, world: World) -> None:
     """Five are named, the others are a number."""
     for number in range(8):
         world.node(f"{number}.org", f"n{number}", "N")
@@ -428,7 +428,7 @@ def test_many_faults_are_counted(patient: Patient, world: World) -> None:
     assert "and 3 more" in of(patient, "clocks").detail
 
 
-def test_a_title_that_had_to_be_broken_is_read_alike(patient: Patient, world: World) -> None:
+def test_a_title_that_had_to_be_broken_is_read_alike(patient: DoctorContext, world: World) -> None:
     """Its file has a zero-width space, which no name has."""
     assert 0 == world.run("write", "Docker keeps volumes in data:/var, run git:main", "--tag", "shell").status
     assert of(patient, "other readers").ok
@@ -445,7 +445,7 @@ def test_a_head_that_other_programs_read_otherwise_is_named(world: World) -> Non
     assert str(written.path) in found.detail
 
 
-def test_a_knowledge_base_that_cant_be_written_is_no_fine_one(patient: Patient) -> None:
+def test_a_knowledge_base_that_cant_be_written_is_no_fine_one(patient: DoctorContext) -> None:
     """A medium that is mounted read-only, or a folder's mode; reading it goes on."""
     assert isinstance(patient.rule, Rule)
     kb = patient.rule.kb
@@ -466,7 +466,7 @@ def test_a_knowledge_base_that_cant_be_written_is_no_fine_one(patient: Patient) 
     assert "mount it writable" in found.fix
 
 
-def test_what_org_roam_and_agents_do_not_both_see_is_named(patient: Patient, world: World) -> None:
+def test_what_org_roam_and_agents_do_not_both_see_is_named(patient: DoctorContext, world: World) -> None:
     """Each leaves out by a rule of its own; which settings Emacs has can't be told from here."""
     assert of(patient, "seen alike").ok
     world.node("metadata/b.org", "b", "Zebras of the register")
@@ -486,7 +486,7 @@ def test_what_org_roam_and_agents_do_not_both_see_is_named(patient: Patient, wor
     assert "agents never see: .d.org; .hidden/c.org. " in unread.detail
 
 
-def test_a_folder_under_data_is_no_folder_to_an_older_org_roam(patient: Patient, world: World) -> None:
+def test_a_folder_under_data_is_no_folder_to_an_older_org_roam(patient: DoctorContext, world: World) -> None:
     """It matches the whole path."""
     folder = world.home / "data" / "notes"
     world.kb.rename(world.home / "away")
@@ -496,7 +496,7 @@ def test_a_folder_under_data_is_no_folder_to_an_older_org_roam(patient: Patient,
     assert "all notes, before 2.3" in of(replace(patient, rule=rule), "seen alike").detail
 
 
-def test_a_folder_that_is_linked_in_is_told_of_once(patient: Patient, world: World) -> None:
+def test_a_folder_that_is_linked_in_is_told_of_once(patient: DoctorContext, world: World) -> None:
     """By the doctor, with its own advice; a search lists it in its JSON and says nothing."""
     outside = world.home / "outside"
     outside.mkdir()
@@ -511,7 +511,7 @@ def test_a_folder_that_is_linked_in_is_told_of_once(patient: Patient, world: Wor
     ]
 
 
-def test_advice_fits_what_is_wrong(patient: Patient, world: World) -> None:
+def test_advice_fits_what_is_wrong(patient: DoctorContext, world: World) -> None:
     """Who may not read a note needs no other encoding."""
     (world.kb / "dir.org").mkdir()
     os.mkfifo(world.kb / "pipe.org")

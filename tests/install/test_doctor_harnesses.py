@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from roamkb.boundary.store.folder_evidence import find_rule
-from roamkb.core.model import Kind
 from roamkb.core.model import Project
+from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
-from roamkb.fs.locks import State
+from roamkb.fs.locks import StateFolders
 from roamkb.harnesses.hook_list import CLAUDE_HOOKS
 from roamkb.harnesses.hook_list import CODEX_HOOKS
 from roamkb.harnesses.hook_list import deny_rules
@@ -22,8 +22,8 @@ from roamkb.harnesses.settings_json import CODEX_MADE
 from roamkb.harnesses.settings_json import with_hooks
 from roamkb.harnesses.store import probe as harnesses
 from roamkb.install.doctor_harnesses import checks_of_harnesses
-from roamkb.install.doctor_report import Check
-from roamkb.install.store.machine import Patient
+from roamkb.install.doctor_report import DoctorCheck
+from roamkb.install.store.machine import DoctorContext
 from tests.conftest import NOON
 from tests.conftest import World
 from tests.programs import command_in
@@ -39,7 +39,7 @@ def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def patient(world: World) -> Patient:
+def patient(world: World) -> DoctorContext:
     """Return a machine with hooks in both harnesses, whose program answers as ours does."""
     program = str(script(world.home / "bin" / "roamkb", "echo '{}'"))
     wall = '{"hookSpecificOutput": {"permissionDecision": "deny"}}'
@@ -53,14 +53,14 @@ def patient(world: World) -> Patient:
     (world.home / ".codex" / "config.toml").write_text(trusting(world.home / ".codex" / "hooks.json"))
     rule = find_rule(world.home, account_home=world.home)
     assert isinstance(rule, Rule)
-    return Patient(
+    return DoctorContext(
         rule=rule,
-        project=Project(kind=Kind.PERSONAL, root=world.personal, reason="it lies there"),
+        project=Project(kind=ProjectKind.PERSONAL, root=world.personal, reason="it lies there"),
         version="0.1.0",
         home=world.home,
         search_path="/usr/bin:/bin",
         host="desk",
-        state=State(state=world.state, cache=world.home / "cache"),
+        state=StateFolders(state=world.state, cache=world.home / "cache"),
         now=NOON,
     )
 
@@ -77,13 +77,13 @@ def trusting(hooks: Path) -> str:
     return "\n".join(tables)
 
 
-def of(patient: Patient, name: str = "Claude Code") -> Check:
+def of(patient: DoctorContext, name: str = "Claude Code") -> DoctorCheck:
     """Return what is said of one harness."""
     (found,) = (check for check in checks_of_harnesses(patient) if check.name == name)
     return found
 
 
-def change(patient: Patient, change: Change) -> None:
+def change(patient: DoctorContext, change: Change) -> None:
     """Change Claude Code's settings."""
     path = patient.home / ".claude" / "settings.json"
     told = json.loads(path.read_bytes())
@@ -97,7 +97,7 @@ def handler(told: dict[str, Any], event: str) -> dict[str, Any]:
     return found
 
 
-def test_hooks_that_answer_are_well(patient: Patient) -> None:
+def test_hooks_that_answer_are_well(patient: DoctorContext) -> None:
     """In both harnesses."""
     assert (True, "11 hooks, each answered") == (of(patient).ok, of(patient).detail)
     assert (True, "10 hooks, each answered") == (of(patient, "Codex").ok, of(patient, "Codex").detail)
@@ -112,7 +112,7 @@ def test_hooks_that_answer_are_well(patient: Patient) -> None:
     ],
 )
 def test_hooks_that_nobody_trusted_are_named(
-    patient: Patient, old: str, new: str, events: tuple[str, ...]
+    patient: DoctorContext, old: str, new: str, events: tuple[str, ...]
 ) -> None:
     """Nor those that are others now; Codex says nothing of them."""
     path = patient.home / ".codex" / "hooks.json"
@@ -126,7 +126,7 @@ def test_hooks_that_nobody_trusted_are_named(
     assert old == "" or found.detail.endswith(", ".join(events))
 
 
-def test_our_own_hooks_answer_and_change_nothing(patient: Patient, world: World) -> None:
+def test_our_own_hooks_answer_and_change_nothing(patient: DoctorContext, world: World) -> None:
     """Each is the real program, run in a folder of its own."""
     program = command_in(world.home)
     settings = patient.home / ".claude" / "settings.json"
@@ -138,14 +138,14 @@ def test_our_own_hooks_answer_and_change_nothing(patient: Patient, world: World)
     assert before == sorted(path for path in world.home.rglob("*"))
 
 
-def test_a_permission_rule_that_is_gone_is_worth_knowing(patient: Patient) -> None:
+def test_a_permission_rule_that_is_gone_is_worth_knowing(patient: DoctorContext) -> None:
     """A human may have taken it out, or the knowledge base has moved since."""
     change(patient, lambda told: told["permissions"]["deny"].remove("Edit(~/roam/**)"))
     assert of(patient).ok
     assert "Edit(~/roam/**)" in of(patient).fix
 
 
-def test_no_hooks_are_no_fault(patient: Patient) -> None:
+def test_no_hooks_are_no_fault(patient: DoctorContext) -> None:
     """Recall works by the command as well; what is worth knowing is said."""
     for name in (".claude/settings.json", ".codex/hooks.json"):
         (patient.home / name).unlink()
@@ -158,7 +158,7 @@ def test_no_hooks_are_no_fault(patient: Patient) -> None:
     assert "disableAllHooks" in of(patient).detail
 
 
-def test_a_project_can_turn_hooks_off(patient: Patient) -> None:
+def test_a_project_can_turn_hooks_off(patient: DoctorContext) -> None:
     """Claude Code then runs none there, and says nothing; a file that isn't JSON it leaves out."""
     assert patient.project.root
     settings = patient.project.root / ".claude" / "settings.local.json"
@@ -192,7 +192,7 @@ def test_a_project_can_turn_hooks_off(patient: Patient) -> None:
         (lambda told: handler(told, "Stop").update(command="roamkb hook stop"), "isn't on the PATH"),
     ],
 )
-def test_what_a_harness_skips_without_a_word_is_said(patient: Patient, do: Change, said: str) -> None:
+def test_what_a_harness_skips_without_a_word_is_said(patient: DoctorContext, do: Change, said: str) -> None:
     """With what to do about it."""
     change(patient, do)
     assert not of(patient).ok
@@ -201,7 +201,7 @@ def test_what_a_harness_skips_without_a_word_is_said(patient: Patient, do: Chang
     assert of(patient, "Codex").ok
 
 
-def test_a_matcher_that_only_javascript_reads_is_not_judged(patient: Patient) -> None:
+def test_a_matcher_that_only_javascript_reads_is_not_judged(patient: DoctorContext) -> None:
     """A named group, for one, is spelt differently there."""
     change(patient, lambda told: told["hooks"]["PreToolUse"][0].update(matcher="(?<name>.*)"))
     assert of(patient).ok
@@ -211,14 +211,14 @@ def test_a_matcher_that_only_javascript_reads_is_not_judged(patient: Patient) ->
     ("text", "said"),
     [("echo hello", "answers no JSON"), ("exit 1", "status 1"), ("echo '{}'", "lets a session that may not")],
 )
-def test_a_program_that_does_not_answer_is_found_out(patient: Patient, text: str, said: str) -> None:
+def test_a_program_that_does_not_answer_is_found_out(patient: DoctorContext, text: str, said: str) -> None:
     """It is run; a wall that lets everything through is none."""
     script(patient.home / "bin" / "roamkb", text)
     assert said in of(patient).detail
     assert said in of(patient, "Codex").detail
 
 
-def test_a_program_that_cannot_be_executed_is_named_once(patient: Patient) -> None:
+def test_a_program_that_cannot_be_executed_is_named_once(patient: DoctorContext) -> None:
     """Not once for each hook."""
     (patient.home / "bin" / "roamkb").chmod(0o644)
     assert f"{patient.home}/bin/roamkb can't be executed: its hooks are skipped" == of(patient).detail
@@ -232,7 +232,7 @@ def test_a_program_that_cannot_be_executed_is_named_once(patient: Patient) -> No
         (".codex/config.toml", "Codex"),
     ],
 )
-def test_a_broken_file_is_a_fault_of_its_own(patient: Patient, file: str, name: str) -> None:
+def test_a_broken_file_is_a_fault_of_its_own(patient: DoctorContext, file: str, name: str) -> None:
     """The other harness is looked at all the same."""
     Path(patient.home, file).write_text("{ // mine")
     assert not of(patient, name).ok
@@ -240,7 +240,7 @@ def test_a_broken_file_is_a_fault_of_its_own(patient: Patient, file: str, name: 
     assert 1 == sum(not check.ok for check in checks_of_harnesses(patient))
 
 
-def test_codex_may_have_hooks_turned_off(patient: Patient) -> None:
+def test_codex_may_have_hooks_turned_off(patient: DoctorContext) -> None:
     """Then nothing of ours is run there."""
     (patient.home / ".codex" / "config.toml").write_text("[features]\nhooks = false\n")
     assert "turns hooks off" in of(patient, "Codex").detail

@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from roamkb.boundary.store.folder_evidence import Session
+from roamkb.boundary.store.folder_evidence import CallOrigin
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import Refused
 from roamkb.core.errors import UsageError
-from roamkb.fs.locks import State
+from roamkb.fs.locks import StateFolders
 from roamkb.install.install import Ask
 from roamkb.install.install import install
 from roamkb.install.plan import InstallReport
-from roamkb.install.plan import Outcome
-from roamkb.install.plan import Step
-from roamkb.install.plan import Wishes
+from roamkb.install.plan import InstallRequest
+from roamkb.install.plan import InstallStep
+from roamkb.install.plan import StepOutcome
 from roamkb.install.store.apply import shipped_rules
 from roamkb.install.uninstall import uninstall
 from tests.conftest import NOON
@@ -54,13 +54,13 @@ def put(
 ) -> InstallReport:
     """Install with `wishes` (`claude` and `yes` unless told otherwise)."""
     return install(
-        Wishes(
+        InstallRequest(
             **{"claude": True, "yes": ask is None, "program": Path(program) if program else None, **wishes}
         ),
         home=world.home,
         data=world.home / ".local/share/roamkb",
         account_home=world.home,
-        session=Session(cwd=cwd or world.home),
+        session=CallOrigin(cwd=cwd or world.home),
         rules=shipped_rules(),
         wall=wall_of(world.home),
         now=NOON,
@@ -72,18 +72,18 @@ def put(
 def take(world: World, *, cwd: Path | None = None, **wishes: Any) -> InstallReport:
     """Uninstall with `wishes` (`claude` unless told otherwise)."""
     return uninstall(
-        Wishes(**{"claude": True, **wishes}),
+        InstallRequest(**{"claude": True, **wishes}),
         home=world.home,
         data=world.home / ".local/share/roamkb",
-        state=State(state=world.state, cache=world.home / "cache"),
+        state=StateFolders(state=world.state, cache=world.home / "cache"),
         account_home=world.home,
-        session=Session(cwd=cwd or world.home),
+        session=CallOrigin(cwd=cwd or world.home),
         rules=shipped_rules(),
         wall=wall_of(world.home),
     )
 
 
-def of(report: InstallReport, what: str = _WHAT) -> Step:
+def of(report: InstallReport, what: str = _WHAT) -> InstallStep:
     """Return the one step that is about `what`."""
     (step,) = (step for step in report.steps if step.what == what)
     return step
@@ -100,7 +100,7 @@ def settings(world: World, data: bytes | None = None) -> Path:
 def test_hooks_and_rules_are_put_in_once(world: World) -> None:
     """What the user has stays; the second run touches nothing, not even a time."""
     path = settings(world, SETTINGS)
-    assert Outcome.WRITTEN is of(put(world)).outcome
+    assert StepOutcome.WRITTEN is of(put(world)).outcome
     told = json.loads(path.read_bytes())
     assert "opus" == told["model"]
     assert ["say done", "/opt/roamkb hook stop"] == [
@@ -108,7 +108,7 @@ def test_hooks_and_rules_are_put_in_once(world: World) -> None:
     ]
     assert "Edit(~/roam/**)" in told["permissions"]["deny"]
     touched = path.stat().st_mtime_ns
-    assert Outcome.UNCHANGED is of(put(world)).outcome
+    assert StepOutcome.UNCHANGED is of(put(world)).outcome
     assert touched == path.stat().st_mtime_ns
 
 
@@ -116,7 +116,7 @@ def test_uninstalling_gives_the_file_as_it_was(world: World) -> None:
     """Byte for byte."""
     path = settings(world, SETTINGS)
     put(world)
-    assert Outcome.REMOVED is of(take(world)).outcome
+    assert StepOutcome.REMOVED is of(take(world)).outcome
     assert SETTINGS == path.read_bytes()
 
 
@@ -127,7 +127,7 @@ def test_settings_that_were_made_for_the_hooks_go_with_them(world: World) -> Non
     assert path.is_file()
     take(world)
     assert not path.exists()
-    assert Outcome.UNCHANGED is of(take(world)).outcome
+    assert StepOutcome.UNCHANGED is of(take(world)).outcome
 
 
 def test_the_rules_are_about_the_knowledge_base_that_counts(world: World) -> None:
@@ -143,7 +143,7 @@ def test_without_a_yes_it_is_only_shown(world: World) -> None:
     """The status says that something is left to do; the diff says what."""
     path = settings(world, SETTINGS)
     report = put(world, yes=False)
-    assert Outcome.SHOWN is of(report).outcome
+    assert StepOutcome.SHOWN is of(report).outcome
     assert 2 == report.exit_code
     assert '+                        "command": "/opt/roamkb hook session-start",' in of(report).diff
     assert SETTINGS == path.read_bytes()
@@ -194,7 +194,7 @@ def test_malformed_settings_are_reported_and_left_alone(world: World, data: byte
     """The rule is installed all the same."""
     path = settings(world, data)
     report = put(world)
-    assert Outcome.LEFT_ALONE is of(report).outcome
+    assert StepOutcome.LEFT_ALONE is of(report).outcome
     assert 2 == report.exit_code
     assert data == path.read_bytes()
 
@@ -218,17 +218,17 @@ def test_what_is_no_file_is_left_alone(world: World) -> None:
     """A link to nothing, and a folder."""
     path = settings(world)
     path.symlink_to("nowhere.json")
-    assert Outcome.LEFT_ALONE is of(put(world)).outcome
+    assert StepOutcome.LEFT_ALONE is of(put(world)).outcome
     path.unlink()
     path.mkdir()
-    assert Outcome.LEFT_ALONE is of(put(world)).outcome
+    assert StepOutcome.LEFT_ALONE is of(put(world)).outcome
 
 
 def test_what_is_read_only_is_left_alone(world: World) -> None:
     """Whoever made it so had a reason; the mode stays what it is elsewhere."""
     path = settings(world, SETTINGS)
     path.chmod(0o444)
-    assert Outcome.LEFT_ALONE is of(put(world)).outcome
+    assert StepOutcome.LEFT_ALONE is of(put(world)).outcome
     assert SETTINGS == path.read_bytes()
     path.chmod(0o600)
     put(world)
@@ -267,7 +267,7 @@ def test_at_work_hooks_are_added_and_never_changed_or_taken(world: World) -> Non
     with pytest.raises(Refused):
         take(world, cwd=world.work)
     assert there == path.read_bytes()
-    assert Outcome.UNCHANGED is of(put(world, cwd=world.work)).outcome
+    assert StepOutcome.UNCHANGED is of(put(world, cwd=world.work)).outcome
 
 
 def test_settings_in_the_knowledge_base_are_not_touched_from_elsewhere(world: World) -> None:
@@ -289,7 +289,7 @@ def test_codex_gets_hooks_and_a_server(world: World) -> None:
     assert b"/opt/roamkb hook pre-tool-use" in (folder / "hooks.json").read_bytes()
     assert b"[mcp_servers.roamkb]" in (folder / "config.toml").read_bytes()
     again = put(world, claude=False, codex=True, has_mcp=True)
-    assert {Outcome.UNCHANGED} == {step.outcome for step in again.steps if step.what.startswith("Codex")}
+    assert {StepOutcome.UNCHANGED} == {step.outcome for step in again.steps if step.what.startswith("Codex")}
     take(world, claude=False, codex=True)
     assert not any(folder.iterdir())
 
@@ -306,6 +306,6 @@ def test_a_broken_config_of_codex_is_left_alone(world: World) -> None:
     config.parent.mkdir()
     config.write_bytes(b"model = \n")
     report = put(world, claude=False, codex=True, has_mcp=True)
-    assert Outcome.LEFT_ALONE is of(report, "Codex MCP server").outcome
-    assert Outcome.WRITTEN is of(report, "Codex hooks").outcome
+    assert StepOutcome.LEFT_ALONE is of(report, "Codex MCP server").outcome
+    assert StepOutcome.WRITTEN is of(report, "Codex hooks").outcome
     assert b"model = \n" == config.read_bytes()

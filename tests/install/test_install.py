@@ -12,19 +12,19 @@ import pytest
 
 from roamkb.app.server import ServedKnowledgeBase
 from roamkb.boundary.rule_file import parse_rule
-from roamkb.boundary.store.folder_evidence import Session
+from roamkb.boundary.store.folder_evidence import CallOrigin
 from roamkb.boundary.store.folder_evidence import find_rule
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import Refused
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Rule
-from roamkb.fs.locks import State
+from roamkb.fs.locks import StateFolders
 from roamkb.install.install import Ask
 from roamkb.install.install import install
 from roamkb.install.plan import InstallReport
-from roamkb.install.plan import Outcome
-from roamkb.install.plan import Wishes
+from roamkb.install.plan import InstallRequest
+from roamkb.install.plan import StepOutcome
 from roamkb.install.store.apply import shipped_rules
 from roamkb.install.uninstall import uninstall
 from roamkb.kb.notes.store.walk import kb_fault
@@ -54,9 +54,9 @@ def data_of(home: Path) -> Path:
     return home / ".local/share/roamkb"
 
 
-def state_of(home: Path) -> State:
+def state_of(home: Path) -> StateFolders:
     """Return where roamkb keeps what is its own."""
-    return State(state=home / ".local/state/roamkb", cache=home / ".cache/roamkb")
+    return StateFolders(state=home / ".local/state/roamkb", cache=home / ".cache/roamkb")
 
 
 def copy_of(home: Path) -> Path:
@@ -91,11 +91,11 @@ def installing(
 ) -> InstallReport:
     """Install with `wishes` into `home`, whatever is there."""
     return install(
-        Wishes(**wishes),
+        InstallRequest(**wishes),
         home=home,
         data=data_of(home),
         account_home=home,
-        session=Session(cwd=cwd or home),
+        session=CallOrigin(cwd=cwd or home),
         rules=shipped_rules() if rules is None else rules,
         wall=wall_of(home),
         now=NOW,
@@ -107,12 +107,12 @@ def installing(
 def take(home: Path, *, cwd: Path | None = None, **wishes: Any) -> InstallReport:
     """Uninstall with `wishes` from `home`, from there or from `cwd`."""
     return uninstall(
-        Wishes(**wishes),
+        InstallRequest(**wishes),
         home=home,
         data=data_of(home),
         state=state_of(home),
         account_home=home,
-        session=Session(cwd=cwd or home),
+        session=CallOrigin(cwd=cwd or home),
         rules=shipped_rules(),
         wall=wall_of(home),
     )
@@ -128,7 +128,7 @@ def installed(home: Path) -> Rule:
     return parse_rule(place(home).read_text(), source=place(home), home=home)
 
 
-def outcomes(report: InstallReport) -> dict[str, Outcome]:
+def outcomes(report: InstallReport) -> dict[str, StepOutcome]:
     """Return the outcome of each step by what it was about."""
     return {step.what: step.outcome for step in report.steps}
 
@@ -151,7 +151,7 @@ def test_the_rule_is_linked_where_agents_look(home: Path, rules: Mapping[Path, b
     """The link leads to the rule that came with this roamkb, and it says what the rule says."""
     report = put(home)
     assert copy_of(home) == place(home).readlink()
-    assert outcomes(report)["rule"] is Outcome.LINKED
+    assert outcomes(report)["rule"] is StepOutcome.LINKED
     assert 0 == report.exit_code
     assert home / "sync/org/roam" == installed(home).kb
 
@@ -161,7 +161,7 @@ def test_a_second_run_changes_nothing_and_says_so(home: Path) -> None:
     put(home)
     before = everything(home)
     report = put(home)
-    assert Outcome.UNCHANGED is outcomes(report)["rule"]
+    assert StepOutcome.UNCHANGED is outcomes(report)["rule"]
     assert before == everything(home)
 
 
@@ -179,7 +179,7 @@ def test_somebody_elses_file_is_reported_and_left_alone(home: Path) -> None:
     place(home).parent.mkdir(parents=True)
     place(home).write_text("my own notes on knowledge bases")
     report = put(home)
-    assert Outcome.LEFT_ALONE is outcomes(report)["rule"]
+    assert StepOutcome.LEFT_ALONE is outcomes(report)["rule"]
     assert 2 == report.exit_code
     assert "my own notes on knowledge bases" == place(home).read_text()
 
@@ -267,7 +267,7 @@ def test_a_link_into_an_environment_becomes_one_to_the_copy(home: Path, tmp_path
         place(home).parent.mkdir(parents=True, exist_ok=True)
         place(home).unlink(missing_ok=True)
         place(home).symlink_to(older)
-        assert Outcome.LINKED is outcomes(put(home))["rule"]
+        assert StepOutcome.LINKED is outcomes(put(home))["rule"]
         assert copy_of(home) == place(home).readlink()
 
 
@@ -276,7 +276,7 @@ def test_the_copy_follows_a_newer_roamkb(home: Path) -> None:
     put(home)
     newer = {path: data + b"\nA new paragraph.\n" for path, data in shipped_rules().items()}
     report = put(home, rules=newer)
-    assert (Outcome.WRITTEN, Outcome.UNCHANGED) == tuple(
+    assert (StepOutcome.WRITTEN, StepOutcome.UNCHANGED) == tuple(
         map(outcomes(report).get, ("copy of the rule", "rule"))
     )
     assert "A new paragraph." in place(home).read_text()
@@ -362,8 +362,8 @@ def test_an_own_copy_is_written_once(home: Path) -> None:
     wishes: dict[str, Any] = {"kb": home / "kb", "work_roots": (home / "job",)}
     put(home, **wishes)
     before = everything(home)
-    assert Outcome.UNCHANGED is outcomes(put(home, **wishes))["rule"]
-    assert Outcome.UNCHANGED is outcomes(put(home))["rule"]
+    assert StepOutcome.UNCHANGED is outcomes(put(home, **wishes))["rule"]
+    assert StepOutcome.UNCHANGED is outcomes(put(home))["rule"]
     assert before == everything(home)
 
 
@@ -382,7 +382,7 @@ def test_a_file_with_the_shipped_text_may_become_an_own_copy(home: Path) -> None
     place(home).parent.mkdir(parents=True)
     (text,) = shipped_rules().values()
     place(home).write_bytes(text)
-    assert outcomes(put(home))["rule"] is Outcome.UNCHANGED
+    assert outcomes(put(home))["rule"] is StepOutcome.UNCHANGED
     put(home, kb=home / "kb")
     assert installed(home).kb == home / "kb"
 
@@ -540,7 +540,7 @@ def test_a_new_knowledge_base_begins_with_one_note(home: Path) -> None:
     assert f":ID:       {ID}" in note.read_text()
     assert "[2026-06-10 Wed 14:29]" in note.read_text()
     assert "#+filetags" not in note.read_text()
-    assert Outcome.WRITTEN is outcomes(report)["first note"]
+    assert StepOutcome.WRITTEN is outcomes(report)["first note"]
 
 
 @pytest.mark.parametrize("name", ["a.org", "daily/2026-01-01.org"])
@@ -549,7 +549,7 @@ def test_a_folder_with_notes_gets_no_other(home: Path, name: str) -> None:
     (home / "kb" / name).parent.mkdir(parents=True)
     (home / "kb" / name).write_text("here")
     report = put(home, kb=home / "kb", create_kb=True)
-    assert Outcome.UNCHANGED is outcomes(report)["knowledge base"]
+    assert StepOutcome.UNCHANGED is outcomes(report)["knowledge base"]
     assert [name.split("/")[0]] == [path.name for path in (home / "kb").iterdir()]
 
 
@@ -560,7 +560,7 @@ def test_a_folder_without_notes_gets_the_first(home: Path, names: tuple[str, ...
     for name in names:
         (home / "kb" / name).write_text("here")
     report = put(home, kb=home / "kb", create_kb=True)
-    assert Outcome.WRITTEN is outcomes(report)["first note"]
+    assert StepOutcome.WRITTEN is outcomes(report)["first note"]
     assert "" == kb_fault(home / "kb")
 
 
@@ -658,7 +658,7 @@ def test_a_file_in_no_folder_is_a_slip(home: Path) -> None:
 
 def test_snippets_are_offered_and_written_on_demand(home: Path) -> None:
     """Without a folder nothing is written; with one, twice is once."""
-    assert Outcome.OFFERED is outcomes(put(home))["snippets"]
+    assert StepOutcome.OFFERED is outcomes(put(home))["snippets"]
     put(home, snippets=home / "snippets")
     assert {"roamkb.el", "roamkb.stignore"} == {path.name for path in (home / "snippets").iterdir()}
     before = everything(home)
@@ -709,7 +709,7 @@ def test_an_edited_copy_stays_and_is_named(home: Path) -> None:
     put(home)
     text = edit_the_copy(home)
     report = take(home)
-    assert (Outcome.LEFT_ALONE, 2) == (outcomes(report)["rule"], report.exit_code)
+    assert (StepOutcome.LEFT_ALONE, 2) == (outcomes(report)["rule"], report.exit_code)
     assert any("you edited" in step.why and "--purge" in step.why for step in report.steps)
     assert text == place(home).read_text()
     take(home, purge=True)
@@ -823,14 +823,14 @@ def test_hooks_that_stay_are_named(home: Path) -> None:
     """They would run a command that is gone, and be skipped without a word."""
     put(home, claude=True, yes=True, program=Path("/usr/bin/roamkb"))
     report = take(home)
-    assert Outcome.KEPT is outcomes(report)["Claude Code hooks"]
+    assert StepOutcome.KEPT is outcomes(report)["Claude Code hooks"]
     assert any("--claude" in step.why for step in report.steps)
 
 
 def test_uninstall_twice_says_that_nothing_is_there(home: Path) -> None:
     """It's no error."""
     report = take(home)
-    assert Outcome.UNCHANGED is outcomes(report)["rule"]
+    assert StepOutcome.UNCHANGED is outcomes(report)["rule"]
     assert 0 == report.exit_code
 
 
@@ -976,11 +976,11 @@ def test_another_home_doesn_t_hide_the_account_s_knowledge_base(home: Path, at_w
     """`HOME` is the caller's to set, and the KB of the account's rule is still the human's."""
     with pytest.raises(Refused):
         install(
-            Wishes(snippets=home / "sync/org/roam"),
+            InstallRequest(snippets=home / "sync/org/roam"),
             home=home.parent / "another",
             data=data_of(home.parent / "another"),
             account_home=home,
-            session=Session(cwd=at_work),
+            session=CallOrigin(cwd=at_work),
             rules=shipped_rules(),
             wall=wall_of(home),
             now=NOW,

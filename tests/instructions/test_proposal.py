@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamkb.core.model import Kind
+from roamkb.core.model import ProjectKind
 from roamkb.instructions.proposal import APPLIED
 from roamkb.instructions.proposal import APPROVED
 from roamkb.instructions.proposal import PENDING
@@ -14,18 +14,18 @@ from roamkb.instructions.proposal import risks
 from roamkb.instructions.proposal import rule_proposals
 from roamkb.instructions.proposal import why_not
 from roamkb.log.learning import Learning
-from roamkb.log.state.learning_state import Event
-from roamkb.log.state.learning_state import Standing
+from roamkb.log.state.learning_state import LearningState
+from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.replay import replay
 
 NAMES = ("proposed", "approved", "rejected", "applied", "rolled_back")
 ID = proposal_id("l", "CLAUDE.md")
 
 
-def event(number: int, name: str, *, of: str = "l", proposal: str = ID, section: str = "") -> Event:
+def event(number: int, name: str, *, of: str = "l", proposal: str = ID, section: str = "") -> LedgerEvent:
     """One event of the proposal."""
     told = {"proposal": proposal, "target": "CLAUDE.md", "section": section, "text": "- x"}
-    return Event(id=f"{number:032x}", ts=float(number), event=name, of=of, fields=told)
+    return LedgerEvent(id=f"{number:032x}", ts=float(number), event=name, of=of, fields=told)
 
 
 def state_after(*names: str) -> str:
@@ -82,10 +82,10 @@ def test_any_order_and_doubling_of_the_lines_is_the_same(names: list[str], data:
     assert names == [step.event.event for step in other.standings["l"].history]
 
 
-def standing(content: str = "Amounts are cents", **more: object) -> Standing:
+def standing(content: str = "Amounts are cents", **more: object) -> LearningState:
     """One that may become a rule."""
-    learning = Learning(id="l", key="k", type="fact", content=content, kind=Kind.PERSONAL)
-    made = Standing(learning=learning, confidence=90, occurrences=3, verdict="verified")
+    learning = Learning(id="l", key="k", type="fact", content=content, kind=ProjectKind.PERSONAL)
+    made = LearningState(learning=learning, confidence=90, occurrences=3, verdict="verified")
     for name, value in more.items():
         setattr(made, name, value)
     return made
@@ -93,9 +93,9 @@ def standing(content: str = "Amounts are cents", **more: object) -> Standing:
 
 def test_limits_are_inclusive() -> None:
     """0.80 and three times."""
-    assert "" == why_not(standing(confidence=80), place=Kind.PERSONAL)
-    assert "0.80" in why_not(standing(confidence=79), place=Kind.PERSONAL)
-    assert "takes 3" in why_not(standing(occurrences=2), place=Kind.PERSONAL)
+    assert "" == why_not(standing(confidence=80), place=ProjectKind.PERSONAL)
+    assert "0.80" in why_not(standing(confidence=79), place=ProjectKind.PERSONAL)
+    assert "takes 3" in why_not(standing(occurrences=2), place=ProjectKind.PERSONAL)
 
 
 def test_what_deserves_a_second_look() -> None:

@@ -10,10 +10,10 @@ from roamkb.boundary.policy import permit
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import NameTaken
 from roamkb.core.errors import NotFound
-from roamkb.core.model import Kind
 from roamkb.core.model import Project
+from roamkb.core.model import ProjectKind
 from roamkb.kb.conflicts import ConflictCopy
-from roamkb.kb.conflicts import Conflicts
+from roamkb.kb.conflicts import ConflictList
 from roamkb.kb.conflicts import adopt
 from roamkb.kb.conflicts import conflicts
 from roamkb.kb.notes.store.notes import Notes
@@ -36,9 +36,9 @@ def one(world: World) -> ConflictCopy:
     return copy
 
 
-def adopted(world: World, file: str | None = None) -> Conflicts:
+def adopted(world: World, file: str | None = None) -> ConflictList:
     """Adopt as a personal project may."""
-    project = Project(kind=Kind.PERSONAL, root=world.personal, reason="a test")
+    project = Project(kind=ProjectKind.PERSONAL, root=world.personal, reason="a test")
     return adopt(
         Notes(world.kb),
         permit(project, "adopt", kb=world.kb),

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from roamkb.kb.hygiene import Hygiene
+from roamkb.kb.hygiene import HygieneReport
 from roamkb.kb.hygiene import hygiene
 from roamkb.kb.notes.store.notes import Notes
 from tests.conftest import World
@@ -14,7 +14,7 @@ def agent_node(world: World, name: str, id: str, title: str, body: str = "", dra
     return world.note(name, f"{head}#+title: {title}\n#+filetags: :agent:\n\n{body}\n")
 
 
-def of(world: World) -> Hygiene:
+def of(world: World) -> HygieneReport:
     """Return what is to be tidied now."""
     return hygiene(Notes(world.kb))
 

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from roamkb.core.model import Kind
+from roamkb.core.model import ProjectKind
 from roamkb.core.timestamps import seconds
 from roamkb.log.jsonl import MOST_LINE
 from roamkb.log.jsonl import BadLine
-from roamkb.log.jsonl import Said
+from roamkb.log.jsonl import LearningLine
 from roamkb.log.jsonl import event_line
 from roamkb.log.jsonl import iso
 from roamkb.log.jsonl import learning_line
@@ -21,7 +21,7 @@ from roamkb.log.jsonl import read_events
 from roamkb.log.jsonl import read_learnings
 from roamkb.log.learning import Learning
 from roamkb.log.learning import identity
-from roamkb.log.state.learning_state import Event
+from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.replay import replay
 from tests.examples import examples
 
@@ -58,7 +58,7 @@ LEARNINGS = st.builds(
     files=st.lists(WORD, unique=True, max_size=2).map(tuple),
     provenance=ANYTHING,
     origin=ANYTHING,
-    kind=st.none() | st.sampled_from(Kind),
+    kind=st.none() | st.sampled_from(ProjectKind),
     confidence=st.none() | st.integers(0, 100),
     extra=st.dictionaries(ANYTHING.map("x".__add__), JSON, max_size=3),
 )
@@ -66,7 +66,7 @@ LEARNINGS = st.builds(
 
 def learnings(*lines: bytes) -> list[Learning]:
     """What the lines say."""
-    return [found.learning for found in read_learnings(lines) if isinstance(found, Said)]
+    return [found.learning for found in read_learnings(lines) if isinstance(found, LearningLine)]
 
 
 def faults(*lines: bytes) -> list[BadLine]:
@@ -88,7 +88,7 @@ def test_a_learning_comes_back_as_it_was_written(learning: Learning) -> None:
 
 @given(
     event=st.builds(
-        Event,
+        LedgerEvent,
         id=ID,
         ts=st.integers(0, 10**12).map(lambda ms: ms / 1000),
         event=WORD,
@@ -101,7 +101,7 @@ def test_a_learning_comes_back_as_it_was_written(learning: Learning) -> None:
         fields=st.dictionaries(ANYTHING.map("x".__add__), JSON, max_size=3),
     )
 )
-def test_an_event_comes_back_as_it_was_written(event: Event) -> None:
+def test_an_event_comes_back_as_it_was_written(event: LedgerEvent) -> None:
     """All of it, to the millisecond."""
     line = event_line(event)
     assert b"\n" not in line
@@ -180,7 +180,7 @@ def test_any_bytes_are_read(data: bytes) -> None:
     """Without an exception, and what was found can be folded and written again."""
     lines = data.split(b"\n")
     found = learnings(*lines)
-    events = [event for event in read_events(lines) if isinstance(event, Event)]
+    events = [event for event in read_events(lines) if isinstance(event, LedgerEvent)]
     replay(found + found, events + events)
     assert found == [again for one in found for again in learnings(learning_line(one))]
     for event in events:

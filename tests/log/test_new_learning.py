@@ -9,19 +9,21 @@ from roamkb.core.errors import SecretFound
 from roamkb.core.errors import UsageError
 from roamkb.core.ids import new_id
 from roamkb.core.model import PROVENANCES
-from roamkb.core.model import Kind
+from roamkb.core.model import ProjectKind
 from roamkb.log.learning import Learning
 from roamkb.log.new_learning import MOST_BYTES
-from roamkb.log.new_learning import Hand
-from roamkb.log.new_learning import Saying
-from roamkb.log.new_learning import Stamps
+from roamkb.log.new_learning import Author
+from roamkb.log.new_learning import EventFactory
+from roamkb.log.new_learning import NewLearning
 from roamkb.log.new_learning import check_saying
 from roamkb.log.new_learning import difference
 from roamkb.log.new_learning import drafted
 from roamkb.log.state.replay import replay
 
 NOW = datetime(2026, 6, 10, 12)
-HAND = Hand(agent="me", session="s", machine="m", kind=Kind.WORK, now=NOW, new_id=lambda: new_id(NOW))
+HAND = Author(
+    agent="me", session="s", machine="m", kind=ProjectKind.WORK, now=NOW, new_id=lambda: new_id(NOW)
+)
 
 
 @pytest.mark.parametrize(
@@ -31,10 +33,10 @@ def test_a_learning_has_at_most_64_kib(size: int, fits: bool) -> None:
     """In bytes, not letters; more is a document."""
     text = "é" * (size // 2) + "x" * (size % 2)
     if fits:
-        check_saying(Saying(content=text))
+        check_saying(NewLearning(content=text))
     else:
         with pytest.raises(UsageError, match="has at most"):
-            check_saying(Saying(content=text))
+            check_saying(NewLearning(content=text))
 
 
 @pytest.mark.parametrize(
@@ -44,24 +46,24 @@ def test_a_learning_has_at_most_64_kib(size: int, fits: bool) -> None:
 def test_a_type_is_one_word(type: str, fits: bool) -> None:
     """Any word of at most forty letters."""
     if fits:
-        check_saying(Saying(content="x", type=type))
+        check_saying(NewLearning(content="x", type=type))
     else:
         with pytest.raises(UsageError, match="no type"):
-            check_saying(Saying(content="x", type=type))
+            check_saying(NewLearning(content="x", type=type))
 
 
 def test_a_provenance_is_one_of_four() -> None:
     """Others are a mistake."""
     for one in PROVENANCES:
-        check_saying(Saying(content="x", provenance=one))
+        check_saying(NewLearning(content="x", provenance=one))
     with pytest.raises(UsageError):
-        check_saying(Saying(content="x", provenance="heard"))
+        check_saying(NewLearning(content="x", provenance="heard"))
 
 
 def test_a_secret_is_named_by_its_kind_and_start() -> None:
     """Wherever it stands."""
     with pytest.raises(SecretFound) as raised:
-        check_saying(Saying(content="x", tags=("AKIAABCDEFGHIJKLMNOP",)))
+        check_saying(NewLearning(content="x", tags=("AKIAABCDEFGHIJKLMNOP",)))
     assert "AKIA" in raised.value.message
     assert "AKIAABCDEFGHIJKLMNOP" not in raised.value.message
 
@@ -73,7 +75,7 @@ def test_a_secret_is_named_by_its_kind_and_start() -> None:
 def test_an_agents_number_is_no_humans(provenance: str, said: int, is_human: bool, begins: int) -> None:
     """Whatever it says it has the fact from: 0.50 to 0.90 by a number; beyond 0.95 a human alone."""
     hand = replace(HAND, is_human=is_human)
-    saying = Saying(content="x", provenance=provenance, confidence=said)
+    saying = NewLearning(content="x", provenance=provenance, confidence=said)
     learning = drafted(saying, hand, replay([], []))
     if is_human and provenance != "user-stated":
         begins = min(max(begins, 10), 95)
@@ -83,21 +85,21 @@ def test_an_agents_number_is_no_humans(provenance: str, said: int, is_human: boo
 def test_who_names_no_session_is_known_by_the_process() -> None:
     """Only then: a session or a task says more."""
     hand = replace(HAND, session="", process="7.1")
-    assert {"process": "7.1", "x": 1} == Stamps(hand, after="").event("repeated", "L", x=1).fields
-    assert {} == Stamps(hand, after="").event("repeated", "L", task="t").fields
-    assert {} == Stamps(replace(hand, session="s"), after="").event("repeated", "L").fields
+    assert {"process": "7.1", "x": 1} == EventFactory(hand, after="").event("repeated", "L", x=1).fields
+    assert {} == EventFactory(hand, after="").event("repeated", "L", task="t").fields
+    assert {} == EventFactory(replace(hand, session="s"), after="").event("repeated", "L").fields
 
 
 def test_a_draft_is_signed_and_tagged() -> None:
     """Type first, then what was given, then what its words name; each once."""
-    saying = Saying(content="Use OAuth", type="Lesson:", tags=("x", "learned", "auth"), task="t")
+    saying = NewLearning(content="Use OAuth", type="Lesson:", tags=("x", "learned", "auth"), task="t")
     learning = drafted(saying, HAND, replay([], []))
     assert ("learned", ("learned", "x", "auth"), "learned-use-oauth") == (
         learning.type,
         learning.tags,
         learning.key,
     )
-    assert ("me", "s", "t", "t", Kind.WORK, 70) == (
+    assert ("me", "s", "t", "t", ProjectKind.WORK, 70) == (
         learning.agent,
         learning.session,
         learning.task,
@@ -113,7 +115,7 @@ def test_a_draft_is_signed_and_tagged() -> None:
 def test_stamps_rise_whatever_the_clock_says() -> None:
     """In the order in which they are made, after what was there."""
     later = new_id(datetime(2030, 1, 1))
-    stamps = Stamps(HAND, after=later)
+    stamps = EventFactory(HAND, after=later)
     ids = [stamps.event("flagged", "L").id for _ in range(50)]
     assert [later, *ids] == sorted({later, *ids})
 

@@ -4,8 +4,8 @@ import pytest
 
 from roamkb.context.brief import fitting
 from roamkb.core.errors import NotFound
-from roamkb.log.recall import Recall
-from roamkb.tasks.signature import Task
+from roamkb.log.recall import RecallResult
+from roamkb.tasks.signature import TaskRecord
 from tests.conftest import NOON
 from tests.conftest import World
 
@@ -22,7 +22,7 @@ def log(world: World) -> World:
 def keys(world: World, agent: str, *, as_of: str | None = None) -> list[str]:
     """Return what a recall shows an agent, the best first."""
     found = world.open().log.recall("routes answer errors", agent=agent, as_of=as_of)
-    assert isinstance(found, Recall)
+    assert isinstance(found, RecallResult)
     return [one.standing.learning.key for one in found.learnings]
 
 
@@ -63,7 +63,7 @@ def test_a_subagent_s_brief_has_it_first(log: World) -> None:
     contents.prefer(last, agent="a")
     state = log.log().read().state()
     finder = contents._finder(log.log(), state)
-    found = fitting(state, finder, Task(id=""), least_confidence=0, now=NOON.timestamp(), agent="a")
+    found = fitting(state, finder, TaskRecord(id=""), least_confidence=0, now=NOON.timestamp(), agent="a")
     assert last == found[0].standing.learning.key
 
 

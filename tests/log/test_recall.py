@@ -7,19 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from roamkb.app.log.remedies import ProjectExperience
+from roamkb.app.log.remedies import ProjectRemedies
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import UsageError
 from roamkb.interfaces.output.render import render
 from roamkb.log.recall import LogFigures
-from roamkb.log.recall import Recall
+from roamkb.log.recall import RecallResult
 from roamkb.log.store.receipts import receipts
 from tests.conftest import World
 
 
 @pytest.fixture
-def log(world: World) -> ProjectExperience:
+def log(world: World) -> ProjectRemedies:
     """The personal project's log, adopted."""
     log = world.open().log
     log.init()
@@ -42,14 +42,14 @@ def happen(world: World, *told: Mapping[str, object]) -> None:
     )
 
 
-def shown(log: ProjectExperience, *words: str, **how: object) -> list[str]:
+def shown(log: ProjectRemedies, *words: str, **how: object) -> list[str]:
     """Return the contents that are shown, in order."""
     found = log.recall(words, **how)  # type: ignore[arg-type]
-    assert isinstance(found, Recall)
+    assert isinstance(found, RecallResult)
     return [one.standing.learning.content for one in found.learnings]
 
 
-def test_the_type_is_asked_for_before_anything_is_cut_off(world: World, log: ProjectExperience) -> None:
+def test_the_type_is_asked_for_before_anything_is_cut_off(world: World, log: ProjectRemedies) -> None:
     """Two hundred better matches of another type don't hide the one that is wanted."""
     say(world, *({"content": f"zebra zebra zebra {n}", "tags": ["pattern"]} for n in range(200)))
     say(world, {"type": "pattern", "content": "somewhere in a longer text about lions stands a zebra"})
@@ -58,7 +58,7 @@ def test_the_type_is_asked_for_before_anything_is_cut_off(world: World, log: Pro
     )
 
 
-def test_each_filter_lets_through_what_it_names(world: World, log: ProjectExperience) -> None:
+def test_each_filter_lets_through_what_it_names(world: World, log: ProjectRemedies) -> None:
     """Alone and together, with words and without."""
     say(
         world,
@@ -85,7 +85,7 @@ def test_each_filter_lets_through_what_it_names(world: World, log: ProjectExperi
     assert 4 == len(shown(log, min_confidence="0.70"))
 
 
-def test_limit_and_offset_walk_through_all(world: World, log: ProjectExperience) -> None:
+def test_limit_and_offset_walk_through_all(world: World, log: ProjectRemedies) -> None:
     """Each once, and the rest is counted."""
     say(world, *({"content": f"zebra number{n}", "ts": n} for n in range(12)))
     walked = [
@@ -94,7 +94,7 @@ def test_limit_and_offset_walk_through_all(world: World, log: ProjectExperience)
     assert 12 == len(walked) == len(set(walked))
     assert walked == shown(log, "zebra", limit=12)
     found = log.recall("zebra", limit=5, offset=5)
-    assert isinstance(found, Recall)
+    assert isinstance(found, RecallResult)
     assert 2 == found.more
     assert [] == shown(log, "zebra", offset=50)
     for wrong in ({"limit": 0}, {"offset": -1}, {"recent": 0}):
@@ -102,7 +102,7 @@ def test_limit_and_offset_walk_through_all(world: World, log: ProjectExperience)
             log.recall("zebra", **wrong)  # type: ignore[arg-type]
 
 
-def test_repetitions_are_shown_once_with_the_latest(world: World, log: ProjectExperience) -> None:
+def test_repetitions_are_shown_once_with_the_latest(world: World, log: ProjectRemedies) -> None:
     """Unless an earlier one was reviewed, or the latest replaced."""
     say(
         world,
@@ -116,16 +116,14 @@ def test_repetitions_are_shown_once_with_the_latest(world: World, log: ProjectEx
     assert ["Zebras are striped"] == shown(log, "zebras", type="fact")
 
 
-def test_what_differs_in_signs_alone_is_shown_beside_it(world: World, log: ProjectExperience) -> None:
+def test_what_differs_in_signs_alone_is_shown_beside_it(world: World, log: ProjectRemedies) -> None:
     """The same words, and another claim."""
     say(world, {"content": "The guard needs x == 1"}, {"content": "The guard needs x != 1"})
     say(world, {"content": "C++ is slow to compile"}, {"content": "C# is slow to compile"})
     assert 4 == len(shown(log))
 
 
-def test_of_equals_the_reviewed_comes_first_and_the_replaced_last(
-    world: World, log: ProjectExperience
-) -> None:
+def test_of_equals_the_reviewed_comes_first_and_the_replaced_last(world: World, log: ProjectRemedies) -> None:
     """However much better it matches."""
     say(
         world,
@@ -148,7 +146,7 @@ def test_of_equals_the_reviewed_comes_first_and_the_replaced_last(
     ] == shown(log, "zebra")
 
 
-def test_the_ranking_is_the_promised_one(world: World, log: ProjectExperience) -> None:
+def test_the_ranking_is_the_promised_one(world: World, log: ProjectRemedies) -> None:
     """Words in the content beat tags alone, more hits fewer, a better match a newer one."""
     say(
         world,
@@ -165,7 +163,7 @@ def test_the_ranking_is_the_promised_one(world: World, log: ProjectExperience) -
     ]
 
 
-def test_the_archive_is_asked_only_when_told(world: World, log: ProjectExperience) -> None:
+def test_the_archive_is_asked_only_when_told(world: World, log: ProjectRemedies) -> None:
     """By `--all`."""
     say(world, {"content": "zebra old"}, file="knowledge.archive.jsonl")
     say(world, {"content": "zebra new"})
@@ -173,7 +171,7 @@ def test_the_archive_is_asked_only_when_told(world: World, log: ProjectExperienc
     assert {"zebra new", "zebra old"} == set(shown(log, "zebra", all=True))
 
 
-def test_the_latest_are_the_latest_of_all_that_answer(world: World, log: ProjectExperience) -> None:
+def test_the_latest_are_the_latest_of_all_that_answer(world: World, log: ProjectRemedies) -> None:
     """Not of the best."""
     say(world, *({"content": f"zebra zebra zebra number{n}", "ts": n} for n in range(100)))
     say(world, {"content": "a longer text in which there is a zebra among others", "ts": 1000})
@@ -182,7 +180,7 @@ def test_the_latest_are_the_latest_of_all_that_answer(world: World, log: Project
     assert ["a lion"] == shown(log, recent=1)
 
 
-def test_time_travel_shows_what_was_known_then(world: World, log: ProjectExperience) -> None:
+def test_time_travel_shows_what_was_known_then(world: World, log: ProjectRemedies) -> None:
     """With what had happened to it by then; afterwards everything is found again."""
     day = 86400
     say(
@@ -196,7 +194,7 @@ def test_time_travel_shows_what_was_known_then(world: World, log: ProjectExperie
     before = index.read_bytes()
     found = log.recall("zebra", as_of="1970-01-05")
     assert before == index.read_bytes()
-    assert isinstance(found, Recall)
+    assert isinstance(found, RecallResult)
     assert [("zebra early", "active")] == [
         (one.standing.learning.content, one.standing.status) for one in found.learnings
     ]
@@ -205,7 +203,7 @@ def test_time_travel_shows_what_was_known_then(world: World, log: ProjectExperie
         log.recall("zebra", as_of="once")
 
 
-def test_what_was_shown_is_recorded(world: World, log: ProjectExperience) -> None:
+def test_what_was_shown_is_recorded(world: World, log: ProjectRemedies) -> None:
     """Ids and asker, for a later outcome; not the words."""
     say(world, {"id": "a", "content": "zebra"})
     log.recall("zebra", session="s", task="t", agent="me")
@@ -221,7 +219,7 @@ def test_what_was_shown_is_recorded(world: World, log: ProjectExperience) -> Non
 
 
 @pytest.mark.parametrize("damage", [b"[]\n", b"{}\n", b'{"shown":1}\n', b"\xff\n", b'{"torn'])
-def test_a_damaged_receipt_hides_no_other(damage: bytes, world: World, log: ProjectExperience) -> None:
+def test_a_damaged_receipt_hides_no_other(damage: bytes, world: World, log: ProjectRemedies) -> None:
     """It is local state, and worth no more."""
     say(world, {"id": "a", "content": "zebra"})
     file = world.log().local / "receipts.jsonl"
@@ -231,7 +229,7 @@ def test_a_damaged_receipt_hides_no_other(damage: bytes, world: World, log: Proj
 
 
 def test_where_no_receipt_can_be_kept_the_answer_comes_all_the_same(
-    world: World, log: ProjectExperience
+    world: World, log: ProjectRemedies
 ) -> None:
     """A receipt is for later; an answer is for now."""
     say(world, {"id": "a", "content": "zebra"})
@@ -239,7 +237,7 @@ def test_where_no_receipt_can_be_kept_the_answer_comes_all_the_same(
     assert ["zebra"] == shown(log, "zebra")
 
 
-def test_a_link_in_local_state_is_not_followed(world: World, log: ProjectExperience) -> None:
+def test_a_link_in_local_state_is_not_followed(world: World, log: ProjectRemedies) -> None:
     """It came with the repository, and leads where somebody else wants."""
     say(world, {"id": "a", "content": "zebra"})
     (world.log().local / "receipts.jsonl").symlink_to(world.home / "elsewhere.txt")
@@ -248,18 +246,18 @@ def test_a_link_in_local_state_is_not_followed(world: World, log: ProjectExperie
     assert not (world.home / "elsewhere.txt").exists()
 
 
-def test_one_learning_is_shown_by_its_name(world: World, log: ProjectExperience) -> None:
+def test_one_learning_is_shown_by_its_name(world: World, log: ProjectRemedies) -> None:
     """Id or key."""
     say(world, {"id": "a", "key": "fact-zebra", "content": "zebra\nand more"})
     for name in ("a", "fact-zebra"):
         found = log.recall(id=name)
-        assert isinstance(found, Recall)
+        assert isinstance(found, RecallResult)
         assert (True, "zebra\nand more") == (found.in_full, found.learnings[0].standing.learning.content)
     with pytest.raises(NotFound):
         log.recall(id="b")
 
 
-def test_the_figures_count_what_there_is(world: World, log: ProjectExperience) -> None:
+def test_the_figures_count_what_there_is(world: World, log: ProjectRemedies) -> None:
     """Active, archived, by type, and the tags that are no types."""
     say(
         world, {"content": "a", "tags": ["fact", "x"]}, {"content": "b", "type": "lesson", "tags": ["x", "y"]}
@@ -280,7 +278,7 @@ HOSTILE = (
 
 
 @pytest.mark.parametrize("how", [[], ["--raw"], ["--framed"], ["--id", "a"], ["--json"]])
-def test_no_output_holds_a_control_character(how: list[str], world: World, log: ProjectExperience) -> None:
+def test_no_output_holds_a_control_character(how: list[str], world: World, log: ProjectRemedies) -> None:
     """Content, key, tags, type: whatever a cloned log may say."""
     strange = {"key": HOSTILE, "tags": [HOSTILE], "type": HOSTILE, "bead": HOSTILE, "task": HOSTILE}
     say(world, {"id": "a", "content": HOSTILE, **strange})
@@ -308,7 +306,7 @@ def test_a_cloned_log_says_how_to_adopt_it(world: World) -> None:
         assert (2, "no_log", True) == (done.status, error["code"], "takes it over" in str(error["hint"]))
 
 
-def test_no_log_makes_any_command_fail_with_a_traceback(world: World, log: ProjectExperience) -> None:
+def test_no_log_makes_any_command_fail_with_a_traceback(world: World, log: ProjectRemedies) -> None:
     """Whatever bytes its files hold."""
     folder: Path = world.personal / ".roamkb"
     bad = b'\xef\xbb\xbf{"content":"zebra","ts":NaN,"confidence":1e999,"id":"\\udc00","tags":["\\ud800",7,null],"x":NaN}\r\n'
@@ -327,7 +325,7 @@ def test_no_log_makes_any_command_fail_with_a_traceback(world: World, log: Proje
         assert (0, False) == (done.status, "Traceback" in done.err), done.err
 
 
-def test_half_a_character_is_shown_as_json_says_it(world: World, log: ProjectExperience) -> None:
+def test_half_a_character_is_shown_as_json_says_it(world: World, log: ProjectRemedies) -> None:
     """What was said is what a program gets; a terminal gets what can be shown."""
     say(world, {"id": "a", "content": "zebra \ud800 half", "tags": ["\udfff"], "key": "\udc00"})
     done = world.run("recall", "zebra", "--json")
@@ -336,9 +334,7 @@ def test_half_a_character_is_shown_as_json_says_it(world: World, log: ProjectExp
         assert 0 == world.run("recall", *([] if how == ["--stats"] else ["zebra"]), *how).status
 
 
-def test_a_scope_or_type_that_there_is_none_of_is_no_empty_answer(
-    world: World, log: ProjectExperience
-) -> None:
+def test_a_scope_or_type_that_there_is_none_of_is_no_empty_answer(world: World, log: ProjectRemedies) -> None:
     """Scopes are few and known; types are anybody's, so that it is only said."""
     log.learn("The gateway waits for thirty seconds", type="gotcha")
     ran = world.run("recall", "gateway", "--scope", "foo")

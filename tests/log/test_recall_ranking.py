@@ -7,27 +7,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamkb.log.learning import Learning
-from roamkb.log.recall_ranking import Recollected
-from roamkb.log.recall_ranking import Wanted
+from roamkb.log.recall_ranking import RecalledLearning
+from roamkb.log.recall_ranking import RecallFilter
 from roamkb.log.recall_ranking import best
 from roamkb.log.recall_ranking import collapsed
 from roamkb.log.recall_ranking import ordered
 from roamkb.log.recall_ranking import weighed
-from roamkb.log.state.learning_state import Standing
+from roamkb.log.state.learning_state import LearningState
 
 NOW = 1e9
 
 
 def found(
     content: str = "x", *, score: float = 1.0, ts: float = NOW, id: str = "", **about: object
-) -> Recollected:
+) -> RecalledLearning:
     """Return a learning that answers."""
     learning = Learning(
         id=id or content, key="k", type=str(about.pop("type", "fact")), content=content, ts=ts
     )
     doubts: dict[str, str] = about.pop("doubts", {})  # type: ignore[assignment]
-    standing = Standing(learning=learning, last_used=ts, **{"confidence": 70, **about})  # type: ignore[arg-type]
-    return Recollected(standing=standing, score=score, doubts=doubts)
+    standing = LearningState(learning=learning, last_used=ts, **{"confidence": 70, **about})  # type: ignore[arg-type]
+    return RecalledLearning(standing=standing, score=score, doubts=doubts)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def found(
         (found("a", ts=NOW - 3650 * 86400, is_pinned=True), found("b", ts=NOW - 3000 * 86400)),
     ],
 )
-def test_the_better_comes_first(better: Recollected, worse: Recollected) -> None:
+def test_the_better_comes_first(better: RecalledLearning, worse: RecalledLearning) -> None:
     """In whatever order they were found."""
     assert [better, worse] == ordered([worse, better], NOW) == ordered([better, worse], NOW)
 
@@ -72,7 +72,7 @@ def test_doubts_are_looked_into_only_as_far_as_they_decide(
     doubts = {f"{n}": dict.fromkeys("abc"[:number], "") for n, (_, _, number) in enumerate(said)}
     looked_at = []
 
-    def doubted(one: Recollected) -> Recollected:
+    def doubted(one: RecalledLearning) -> RecalledLearning:
         looked_at.append(one)
         return replace(one, doubts=doubts[one.standing.id])
 
@@ -123,10 +123,10 @@ def test_types_stay_apart() -> None:
 @pytest.mark.parametrize(("least", "is_in"), [(69, True), (70, True), (71, False)])
 def test_the_least_confidence_is_inclusive(least: int, is_in: bool) -> None:
     """Of what events gave, without decay."""
-    assert is_in == Wanted(least_confidence=least).lets_through(found(ts=0).standing)
+    assert is_in == RecallFilter(least_confidence=least).lets_through(found(ts=0).standing)
 
 
 def test_the_archive_is_left_out_unless_wanted() -> None:
     """And nothing else is."""
     old = found(is_archived=True).standing
-    assert (False, True) == (Wanted().lets_through(old), Wanted(archived=True).lets_through(old))
+    assert (False, True) == (RecallFilter().lets_through(old), RecallFilter(archived=True).lets_through(old))

@@ -5,7 +5,7 @@ import pytest
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import UsageError
 from roamkb.log.jsonl import event_line
-from roamkb.log.state.learning_state import Event
+from roamkb.log.state.learning_state import LedgerEvent
 from tests.conftest import World
 
 KEY = "fact-zebras-are-striped"
@@ -42,7 +42,7 @@ def test_what_has_its_own_way_back_stays(name: str, log: World) -> None:
     """A human's word above all."""
     id = "01ZZZZZZZZZZZZZZZZZZZZZZZZ"
     with log.log().ledger.open("ab") as file:
-        file.write(event_line(Event(id=id, ts=1.0, event=name, of=KEY)) + b"\n")
+        file.write(event_line(LedgerEvent(id=id, ts=1.0, event=name, of=KEY)) + b"\n")
     before = log.log().ledger.read_bytes()
     with pytest.raises(UsageError, match="isn't taken back so"):
         log.open().log.undo(id)

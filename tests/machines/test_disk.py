@@ -19,7 +19,7 @@ from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NameTaken
 from roamkb.fs import files as disk
-from roamkb.fs.locks import State
+from roamkb.fs.locks import StateFolders
 from roamkb.fs.locks import lock
 from roamkb.kb.notes.file_names import is_note
 from roamkb.kb.notes.file_names import note_names
@@ -43,7 +43,7 @@ class Disk(RuleBasedStateMachine):
         self.top = Path(tempfile.mkdtemp())
         self.kb = self.top / "kb"
         self.kb.mkdir()
-        state = State(state=self.top / "state", cache=self.top / "cache")
+        state = StateFolders(state=self.top / "state", cache=self.top / "cache")
         self.lock_file = state.lock_file(self.kb)
         self.trash = Trash(
             kb=self.kb,

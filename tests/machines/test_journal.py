@@ -13,11 +13,11 @@ from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from roamkb.journal.journal import Keeper
-from roamkb.journal.journal import Restored
+from roamkb.journal.journal import JournalContext
+from roamkb.journal.journal import RestoreResult
 from roamkb.journal.journal import restore
-from roamkb.journal.moments import Form
-from roamkb.journal.moments import Session
+from roamkb.journal.moments import EntryForm
+from roamkb.journal.moments import JournalSession
 from roamkb.journal.store.glance import begin_turn
 from roamkb.journal.store.journal import Journal
 from tests.examples import examples
@@ -55,11 +55,11 @@ class Yes:
         raise AssertionError(path, editor)
 
 
-def keeper_of(folder: Path) -> Keeper:
+def keeper_of(folder: Path) -> JournalContext:
     """Return the journal of the knowledge base in a folder, a session being at work."""
     (folder / "kb" / ".stfolder").mkdir(parents=True, exist_ok=True)
     journal = Journal(kb=folder / "kb", folder=folder / "journal")
-    return Keeper(journal=journal, lock_file=folder / "lock", folder=None, human=Yes())
+    return JournalContext(journal=journal, lock_file=folder / "lock", folder=None, human=Yes())
 
 
 def tree(folder: Path) -> Tree:
@@ -69,9 +69,9 @@ def tree(folder: Path) -> Tree:
         for name in (*folders, *files):
             path = Path(place, name)
             mode = path.lstat().st_mode
-            form = Form.of(mode)
-            content = os.fsencode(path.readlink()) if form is Form.LINK else b""
-            content = path.read_bytes() if form is Form.FILE else content
+            form = EntryForm.of(mode)
+            content = os.fsencode(path.readlink()) if form is EntryForm.LINK else b""
+            content = path.read_bytes() if form is EntryForm.FILE else content
             found[path.relative_to(folder).as_posix()] = (form.value, stat.S_IMODE(mode), content)
     return found
 
@@ -149,11 +149,11 @@ def test_a_restore_brings_back_the_mark_and_loses_nothing(
         journal, kb = keeper.journal, keeper.journal.kb
         do_all(before, kb)
         marked = tree(kb)
-        mark = journal.look(what="mark", session=Session(id="s")).moment
+        mark = journal.look(what="mark", session=JournalSession(id="s")).moment
         begin_turn(str(journal.folder), "s")
         do_all(meanwhile, kb)
         seen = tree(kb)
-        looked = journal.look(session=Session(id="s"))
+        looked = journal.look(session=JournalSession(id="s"))
         do_all(since, kb)
         found = tree(kb)
         result = back(keeper, mark)
@@ -186,6 +186,6 @@ def do_all(deeds: list[Deed], kb: Path) -> None:
         one(kb)
 
 
-def back(keeper: Keeper, mark: int) -> Restored:
+def back(keeper: JournalContext, mark: int) -> RestoreResult:
     """Restore all of a mark."""
     return restore(keeper, (), mark=str(mark), all=True, create_kb=False, dry_run=False)

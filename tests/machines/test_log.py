@@ -22,7 +22,7 @@ from roamkb.log.init import init
 from roamkb.log.jsonl import event_line
 from roamkb.log.jsonl import learning_line
 from roamkb.log.learning import Learning
-from roamkb.log.state.learning_state import Event
+from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.replay import replay
 from roamkb.log.store.project_log import Log
 from tests.examples import examples
@@ -52,7 +52,7 @@ class TwoBranches(RuleBasedStateMachine):
         init(self.roots["other"], home=self.top / "home", kb=None, state=self.state)
         #: The model: what was said in each branch, and which events happened there.
         self.said: dict[str, dict[str, str]] = {"main": {}, "other": {}}
-        self.events: dict[str, dict[str, Event]] = {"main": {}, "other": {}}
+        self.events: dict[str, dict[str, LedgerEvent]] = {"main": {}, "other": {}}
         self.count = 0
 
     def teardown(self) -> None:
@@ -75,7 +75,7 @@ class TwoBranches(RuleBasedStateMachine):
         """Return a branch's log."""
         return Log(self.roots[where], self.state).require()
 
-    def add(self, where: str, learning: Learning | None = None, event: Event | None = None) -> None:
+    def add(self, where: str, learning: Learning | None = None, event: LedgerEvent | None = None) -> None:
         """Append as the product does."""
         log = self.log(where)
         with log.locked():
@@ -120,7 +120,7 @@ class TwoBranches(RuleBasedStateMachine):
         now = datetime(year, 6, 10)
         id = next_id(self.log(where).read().last_event, lambda: new_id(now))
         fields = {"outcome": "success", "to": "task", "preference": preference}
-        event = Event(id=id, ts=1.0, event=name, of=of, agent=agent, fields=fields)
+        event = LedgerEvent(id=id, ts=1.0, event=name, of=of, agent=agent, fields=fields)
         assert all(id > other for other in self.events[where])
         self.events[where][id] = event
         self.add(where, event=event)

@@ -21,12 +21,12 @@ from hypothesis.stateful import invariant
 from hypothesis.stateful import rule
 
 from roamkb.core.ids import new_id
-from roamkb.core.model import Kind
+from roamkb.core.model import ProjectKind
 from roamkb.fs.append import append_lines
 from roamkb.fs.user_dirs import make_key
-from roamkb.log.new_learning import Hand
-from roamkb.log.new_learning import Stamps
-from roamkb.log.state.learning_state import State
+from roamkb.log.new_learning import Author
+from roamkb.log.new_learning import EventFactory
+from roamkb.log.state.learning_state import LogState
 from roamkb.log.state.replay import replay
 from roamkb.log.store import project_log as log_module
 from roamkb.log.store.observations import keep_observation
@@ -38,8 +38,8 @@ from roamkb.pipeline.consolidate import consolidate_task
 from roamkb.pipeline.extract.attention import Observation
 from roamkb.pipeline.gate.judges import by_evidence
 from roamkb.pipeline.gate.transcript_evidence import attestation_of
-from roamkb.pipeline.verify import Bench
 from roamkb.pipeline.verify import Gate
+from roamkb.pipeline.verify import JudgeContext
 from roamkb.pipeline.verify import verify
 from roamkb.pipeline.verify import wants_judging
 from tests.examples import examples
@@ -81,7 +81,7 @@ def killed_at(nth: int) -> Iterator[None]:
         yield
 
 
-def told(state: State) -> dict[str, tuple[object, ...]]:
+def told(state: LogState) -> dict[str, tuple[object, ...]]:
     """Return all that a state says of its learnings."""
     return {
         id: (
@@ -110,19 +110,19 @@ class Machine:
         self.log.local.mkdir(parents=True)
         self.now = START
 
-    def hand(self) -> Hand:
+    def hand(self) -> Author:
         self.now += timedelta(seconds=1)
         now = self.now
-        return Hand(
+        return Author(
             agent="roamkb",
             session="",
             machine=self.name,
-            kind=Kind.PERSONAL,
+            kind=ProjectKind.PERSONAL,
             now=now,
             new_id=lambda: new_id(now),
         )
 
-    def state(self) -> State:
+    def state(self) -> LogState:
         return self.log.read().state()
 
     def session(self, name: str) -> None:
@@ -131,7 +131,7 @@ class Machine:
 
     def verify(self) -> None:
         state = self.state()
-        bench = Bench(
+        bench = JudgeContext(
             name="evidence",
             judge=by_evidence(attestation_of),
             missing_anchors=lambda _: (),
@@ -153,7 +153,7 @@ class Machine:
             contents = self.log.read()
             ids = sorted(contents.state().standings)
             if ids:
-                stamps = Stamps(self.hand(), after=contents.last_event, by="curate")
+                stamps = EventFactory(self.hand(), after=contents.last_event, by="curate")
                 self.log.append(events=[stamps.event(name, ids[place % len(ids)], **fields[name])])
 
 

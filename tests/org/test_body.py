@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from roamkb.org.agent_node import is_agent_node
 from roamkb.org.body import body_of
 from roamkb.org.reader import parse_note
-from roamkb.org.writer import Draft
+from roamkb.org.writer import NodeDraft
 from roamkb.org.writer import normalised
 from roamkb.org.writer import render_node
 from tests.examples import examples
@@ -96,7 +96,7 @@ texts = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=5)), max_si
 @given(texts)
 def test_what_was_given_is_given_back(text: str) -> None:
     """For every text, after the one named normalisation."""
-    draft = Draft(
+    draft = NodeDraft(
         id="x", created=datetime(2026, 1, 1), agent="a", project="p", source="observed", title="t", body=text
     )
     assert body(render_node(draft)) == normalised(text)

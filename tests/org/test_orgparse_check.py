@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamkb.org.orgparse_check import second_reading
-from roamkb.org.writer import Draft
+from roamkb.org.writer import NodeDraft
 from roamkb.org.writer import render_node
 
 WORDS = st.lists(st.from_regex(r"[A-Za-z][A-Za-z0-9]{0,9}", fullmatch=True), min_size=1, max_size=8)
@@ -20,7 +20,7 @@ def test_orgparse_reads_id_title_tags_and_provenance(
     title: list[str], body: list[list[str]], tags: list[str]
 ) -> None:
     """Other programs of the org world are readers of the knowledge base, too."""
-    draft = Draft(
+    draft = NodeDraft(
         id="01939b7a-5f3c-7d2e-9a1b-2c3d4e5f6a7b",
         created=datetime(2026, 6, 10, 14, 29),
         agent="claude-code",

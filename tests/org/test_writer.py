@@ -18,7 +18,7 @@ from roamkb.org.reader import parse_note
 from roamkb.org.syntax.links import TYPES
 from roamkb.org.writer import BODY_LIMIT
 from roamkb.org.writer import TITLE_LIMIT
-from roamkb.org.writer import Draft
+from roamkb.org.writer import NodeDraft
 from roamkb.org.writer import append_link
 from roamkb.org.writer import check_written
 from roamkb.org.writer import insert_property
@@ -35,7 +35,7 @@ OTHER = "01939b7a-0000-7000-8000-000000000001"
 Z = BREAK
 
 
-def draft(**fields: Any) -> Draft:
+def draft(**fields: Any) -> NodeDraft:
     """A node about redirect URIs, but for `fields`."""
     usual: dict[str, Any] = {
         "id": ID,
@@ -46,10 +46,10 @@ def draft(**fields: Any) -> Draft:
         "title": "OAuth redirect URIs must match exactly",
         "body": "The body, in org.",
     }
-    return Draft(**{**usual, **fields})
+    return NodeDraft(**{**usual, **fields})
 
 
-def read_back(meant: Draft) -> str:
+def read_back(meant: NodeDraft) -> str:
     """Return the body that our reader gives back."""
     note = parse_note(render_node(meant), file="new.org")
     return body_of(note, note.nodes[0])

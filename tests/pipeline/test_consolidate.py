@@ -8,7 +8,7 @@ import pytest
 
 from roamkb.core.errors import UsageError
 from roamkb.fs.append import append_lines
-from roamkb.log.recall import Recall
+from roamkb.log.recall import RecallResult
 from roamkb.log.store import project_log as log_module
 from tests.approving_judge import APPROVING
 from tests.conftest import World
@@ -26,7 +26,7 @@ def test_a_session_becomes_learnings_and_another_repeats_them(world: World) -> N
             log.observe(text, session=session, agent="claude", task="t")
     one, two = log.consolidate("session")
     assert (one.created, one.repeated, two.created, two.repeated) == (1, 0, 0, 1)
-    [learning] = typed(Recall, log.recall("webhook")).learnings
+    [learning] = typed(RecallResult, log.recall("webhook")).learnings
     assert (learning.standing.confidence, learning.standing.occurrences) == (80, 2)
     assert () == log.consolidate("session")
     [again] = log.consolidate("session", "s1")

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from roamkb.log.learning import Learning
-from roamkb.log.state.learning_state import Event
-from roamkb.log.state.learning_state import State
+from roamkb.log.state.learning_state import LedgerEvent
+from roamkb.log.state.learning_state import LogState
 from roamkb.log.state.replay import replay
 from roamkb.pipeline.consolidation_plan import SessionPlan
 from roamkb.pipeline.consolidation_plan import category
@@ -116,7 +116,7 @@ def test_what_was_consolidated_before_is_not_again() -> None:
     first = plan([seen(SAID)]).created[0]
     made = Learning(id=first.id, key="k", type="learned", content=SAID, session="s2", origin=first.source)
     assert {"consolidated before": 1} == plan([seen(SAID)], made).dropped
-    event = Event(
+    event = LedgerEvent(
         id="01JXE000000000000000000000", ts=1, event="repeated", of="l", fields={"source": first.source}
     )
     state = replay([learning("l", SAID)], [event])
@@ -139,7 +139,7 @@ def test_the_surest_of_a_cluster_stays_then_the_newest() -> None:
 def test_what_is_sure_and_of_a_lasting_category_is_durable(confidence: int, about: str, lasts: bool) -> None:
     """From 0.80 on."""
     one = Learning(id="l", key="l", type="learned", content=SAID, confidence=confidence, category=about)
-    assert is_durable(State(standings=replay([one], ()).standings, events=()).standings["l"]) is lasts
+    assert is_durable(LogState(standings=replay([one], ()).standings, events=()).standings["l"]) is lasts
 
 
 def test_a_category_is_said_or_read_from_the_words() -> None:

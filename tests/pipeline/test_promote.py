@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from roamkb.app.log.remedies import ProjectExperience
-from roamkb.log.recall import Recall
-from roamkb.pipeline.promote import Promoted
+from roamkb.app.log.remedies import ProjectRemedies
+from roamkb.log.recall import RecallResult
+from roamkb.pipeline.promote import PromoteResult
 from tests.approving_judge import APPROVING
 from tests.conftest import World
 from tests.conftest import learn
@@ -20,9 +20,9 @@ SAID = (
 )
 
 
-def promote(log: ProjectExperience, keys: Sequence[str] = (), **how: Any) -> Promoted:
+def promote(log: ProjectRemedies, keys: Sequence[str] = (), **how: Any) -> PromoteResult:
     """Promote to nodes, as `promote` does without a rule file."""
-    return typed(Promoted, log.promote(keys, **how))
+    return typed(PromoteResult, log.promote(keys, **how))
 
 
 def ready(world: World, *said: str) -> None:
@@ -102,7 +102,7 @@ def test_what_is_not_verified_stays(world: World) -> None:
     log = world.open().log
     log.init()
     log.learn(SAID[0], confidence="0.9")
-    [left] = log.promote([typed(Recall, log.recall("webhook")).learnings[0].standing.learning.key]).left
+    [left] = log.promote([typed(RecallResult, log.recall("webhook")).learnings[0].standing.learning.key]).left
     assert "verify" in left.reason
     assert nodes(world) == []
 
@@ -120,12 +120,14 @@ def test_what_the_ledger_alone_calls_verified_is_looked_at_again(world: World) -
         line = {"id": f"01JXE{learning.id[-20:]}", "ts": "2026-06-10T12:00:00Z", "event": "judged"}
         with (world.personal / ".roamkb" / "ledger.jsonl").open("a") as ledger:
             ledger.write(json.dumps({**line, "of": learning.id, "verdict": "verified"}) + "\n")
-    assert {one.standing.verdict for one in typed(Recall, log.recall("verification commit")).learnings} == {
-        "verified"
-    }
+    assert {
+        one.standing.verdict for one in typed(RecallResult, log.recall("verification commit")).learnings
+    } == {"verified"}
     assert () == log.promote().candidates
     assert () == promote(log, all=True).nodes
-    keys = [one.standing.learning.key for one in typed(Recall, log.recall("verification commit")).learnings]
+    keys = [
+        one.standing.learning.key for one in typed(RecallResult, log.recall("verification commit")).learnings
+    ]
     reasons = " ".join(one.reason for one in log.promote(keys).left)
     assert "tells an agent" in reasons
     assert "less safe" in reasons

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from roamkb.core.errors import UsageError
-from roamkb.log.recall import Recall
+from roamkb.log.recall import RecallResult
 from tests.approving_judge import APPROVING
 from tests.conftest import World
 from tests.conftest import learn
@@ -107,7 +107,9 @@ def test_a_rival_of_another_type_needs_a_review(text: str, world: World) -> None
     log.learn(text.replace("30", "300"), type="learned")
     [found] = log.verify(batch=True, judge=APPROVING).judged
     assert found.verdict == "unverified"
-    assert {"needs_review"} == {one.standing.status for one in typed(Recall, log.recall("gateway")).learnings}
+    assert {"needs_review"} == {
+        one.standing.status for one in typed(RecallResult, log.recall("gateway")).learnings
+    }
 
 
 def test_a_second_batch_judges_nothing_again(world: World) -> None:

@@ -18,10 +18,10 @@ from dataclasses import field
 from pathlib import Path
 from typing import Final
 
-from roamkb.app.hooks.events import HookedSession
+from roamkb.app.hooks.events import HookEventSession
 from roamkb.app.hooks.stop import StoppedSession
-from roamkb.remedies.remedy import Known
-from roamkb.remedies.remedy import Suggested
+from roamkb.remedies.remedy import KnownErrors
+from roamkb.remedies.remedy import SuggestedRemedies
 from tests.conftest import World
 from tests.conftest import make_world
 
@@ -172,13 +172,13 @@ def _lines(world: World, case: Case) -> Iterator[dict[str, object]]:
 
 def _techniques(world: World) -> list[str]:
     known = world.open().log.remedy("list")
-    assert isinstance(known, Known)
+    assert isinstance(known, KnownErrors)
     return [one.technique for error in known.errors for one in error.remedies]
 
 
 def _suggested(world: World, error: str) -> list[str]:
     found = world.open().log.remedy("suggest", error=error)
-    assert isinstance(found, Suggested)
+    assert isinstance(found, SuggestedRemedies)
     return [one.technique for one in found.remedies]
 
 
@@ -193,7 +193,7 @@ def _offered(world: World, case: Case, error: str) -> str:
         "tool_input": {"command": case.command},
         "error": f"Exit code 1\n{error}",
     }
-    found = HookedSession(payload, world.open()._around).failed()
+    found = HookEventSession(payload, world.open()._around).failed()
     return found.technique if found else ""
 
 

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from roamkb.core.ids import derived_id
 from roamkb.core.wilson_score import lower_bound
-from roamkb.log.state.learning_state import Event
+from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.replay import replay
 from roamkb.remedies.effectiveness import ATTEMPTED
-from roamkb.remedies.effectiveness import Attempt
+from roamkb.remedies.effectiveness import CurrentError
 from roamkb.remedies.effectiveness import Remedy
-from roamkb.remedies.effectiveness import Tier
-from roamkb.remedies.effectiveness import Trouble
+from roamkb.remedies.effectiveness import RemedyAttempt
+from roamkb.remedies.effectiveness import RemedyTier
 from roamkb.remedies.effectiveness import attempts
 from roamkb.remedies.effectiveness import fields_of
 from roamkb.remedies.effectiveness import for_errors
@@ -31,9 +31,9 @@ TABLE = "sqlite3.OperationalError: no such table: users"
 
 def attempt(
     number: int, technique: str, outcome: str = "", *, error: str = LOCKED, **fields: object
-) -> Attempt:
+) -> RemedyAttempt:
     """Return one attempt, made `number` seconds after 1970."""
-    made = Attempt(
+    made = RemedyAttempt(
         id=f"00000000-0000-7000-8000-{number:012x}",
         ts=number,
         error=fingerprint(error),
@@ -43,15 +43,15 @@ def attempt(
     return replace(made, **fields)  # type: ignore[arg-type]
 
 
-def event(made: Attempt, **fields: object) -> Event:
+def event(made: RemedyAttempt, **fields: object) -> LedgerEvent:
     """Return the line of the ledger that tells of an attempt."""
-    return Event(id=made.id, ts=made.ts, event=ATTEMPTED, fields={**fields_of(made), **fields})
+    return LedgerEvent(id=made.id, ts=made.ts, event=ATTEMPTED, fields={**fields_of(made), **fields})
 
 
-def asked(known: Sequence[Attempt], error: str = LOCKED, **fields: object) -> list[Remedy]:
+def asked(known: Sequence[RemedyAttempt], error: str = LOCKED, **fields: object) -> list[Remedy]:
     """Return what is known against an error, through the ledger and back."""
     state = replay([], [event(made) for made in known])
-    trouble = Trouble(error=fingerprint(error), lines=error.splitlines(), **fields)  # type: ignore[arg-type]
+    trouble = CurrentError(error=fingerprint(error), lines=error.splitlines(), **fields)  # type: ignore[arg-type]
     return remedies(attempts(state.events), trouble)
 
 
@@ -172,7 +172,7 @@ def test_of_similar_errors_the_nearer_comes_first() -> None:
     ]
     found = asked(known, error)
     assert ["Remove the file", "Wait a minute"] == named(found)
-    assert [Tier.SIMILAR, Tier.SIMILAR] == [one.tier for one in found]
+    assert [RemedyTier.SIMILAR, RemedyTier.SIMILAR] == [one.tier for one in found]
     assert found[0].nearness > found[1].nearness
 
 
@@ -207,10 +207,10 @@ def test_the_same_error_comes_first_then_patterns_then_what_is_like_it() -> None
     ]  # fmt: skip
     found = asked(known, f"IndexError: list index out of range\n\n{TABLE}")
     assert [
-        ("For this very error", Tier.SAME),
-        ("By its pattern", Tier.PATTERN),
-        ("Met together", Tier.TOLD),
-        ("For one in nearly the same words", Tier.SIMILAR),
+        ("For this very error", RemedyTier.SAME),
+        ("By its pattern", RemedyTier.PATTERN),
+        ("Met together", RemedyTier.TOLD),
+        ("For one in nearly the same words", RemedyTier.SIMILAR),
     ] == [(one.technique, one.tier) for one in found]
 
 
@@ -221,9 +221,9 @@ def test_a_technique_counts_what_it_did_for_the_nearest_error() -> None:
         attempt(2, "Run the migrations", "success", error=TABLE),
     ]
     (found,) = asked(known, TABLE)
-    assert (Tier.SAME, 1, 0) == (found.tier, found.successes, found.failures)
+    assert (RemedyTier.SAME, 1, 0) == (found.tier, found.successes, found.failures)
     (found,) = asked([known[0], replace(known[1], outcome="")], TABLE)
-    assert (Tier.SIMILAR, 0, 1) == (found.tier, found.successes, found.failures)
+    assert (RemedyTier.SIMILAR, 0, 1) == (found.tier, found.successes, found.failures)
 
 
 @pytest.mark.parametrize(
@@ -293,7 +293,7 @@ def test_a_regular_expression_is_asked_of_who_can_run_it() -> None:
         tried.append(regex)
         return True
 
-    assert [Tier.PATTERN] == [one.tier for one in asked(known, matches=matches)]
+    assert [RemedyTier.PATTERN] == [one.tier for one in asked(known, matches=matches)]
     assert ["lock(ed)?"] == tried
     assert [] == asked(known)
 
@@ -314,9 +314,9 @@ def test_errors_are_listed_the_latest_first() -> None:
 def test_an_attempt_that_was_taken_back_counts_nowhere() -> None:
     """By the event that undoes it, which may itself be undone."""
     made = [attempt(1, "Set a busy timeout", "success"), attempt(2, "Set a busy timeout", "failure")]
-    back = Event(id=derived_id("z")[:-1] + "1", ts=3, event="undone", of=made[1].id)
+    back = LedgerEvent(id=derived_id("z")[:-1] + "1", ts=3, event="undone", of=made[1].id)
     state = replay([], [*map(event, made), back])
-    (found,) = remedies(attempts(state.events), Trouble(error=fingerprint(LOCKED)))
+    (found,) = remedies(attempts(state.events), CurrentError(error=fingerprint(LOCKED)))
     assert (1, 0) == (found.successes, found.failures)
 
 
@@ -343,16 +343,16 @@ def test_machines_agree_whatever_the_order_of_the_lines(
     made: list[tuple[str, str, str, bool]], shuffled: random.Random, cut: int
 ) -> None:
     """Any order, doubling or union merge of the same events gives the same remedies."""
-    events: list[Event] = []
+    events: list[LedgerEvent] = []
     for n, (technique, outcome, error, is_undone) in enumerate(made, start=1):
         one = attempt(2 * n, technique, outcome, error=error)
         events.append(event(one))
         if is_undone:
             id = f"00000000-0000-7000-8000-{2 * n + 1:012x}"
-            events.append(Event(id=id, ts=2 * n + 1, event="undone", of=one.id))
+            events.append(LedgerEvent(id=id, ts=2 * n + 1, event="undone", of=one.id))
     merged = [*events[:cut], *events, *events[cut:]]
     shuffled.shuffle(merged)
-    trouble = Trouble(error=fingerprint(LOCKED))
+    trouble = CurrentError(error=fingerprint(LOCKED))
     expected = remedies(attempts(replay([], events).events), trouble)
     found = remedies(attempts(replay([], merged).events), trouble)
     assert expected == found

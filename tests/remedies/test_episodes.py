@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamkb.harnesses.transcript import Failure
-from roamkb.harnesses.transcript import Passage
+from roamkb.harnesses.transcript import CommandFailure
 from roamkb.harnesses.transcript import Speaker
-from roamkb.remedies.episodes import Episode
+from roamkb.harnesses.transcript import TranscriptPassage
+from roamkb.remedies.episodes import ErrorEpisode
 from roamkb.remedies.episodes import found_episodes
 from roamkb.remedies.episodes import is_same_command
 from roamkb.shell.parser import read_commands
@@ -15,26 +15,28 @@ from roamkb.shell.parser import read_commands
 _ERROR = "src/a.c:3:10: fatal error: curl/curl.h: No such file or directory"
 
 
-def ran(command: str, printed: str = "", *, failed: bool = False, speaker: Speaker = Speaker.TOOL) -> Passage:
+def ran(
+    command: str, printed: str = "", *, failed: bool = False, speaker: Speaker = Speaker.TOOL
+) -> TranscriptPassage:
     """Return a command of a shell."""
-    return Passage(
+    return TranscriptPassage(
         speaker=speaker, text=printed, tool="Bash", command=command, has_failed=failed, is_shell=True
     )
 
 
-def edited(file: str, added: str = "", removed: str = "") -> Passage:
+def edited(file: str, added: str = "", removed: str = "") -> TranscriptPassage:
     """Return a change of a file of the project."""
-    return Passage(
+    return TranscriptPassage(
         speaker=Speaker.TOOL, text="", tool="Edit", edits=(f"/p/{file}",), added=added, removed=removed
     )
 
 
-def episodes(*passages: Passage) -> tuple[Episode, ...]:
+def episodes(*passages: TranscriptPassage) -> tuple[ErrorEpisode, ...]:
     """Return the episodes in these."""
     return found_episodes((), passages, read=read_commands, root="/p")[1]
 
 
-def techniques(*passages: Passage) -> list[str]:
+def techniques(*passages: TranscriptPassage) -> list[str]:
     """Return what fixed something in these."""
     return [one.technique for one in episodes(*passages)]
 
@@ -76,7 +78,7 @@ def test_the_command_may_be_what_changed() -> None:
         (ran("make"), edited("a.c"), ran("make")),
     ],
 )
-def test_what_is_no_episode(passages: tuple[Passage, ...]) -> None:
+def test_what_is_no_episode(passages: tuple[TranscriptPassage, ...]) -> None:
     """Nothing was done, nothing works, nothing was said, or nobody did more than look."""
     assert () == episodes(*passages)
 
@@ -178,14 +180,14 @@ _PASSAGES = st.lists(
             failed=st.booleans(),
         ),
         st.builds(edited, st.sampled_from(["a.c", "b.c"]), st.sampled_from(["", "x", "x\ny"])),
-        st.just(Passage(speaker=Speaker.AGENT, text="I see.")),
+        st.just(TranscriptPassage(speaker=Speaker.AGENT, text="I see.")),
     ),
     max_size=30,
 )
 
 
 @given(_PASSAGES, st.integers(0, 30))
-def test_it_makes_no_difference_how_often_one_looks(passages: list[Passage], at: int) -> None:
+def test_it_makes_no_difference_how_often_one_looks(passages: list[TranscriptPassage], at: int) -> None:
     """Read in two goes, the same is found and the same is left."""
     whole = found_episodes((), passages, read=read_commands)
     left, first = found_episodes((), passages[:at], read=read_commands)
@@ -200,4 +202,4 @@ def test_what_is_kept_is_bounded() -> None:
     passages += [ran(f"install {n} " + "z" * 9_000) for n in range(99)]
     left, _ = found_episodes((), passages, read=read_commands)
     assert len(repr(left)) < 100_000
-    assert all(isinstance(one, Failure) for one in left)
+    assert all(isinstance(one, CommandFailure) for one in left)

@@ -18,17 +18,17 @@ from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.ids import new_id
 from roamkb.core.ids import next_id
-from roamkb.core.model import Kind
+from roamkb.core.model import ProjectKind
 from roamkb.log.jsonl import learning_line
-from roamkb.log.learn import Learned
+from roamkb.log.learn import LearnResult
 from roamkb.log.learning import Learning
-from roamkb.log.state.learning_state import Event
-from roamkb.log.state.learning_state import Standing
-from roamkb.log.state.learning_state import State
+from roamkb.log.state.learning_state import LearningState
+from roamkb.log.state.learning_state import LedgerEvent
+from roamkb.log.state.learning_state import LogState
 from roamkb.log.store.project_log import Log
-from roamkb.sharing.bundle import Bundled
-from roamkb.sharing.bundle import Imported
-from roamkb.sharing.bundle import Opened
+from roamkb.sharing.bundle import CreatedBundle
+from roamkb.sharing.bundle import ImportResult
+from roamkb.sharing.bundle import OpenedBundle
 from tests.conftest import NOON
 from tests.conftest import World
 from tests.conftest import typed
@@ -49,7 +49,7 @@ def shop(world: World) -> Path:
 
 def learn(world: World, text: str, *, at: Path | None = None, verdict: str = "", **fields: str) -> str:
     """Learn something, judged at once where there is a verdict; return its id."""
-    id = typed(Learned, world.open(at).log.learn(text, **fields)).learning.id  # type: ignore[arg-type]
+    id = typed(LearnResult, world.open(at).log.learn(text, **fields)).learning.id  # type: ignore[arg-type]
     if verdict:
         happened(at or world.personal, "judged", id, verdict=verdict)
     return id
@@ -59,10 +59,10 @@ def happened(folder: Path, name: str, of: str, **fields: object) -> None:
     """Append an event."""
     log = Log(folder, folder)
     id = next_id(log.read().last_event, lambda: new_id(NOON))
-    log.append(events=[Event(id=id, ts=NOON.timestamp(), event=name, of=of, fields=fields)])
+    log.append(events=[LedgerEvent(id=id, ts=NOON.timestamp(), event=name, of=of, fields=fields)])
 
 
-def state(folder: Path) -> State:
+def state(folder: Path) -> LogState:
     """The log as it stands."""
     return Log(folder, folder).read().state()
 
@@ -72,7 +72,7 @@ def contents(folder: Path) -> list[str]:
     return [one.learning.content for one in state(folder).standings.values()]
 
 
-def only(folder: Path) -> Standing:
+def only(folder: Path) -> LearningState:
     """Its one learning."""
     (standing,) = state(folder).standings.values()
     return standing
@@ -83,21 +83,21 @@ def files_of(folder: Path) -> Mapping[str, bytes]:
     return {path.name: path.read_bytes() for path in (folder / ".roamkb").glob("*.jsonl")}
 
 
-def create(world: World, file: Path, *, at: Path | None = None, **options: object) -> Bundled:
+def create(world: World, file: Path, *, at: Path | None = None, **options: object) -> CreatedBundle:
     """Make a bundle."""
     made = world.open(at).log.bundle("create", str(file), **options)  # type: ignore[arg-type]
-    assert isinstance(made, Bundled)
+    assert isinstance(made, CreatedBundle)
     return made
 
 
-def take(world: World, file: Path, at: Path, *, yes: bool = True) -> Imported:
+def take(world: World, file: Path, at: Path, *, yes: bool = True) -> ImportResult:
     """Import a bundle."""
     done = world.open(at).log.bundle("import", str(file), yes=yes)
-    assert isinstance(done, Imported)
+    assert isinstance(done, ImportResult)
     return done
 
 
-def counts(done: Imported) -> tuple[int, int, int, int]:
+def counts(done: ImportResult) -> tuple[int, int, int, int]:
     """New, merged, already there, invalid."""
     found = done.ingested
     return found.new, found.merged, found.already, len(found.invalid)
@@ -210,10 +210,10 @@ def test_a_refusal_beats_every_other_answer(world: World, shop: Path) -> None:
 
 def test_what_was_learned_at_work_stays_wherever_it_came_to(world: World, shop: Path) -> None:
     """A personal log that holds it bundles nothing of it out of its tree."""
-    world.log().append([Learning(id="x", key="k", type="fact", content="c", ts=1, kind=Kind.WORK)])
+    world.log().append([Learning(id="x", key="k", type="fact", content="c", ts=1, kind=ProjectKind.WORK)])
     with pytest.raises(Refused, match="learned at work"):
         create(world, world.home / "b", all=True)
-    assert Kind.WORK is create(world, world.personal / "b", all=True).header.kind
+    assert ProjectKind.WORK is create(world, world.personal / "b", all=True).header.kind
 
 
 def test_no_bundle_lies_in_the_knowledge_base_or_in_the_log(world: World, shop: Path) -> None:
@@ -309,7 +309,7 @@ def test_two_machines_that_import_make_the_same_lines(world: World, shop: Path) 
 def test_what_is_not_personal_stays_so(world: World, shop: Path, kind: str) -> None:
     """It can never be promoted to the knowledge base."""
     take(world, forged(world.home / "b", {"content": "c", "kind": "personal"}, kind=kind), shop)
-    assert Kind.UNKNOWN is only(shop).learning.kind
+    assert ProjectKind.UNKNOWN is only(shop).learning.kind
 
 
 @pytest.mark.parametrize(
@@ -346,7 +346,7 @@ def test_a_work_source_is_refused_outside_its_own_tree(world: World, shop: Path)
                 take(world, name, place)
             assert before == files_of(place)
     assert (1, 0, 0, 0) == counts(take(world, file, world.work))
-    assert Kind.WORK is only(world.work).learning.kind
+    assert ProjectKind.WORK is only(world.work).learning.kind
 
 
 def test_no_stranger_speaks_in_a_verified_learnings_place(world: World, shop: Path) -> None:
@@ -456,7 +456,7 @@ def test_show_reads_and_changes_nothing(world: World, shop: Path) -> None:
     for path in (world.home / "code").rglob(".roamkb"):
         path.rename(path.with_name("gone"))
     found = world.open(shop).log.bundle("show", str(made.path))
-    assert isinstance(found, Opened)
+    assert isinstance(found, OpenedBundle)
     assert [("gotcha", 1)] == list(found.types)
 
 

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from roamkb.core.model import Kind
+from roamkb.core.model import ProjectKind
 from roamkb.log.jsonl import learning_line
 from roamkb.log.learning import Learning
 from roamkb.log.learning import identity
 from roamkb.log.new_learning import MOST_BYTES
-from roamkb.log.state.learning_state import Event
-from roamkb.log.state.learning_state import Standing
+from roamkb.log.state.learning_state import LearningState
+from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.replay import replay
 from roamkb.sharing.bundle_format import Bundle
 from roamkb.sharing.bundle_format import NoBundle
@@ -28,7 +28,7 @@ from tests.examples import examples
 ID = "01939b7a-0000-7000-8000-000000000001"
 
 
-def standing(content: str = "Café — 日本語 “quoted” €5", **fields: object) -> Standing:
+def standing(content: str = "Café — 日本語 “quoted” €5", **fields: object) -> LearningState:
     """A verified learning that was repeated and used."""
     learning = Learning(
         id=ID, key="fact-cafe", type="fact", content=content, ts=5, session="s", agent="claude-code"
@@ -36,13 +36,13 @@ def standing(content: str = "Café — 日本語 “quoted” €5", **fields: o
     learning = replace(learning, **fields)  # type: ignore[arg-type]
     told = [("judged", {"verdict": "verified"}), ("repeated", {}), ("reused", {"outcome": "success"})]
     events = [
-        Event(id=str(number), ts=9, event=name, of=learning.id, fields=dict(fields))
+        LedgerEvent(id=str(number), ts=9, event=name, of=learning.id, fields=dict(fields))
         for number, (name, fields) in enumerate(told)
     ]
     return replay([learning], events).standings[learning.id]
 
 
-def bundled(*lines: bytes, kind: Kind = Kind.PERSONAL) -> bytes:
+def bundled(*lines: bytes, kind: ProjectKind = ProjectKind.PERSONAL) -> bytes:
     """A bundle that is in order, whatever its lines say."""
     return render_bundle(lines, project="site", kind=kind, created=1_781_101_780)[0]
 
@@ -68,7 +68,7 @@ def taken(**told: object) -> Learning:
 def test_what_is_bundled_is_read_and_its_standing_is_history() -> None:
     """Content and id as they were; nothing verified (D7)."""
     bundle = parsed(bundled(bundle_line(standing())))
-    assert ("site", Kind.PERSONAL, 1, 1_781_101_780) == (
+    assert ("site", ProjectKind.PERSONAL, 1, 1_781_101_780) == (
         bundle.header.project, bundle.header.kind, bundle.header.count, bundle.header.created,
     )  # fmt: skip
     (said,) = bundle.said
@@ -196,14 +196,14 @@ def test_what_is_beside_is_bounded() -> None:
 @pytest.mark.parametrize(
     ("header", "own", "kind"),
     [
-        (Kind.PERSONAL, "", Kind.PERSONAL),
-        (Kind.PERSONAL, "work", Kind.WORK),
-        (Kind.PERSONAL, "unknown", Kind.UNKNOWN),
-        (Kind.WORK, "personal", Kind.WORK),
-        (Kind.UNKNOWN, "personal", Kind.UNKNOWN),
+        (ProjectKind.PERSONAL, "", ProjectKind.PERSONAL),
+        (ProjectKind.PERSONAL, "work", ProjectKind.WORK),
+        (ProjectKind.PERSONAL, "unknown", ProjectKind.UNKNOWN),
+        (ProjectKind.WORK, "personal", ProjectKind.WORK),
+        (ProjectKind.UNKNOWN, "personal", ProjectKind.UNKNOWN),
     ],
 )
-def test_the_stricter_kind_stays(header: Kind, own: str, kind: Kind) -> None:
+def test_the_stricter_kind_stays(header: ProjectKind, own: str, kind: ProjectKind) -> None:
     """Of the header's and the line's own."""
     (said,) = parsed(bundled(line(kind=own), kind=header)).said
     assert kind is said.learning.kind
@@ -212,7 +212,7 @@ def test_the_stricter_kind_stays(header: Kind, own: str, kind: Kind) -> None:
 @pytest.mark.parametrize("kind", [None, "", "mine", 7, ["personal"]])
 def test_a_bundle_that_does_not_say_is_unknown(kind: object) -> None:
     """Not personal."""
-    assert Kind.UNKNOWN is parsed(header_with(GOOD, kind=kind)).header.kind
+    assert ProjectKind.UNKNOWN is parsed(header_with(GOOD, kind=kind)).header.kind
 
 
 def test_bad_lines_are_counted_with_their_numbers() -> None:

@@ -14,9 +14,9 @@ from roamkb.core.errors import NotFound
 from roamkb.core.errors import UsageError
 from roamkb.log.jsonl import event_line
 from roamkb.log.store.project_log import Log
-from roamkb.sharing.snapshot import Recovered
+from roamkb.sharing.snapshot import RecoverResult
 from roamkb.sharing.snapshot import SnapshotList
-from roamkb.sharing.snapshot import Taken
+from roamkb.sharing.snapshot import SnapshotsTaken
 from tests.conftest import NOON
 from tests.conftest import World
 
@@ -34,17 +34,19 @@ def kept(world: World) -> World:
     return world
 
 
-def take(world: World, *, at: Path | None = None, day: int = 0, daily: bool = False) -> Taken:
+def take(world: World, *, at: Path | None = None, day: int = 0, daily: bool = False) -> SnapshotsTaken:
     """Make a snapshot on a day."""
     made = world.open(at, now=NOON + timedelta(days=day)).log.snapshot(daily=daily)
-    assert isinstance(made, Taken)
+    assert isinstance(made, SnapshotsTaken)
     return made
 
 
-def restore(world: World, id: str | None = None, *, at: Path | None = None, yes: bool = True) -> Recovered:
+def restore(
+    world: World, id: str | None = None, *, at: Path | None = None, yes: bool = True
+) -> RecoverResult:
     """Put back what is lost."""
     done = world.open(at).log.snapshot("restore", id, yes=yes)
-    assert isinstance(done, Recovered)
+    assert isinstance(done, RecoverResult)
     return done
 
 

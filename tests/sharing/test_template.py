@@ -8,9 +8,9 @@ from roamkb.core.errors import SecretFound
 from roamkb.core.errors import UsageError
 from roamkb.core.ids import new_id
 from roamkb.core.ids import next_id
-from roamkb.log.recall import Recall
-from roamkb.log.state.learning_state import Event
-from roamkb.sharing.template import Templates
+from roamkb.log.recall import RecallResult
+from roamkb.log.state.learning_state import LedgerEvent
+from roamkb.sharing.template import TemplateList
 from roamkb.sharing.template import TemplateShown
 from tests.conftest import NOON
 from tests.conftest import World
@@ -37,7 +37,7 @@ def happened(world: World, name: str, of: str = "", *, task: str = "", **fields:
     """Append an event."""
     log = world.log()
     id = next_id(log.read().last_event, lambda: new_id(NOON))
-    log.append(events=[Event(id=id, ts=NOON.timestamp(), event=name, of=of, task=task, fields=fields)])
+    log.append(events=[LedgerEvent(id=id, ts=NOON.timestamp(), event=name, of=of, task=task, fields=fields)])
 
 
 def verified(world: World, key: str) -> None:
@@ -56,7 +56,7 @@ def did(world: World, action: str, name: str | None = "auth", **options: object)
 def listed(world: World, **options: object) -> list[str]:
     """The templates' names."""
     found = world.open().log.template("list", **options)  # type: ignore[arg-type]
-    assert isinstance(found, Templates)
+    assert isinstance(found, TemplateList)
     return [one.name for one in found.templates]
 
 
@@ -68,7 +68,7 @@ def texts(shown: TemplateShown) -> list[str]:
 def recalled(world: World, topic: str) -> set[str]:
     """What is known of a task."""
     found = world.open().log.recall(topic=topic)
-    assert isinstance(found, Recall)
+    assert isinstance(found, RecallResult)
     return {one.standing.learning.content for one in found.learnings}
 
 

@@ -10,7 +10,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from roamkb.log.learning import Learning
-from roamkb.log.state.learning_state import Event
+from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.replay import replay
 from roamkb.sharing.template_model import Template
 from roamkb.sharing.template_model import best_first
@@ -23,28 +23,28 @@ from tests.examples import examples
 _numbers = count(1)
 
 
-def event(name: str, of: str = "", *, task: str = "", **fields: object) -> Event:
+def event(name: str, of: str = "", *, task: str = "", **fields: object) -> LedgerEvent:
     """An event later than all before it."""
     number = next(_numbers)
-    return Event(id=f"{number:012}", ts=float(number), event=name, of=of, task=task, fields=fields)
+    return LedgerEvent(id=f"{number:012}", ts=float(number), event=name, of=of, task=task, fields=fields)
 
 
-def templated(name: str, action: str = "create", **fields: Any) -> Event:
+def templated(name: str, action: str = "create", **fields: Any) -> LedgerEvent:
     """A change of the template called `name`."""
     return event("templated", action=action, template=name, **fields)
 
 
-def used(name: str, task: str, went: str = "") -> list[Event]:
+def used(name: str, task: str, went: str = "") -> list[LedgerEvent]:
     """A task that used the template, and how it went."""
     events = [event("task", task=task, template=name, version=1, learnings=["a"])]
     return events + ([event("task", task=task, outcome=went)] if went else [])
 
 
-def made(*events: Event | Sequence[Event]) -> dict[str, Template]:
+def made(*events: LedgerEvent | Sequence[LedgerEvent]) -> dict[str, Template]:
     """The templates of a ledger."""
-    flat: list[Event] = []
+    flat: list[LedgerEvent] = []
     for one in events:
-        flat += [one] if isinstance(one, Event) else one
+        flat += [one] if isinstance(one, LedgerEvent) else one
     return dict(templates(replay([], flat).events))
 
 
@@ -87,7 +87,7 @@ def test_a_deprecated_name_is_free_again_and_counts_on() -> None:
         event("task", task="t", outcome="success"),
     ],
 )
-def test_what_makes_no_sense_makes_no_template(strange: Event) -> None:
+def test_what_makes_no_sense_makes_no_template(strange: LedgerEvent) -> None:
     """Nor an error: the ledger is read from anybody's repository."""
     assert {} == made(strange)
 
@@ -172,6 +172,6 @@ _EVENTS = [
 
 @settings(max_examples=examples(50))
 @given(st.permutations(_EVENTS * 2))
-def test_any_order_and_doubling_gives_the_same(events: list[Event]) -> None:
+def test_any_order_and_doubling_gives_the_same(events: list[LedgerEvent]) -> None:
     """As every fold of the ledger."""
     assert made(*_EVENTS) == made(*events)

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from roamkb.fs import files as disk
-from roamkb.fs.locks import State
+from roamkb.fs.locks import StateFolders
 from roamkb.fs.locks import lock
-from roamkb.journal.journal import Keeper
-from roamkb.journal.moments import By
+from roamkb.journal.journal import JournalContext
+from roamkb.journal.moments import ChangeMaker
 from roamkb.journal.store.glance import begin_turn
 from roamkb.journal.store.journal import Journal
 from roamkb.kb.notes.file_names import conflict_original
@@ -138,7 +138,7 @@ def test_a_trashed_note_leaves_both_machines_and_comes_back(pair: Pair, tmp_path
     text = write(pair.a, WHEN, "to_be_trashed")
     name = "20260610142900-to_be_trashed.org"
     pair.settle()
-    state = State(state=tmp_path / "state", cache=tmp_path / "cache")
+    state = StateFolders(state=tmp_path / "state", cache=tmp_path / "cache")
     kb = pair.a.kb
     trash = Trash(kb=kb, folder=state.trash_folder(kb), lock_file=state.lock_file(kb), now=lambda: WHEN)
     entry = trash.put(kb / name, was=disk.digest(text), id="x", title="to be trashed")
@@ -152,14 +152,14 @@ def test_a_trashed_note_leaves_both_machines_and_comes_back(pair: Pair, tmp_path
     assert [copy for copy in copies(pair.b) if "trashed" in copy] == []
 
 
-def keeper_of(side: Side, folder: Path, *, home: Path | None) -> Keeper:
+def keeper_of(side: Side, folder: Path, *, home: Path | None) -> JournalContext:
     """Return the journal of one side while an agent is at work there."""
     journal = Journal(kb=side.kb, folder=folder)
     begin_turn(str(folder), "s")
-    return Keeper(journal=journal, lock_file=folder / "lock", folder=None, home=home)
+    return JournalContext(journal=journal, lock_file=folder / "lock", folder=None, home=home)
 
 
-def made_by(keeper: Keeper, since: int) -> dict[str, By]:
+def made_by(keeper: JournalContext, since: int) -> dict[str, ChangeMaker]:
     """Look, and return what changed since a moment, and by what."""
     keeper.look()
     return {f"{one.what} {os.fsdecode(one.path)}": one.by for one in keeper.journal.changes_since(since)}
@@ -190,11 +190,11 @@ def test_the_journal_believes_syncthing_and_not_its_traces(pair: Pair, tmp_path:
         "moved was-moved.org",
         "added was-added.org",
     }
-    assert dict.fromkeys(expected, By.SYNCTHING) == made_by(keeper, mark)
-    assert dict.fromkeys(expected, By.UNKNOWN) == made_by(blind, mark)
+    assert dict.fromkeys(expected, ChangeMaker.SYNCTHING) == made_by(keeper, mark)
+    assert dict.fromkeys(expected, ChangeMaker.UNKNOWN) == made_by(blind, mark)
     since = keeper.journal.holdings().last
     forge = "sed -i s/s/S/ stays.org; touch -r was-changed.org stays.org; "
     forge += "cp -p was-added.org mine.org; rm has-moved.org"
     subprocess.run(["sh", "-ec", forge], cwd=pair.b.kb, check=True)
     done = {"changed stays.org", "changed mine.org", "vanished has-moved.org"}
-    assert dict.fromkeys(done, By.UNKNOWN) == made_by(keeper, since)
+    assert dict.fromkeys(done, ChangeMaker.UNKNOWN) == made_by(keeper, since)

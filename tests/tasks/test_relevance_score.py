@@ -3,12 +3,12 @@
 import pytest
 
 from roamkb.log.learning import Learning
-from roamkb.log.state.learning_state import Standing
-from roamkb.tasks.relevance_score import Relevant
+from roamkb.log.state.learning_state import LearningState
+from roamkb.tasks.relevance_score import RelevantLearning
 from roamkb.tasks.relevance_score import met
 from roamkb.tasks.relevance_score import ordered
 from roamkb.tasks.relevance_score import relevance
-from roamkb.tasks.signature import Task
+from roamkb.tasks.signature import TaskRecord
 
 
 @pytest.mark.parametrize(
@@ -31,13 +31,13 @@ def test_patterns_meet_as_gitignore_has_it(pattern: str, file: str, meets: bool)
     assert (file if meets else "") == met((pattern,), (file,))
 
 
-def standing(**changes: object) -> Standing:
+def standing(**changes: object) -> LearningState:
     """A learning that says nothing beside what is given."""
     told: dict[str, object] = {"id": "i", "key": "k", "type": "gotcha", "content": "Something else entirely"}
-    return Standing(learning=Learning(**(told | changes)), confidence=70)  # type: ignore[arg-type]
+    return LearningState(learning=Learning(**(told | changes)), confidence=70)  # type: ignore[arg-type]
 
 
-TASK = Task(id="t-2", title="Fix the login", category="security", files=("src/auth/login.ts",))
+TASK = TaskRecord(id="t-2", title="Fix the login", category="security", files=("src/auth/login.ts",))
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_trust_orders_equals_and_what_is_gone_is_left_out() -> None:
     close = standing(id="close")
     close.confidence = 50
     found = [
-        Relevant(standing=one, relevance=0.9 if one is close else 0.4, why=())
+        RelevantLearning(standing=one, relevance=0.9 if one is close else 0.4, why=())
         for one in (unsure, replaced, sure, wrong, close)
     ]
     assert ["close", "sure", "unsure"] == [one.standing.id for one in ordered(found, 0.0)]

@@ -4,21 +4,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamkb.log.state.learning_state import Event
+from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.tasks.signature import ALIKE
-from roamkb.tasks.signature import Task
+from roamkb.tasks.signature import TaskRecord
 from roamkb.tasks.signature import likeness
 from roamkb.tasks.signature import similar
 from roamkb.tasks.signature import tasks_of
 
-FIX = Task(id="a", title="Fix the OAuth redirect", category="bug_fix", files=("src/auth/*.ts", "lib/x.ts"))
+FIX = TaskRecord(
+    id="a", title="Fix the OAuth redirect", category="bug_fix", files=("src/auth/*.ts", "lib/x.ts")
+)
 
 
 @given(st.permutations(["a.py", "b/*.py", "c/"]), st.permutations(["t-1", "t-2"]))
 def test_a_signature_knows_no_order(files: list[str], depends: list[str]) -> None:
     """Nor case, nor punctuation of the title."""
-    one = Task(id="1", title="Fix the build!", files=("a.py", "b/*.py", "c/"), depends=("t-1", "t-2"))
-    other = Task(id="2", title="fix the  build", files=tuple(files), depends=tuple(depends))
+    one = TaskRecord(id="1", title="Fix the build!", files=("a.py", "b/*.py", "c/"), depends=("t-1", "t-2"))
+    other = TaskRecord(id="2", title="fix the  build", files=tuple(files), depends=tuple(depends))
     assert one.signature == other.signature
     assert 1.0 == likeness(one, other)
 
@@ -26,13 +28,13 @@ def test_a_signature_knows_no_order(files: list[str], depends: list[str]) -> Non
 @pytest.mark.parametrize(
     "changed",
     [
-        Task(id="b", title="Fix the OAuth logout", category="bug_fix", files=FIX.files),
-        Task(id="b", title=FIX.title, category="feature", files=FIX.files),
-        Task(id="b", title=FIX.title, category=FIX.category, files=("src/auth/*.ts",)),
-        Task(id="b", title=FIX.title, category=FIX.category, files=FIX.files, depends=("a",)),
+        TaskRecord(id="b", title="Fix the OAuth logout", category="bug_fix", files=FIX.files),
+        TaskRecord(id="b", title=FIX.title, category="feature", files=FIX.files),
+        TaskRecord(id="b", title=FIX.title, category=FIX.category, files=("src/auth/*.ts",)),
+        TaskRecord(id="b", title=FIX.title, category=FIX.category, files=FIX.files, depends=("a",)),
     ],
 )
-def test_a_signature_tells_tasks_apart(changed: Task) -> None:
+def test_a_signature_tells_tasks_apart(changed: TaskRecord) -> None:
     """Each of title, category, files and dependencies counts."""
     assert FIX.signature != changed.signature
     assert 0.0 < likeness(FIX, changed) <= 1.0
@@ -40,16 +42,18 @@ def test_a_signature_tells_tasks_apart(changed: Task) -> None:
 
 def test_the_likest_come_first_and_strangers_not_at_all() -> None:
     """By words, files and category together."""
-    near = Task(id="near", title="Fix OAuth redirects on mobile", category="bug_fix")
-    nearer = Task(id="nearer", title="Fix the OAuth redirect again", category="bug_fix", files=FIX.files)
-    far = Task(id="far", title="Translate the manual", category="docs", files=("docs/",))
+    near = TaskRecord(id="near", title="Fix OAuth redirects on mobile", category="bug_fix")
+    nearer = TaskRecord(
+        id="nearer", title="Fix the OAuth redirect again", category="bug_fix", files=FIX.files
+    )
+    far = TaskRecord(id="far", title="Translate the manual", category="docs", files=("docs/",))
     found = similar(FIX, {task.id: task for task in (FIX, far, near, nearer)})
     assert ["nearer", "near"] == [task.id for task, _ in found]
 
 
 WORDS = st.lists(st.sampled_from("fix the oauth redirect logout build on mobile again".split()), max_size=5)
 ANY = st.builds(
-    Task,
+    TaskRecord,
     id=st.sampled_from("abcdef"),
     title=WORDS.map(" ".join),
     category=st.sampled_from(["", "bug_fix", "Bug_Fix", "docs"]),
@@ -59,7 +63,7 @@ ANY = st.builds(
 
 
 @given(task=ANY, others=st.lists(ANY, max_size=6))
-def test_nothing_is_passed_over_that_is_alike(task: Task, others: list[Task]) -> None:
+def test_nothing_is_passed_over_that_is_alike(task: TaskRecord, others: list[TaskRecord]) -> None:
     """A look that ends early finds what a whole one does."""
     tasks = {other.id: other for other in others}
     whole = {other.id: likeness(task, other) for other in tasks.values() if other.id != task.id}
@@ -70,15 +74,15 @@ def test_nothing_is_passed_over_that_is_alike(task: Task, others: list[Task]) ->
 def test_what_happened_to_a_task_is_folded_in_order() -> None:
     """A later word counts; what it leaves out stays."""
 
-    def told(id: str, ts: float, **fields: object) -> Event:
-        return Event(id=id, ts=ts, event="task", task="t-1", fields=fields)
+    def told(id: str, ts: float, **fields: object) -> LedgerEvent:
+        return LedgerEvent(id=id, ts=ts, event="task", task="t-1", fields=fields)
 
     tasks = tasks_of(
         [
             told("1", 10, outcome="started", title="Fix it", files=["a.py"]),
             told("2", 20, outcome="nonsense"),
             told("3", 30, outcome="done"),
-            Event(id="4", ts=40, event="task"),
+            LedgerEvent(id="4", ts=40, event="task"),
         ]
     )
     assert ["t-1"] == list(tasks)

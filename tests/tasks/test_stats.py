@@ -1,17 +1,17 @@
 """Whether what was shown helped, in figures."""
 
 from roamkb.log.learning import Learning
-from roamkb.log.state.learning_state import Event
-from roamkb.log.state.learning_state import State
+from roamkb.log.state.learning_state import LedgerEvent
+from roamkb.log.state.learning_state import LogState
 from roamkb.log.state.replay import replay
 from roamkb.tasks.stats import reuse
 
 
-def state(*outcomes: tuple[str, str]) -> State:
+def state(*outcomes: tuple[str, str]) -> LogState:
     """A log of three learnings, and what was said of them."""
     said = [Learning(id=id, key=id, type="fact", content="x" * 40, ts=1, confidence=70) for id in "abc"]
     events = [
-        Event(id=f"e-{n}", ts=100 + n, event="reused", of=of, fields={"outcome": outcome})
+        LedgerEvent(id=f"e-{n}", ts=100 + n, event="reused", of=of, fields={"outcome": outcome})
         for n, (of, outcome) in enumerate(outcomes)
     ]
     return replay(said, events)
@@ -59,10 +59,10 @@ def test_the_success_figures_of_a_log_made_by_hand() -> None:
         for id, confidence in (("a", 90), ("b", 80), ("c", 40), ("d", 30))
     ]
 
-    def event(n: int, name: str, of: str = "", **fields: object) -> Event:
-        return Event(id=f"e-{n:02}", ts=100 + n, event=name, of=of, session=f"s-{n}", fields=fields)
+    def event(n: int, name: str, of: str = "", **fields: object) -> LedgerEvent:
+        return LedgerEvent(id=f"e-{n:02}", ts=100 + n, event=name, of=of, session=f"s-{n}", fields=fields)
 
-    def attempt(n: int, technique: str, outcome: str, error: str = "f1") -> Event:
+    def attempt(n: int, technique: str, outcome: str, error: str = "f1") -> LedgerEvent:
         fields = {"fingerprint": error, "error": error, "technique": technique, "outcome": outcome}
         return event(n, "attempted", **fields)
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamkb.text.word_vectors import Table
+from roamkb.text.word_vectors import WordVectors
 from roamkb.text.word_vectors import closeness
 from roamkb.text.word_vectors import table_of
 
@@ -14,21 +14,21 @@ DATA = b"".join(bytes(pair) * 8 for pair in ((100, 0), (90, 10), (0, 100), (5, 0
 
 
 @pytest.fixture
-def table() -> Table:
+def table() -> WordVectors:
     """A table of five pieces."""
     found = table_of(WORDS, DATA)
     assert found
     return found
 
 
-def near(table: Table, one: str, other: str) -> float:
+def near(table: WordVectors, one: str, other: str) -> float:
     """How near two texts are."""
     vectors = table.vector(one.split()), table.vector(other.split())
     assert vectors[0] and vectors[1]
     return closeness(vectors[0], vectors[1])
 
 
-def test_like_is_near_and_unlike_is_not(table: Table) -> None:
+def test_like_is_near_and_unlike_is_not(table: WordVectors) -> None:
     """A horse is nearer to a zebra than a server is."""
     assert (
         near(table, "zebra", "horse")
@@ -37,20 +37,20 @@ def test_like_is_near_and_unlike_is_not(table: Table) -> None:
     )
 
 
-def test_case_and_unknown_words_change_nothing(table: Table) -> None:
+def test_case_and_unknown_words_change_nothing(table: WordVectors) -> None:
     """What the table hasn't got says nothing."""
     assert table.vector(["zebra"]) == table.vector(["Zebra", "qqq"])
     assert table.vector(["qqq"]) is table.vector([]) is None
 
 
-def test_a_word_falls_into_its_longest_pieces(table: Table) -> None:
+def test_a_word_falls_into_its_longest_pieces(table: WordVectors) -> None:
     """And has no vector if one of them is missing."""
     assert near(table, "zebras", "zebra") > 0.9
     assert table.vector(["zebrasq"]) is None
     assert table.vector(["z" * 10_000]) is None
 
 
-def test_an_identifier_is_what_its_parts_are(table: Table) -> None:
+def test_an_identifier_is_what_its_parts_are(table: WordVectors) -> None:
     """Names in code are made of words."""
     assert table.vector(["zebraServer"]) == table.vector(["zebra", "server"])
     assert table.vector(["HorseZebra", "horse_zebra"]) == table.vector(["horse", "zebra"])

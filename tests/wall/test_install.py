@@ -14,7 +14,7 @@ from roamkb.guard.hook_tampering import SHELL_PREFIX
 from roamkb.harnesses.wall_settings import with_wall
 from roamkb.harnesses.wall_settings import without_wall
 from roamkb.wall.launcher import launcher_text
-from roamkb.wall.plan import Paths
+from roamkb.wall.plan import WallPaths
 from roamkb.wall.plan import keep_plan
 from roamkb.wall.plan import read_plan
 from roamkb.wall.programs import seatbelt_profile
@@ -221,7 +221,7 @@ def test_the_profile_for_macos_denies_each_way_to_write() -> None:
         '(deny file-write* file-link\n  (subpath "/u/a \\"b\\\\c")\n  (subpath "/u/roam"))\n'
         '(allow file-write* file-link\n  (subpath "/u/roam/open"))\n'
         '(deny file-write-unlink\n  (literal "/u/sync"))\n'
-    ) == seatbelt_profile(Paths(["/u/roam", '/u/a "b\\c'], ["/u/roam/open"], ["/u/sync"]))
+    ) == seatbelt_profile(WallPaths(["/u/roam", '/u/a "b\\c'], ["/u/roam/open"], ["/u/sync"]))
 
 
 @pytest.mark.parametrize(

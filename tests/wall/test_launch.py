@@ -15,7 +15,7 @@ import pytest
 from roamkb.wall.plan import BUBBLEWRAP
 from roamkb.wall.plan import LANDLOCK
 from roamkb.wall.plan import NAMESPACE
-from roamkb.wall.plan import Plan
+from roamkb.wall.plan import WallPlan
 from roamkb.wall.plan import keep_plan
 from roamkb.wall.plan import read_plan
 from tests.conftest import Ran
@@ -81,7 +81,7 @@ class Walled:
         plan = read_plan(str(self.plan_file))
         return plan.ways if plan else []
 
-    def only(self, *ways: tuple[str, str]) -> Plan:
+    def only(self, *ways: tuple[str, str]) -> WallPlan:
         """Have the plan know these ways alone."""
         plan = read_plan(str(self.plan_file))
         assert plan

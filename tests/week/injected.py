@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Protocol
 
 from roamkb.app import KnowledgeBase
-from roamkb.app.hooks.events import HookedSession
-from roamkb.context.brief_text import Brief
+from roamkb.app.hooks.events import HookEventSession
+from roamkb.context.brief_text import SessionBrief
 from roamkb.interfaces.output.context import brief_text
 from roamkb.interfaces.output.context import offer_text
 from roamkb.interfaces.output.context import remedy_text
@@ -190,7 +190,7 @@ def _edited(steps: list[Payload], pick: random.Random, needs: Needs) -> list[str
 
 
 def _hear(listener: Listener, base: KnowledgeBase, payload: Payload, need: str) -> None:
-    session, needs = HookedSession(payload, replace(base._around)), listener.needs
+    session, needs = HookEventSession(payload, replace(base._around)), listener.needs
     match payload["hook_event_name"]:
         case "SessionStart":
             found = session.start()
@@ -231,7 +231,7 @@ def _hear(listener: Listener, base: KnowledgeBase, payload: Payload, need: str) 
             session.record()
 
 
-def _hear_brief(listener: Listener, base: KnowledgeBase, found: Brief, label: str) -> None:
+def _hear_brief(listener: Listener, base: KnowledgeBase, found: SessionBrief, label: str) -> None:
     items = [*(one.learning.content for one in found.learnings), *map(_node_text, found.nodes)]
     text = brief_text(found)
     if label:

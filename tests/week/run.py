@@ -18,10 +18,10 @@ from datetime import timedelta
 from pathlib import Path
 
 from roamkb.app import KnowledgeBase
-from roamkb.app import Surroundings
+from roamkb.app import ProcessEnvironment
 from roamkb.boundary.rule_file import render_rule
 from roamkb.core.ids import new_id
-from roamkb.pipeline.promote import Promoted
+from roamkb.pipeline.promote import PromoteResult
 from roamkb.text.similarity.jaccard import shape
 from roamkb.text.similarity.jaccard import similarity
 from tests.conftest import typed
@@ -100,7 +100,7 @@ def _world(folder: Path, week: Week) -> tuple[KnowledgeBase, Path, Clock]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     clock = Clock()
-    around = Surroundings(
+    around = ProcessEnvironment(
         home=home,
         account_home=home,
         environment={"HOME": str(home)},
@@ -150,7 +150,7 @@ def run(week: Week, folder: Path) -> Outcome:
     judged = log.verify(batch=True, judge="heuristic").judged
     for task in tasks:
         log.consolidate("task", task)
-    promoted = typed(Promoted, log.promote(all=True))
+    promoted = typed(PromoteResult, log.promote(all=True))
     nodes = [f"{written.title}\n{standing.learning.content}" for standing, written in promoted.nodes]
     right, wrong = matched(nodes, week.wanted)
     return Outcome(

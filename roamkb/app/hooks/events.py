@@ -15,18 +15,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from typing import Final
 
-from roamkb.app.hooks.session import ToldSession
+from roamkb.app.hooks.session import HookSession
 from roamkb.core.errors import RoamkbError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from roamkb.context.brief_text import Brief
+    from roamkb.context.brief_text import SessionBrief
     from roamkb.context.store.session_shown import SessionShown
     from roamkb.core.model import Hit
-    from roamkb.log.state.learning_state import Standing
+    from roamkb.log.state.learning_state import LearningState
     from roamkb.log.store.project_log import Log
-    from roamkb.pipeline.observe import Declined
+    from roamkb.pipeline.observe import DeclinedText
     from roamkb.remedies.effectiveness import Remedy
 
 #: Seconds of a session's start after which no more chores are begun: what is left is for the next start.
@@ -47,10 +47,10 @@ _UNATTENDED: Final = ("sdk-", "claude-code-github-action")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Offer:
+class HookSuggestions:
     """A few learnings and nodes that fit; most often none."""
 
-    learnings: "Sequence[Standing]" = ()
+    learnings: "Sequence[LearningState]" = ()
     nodes: "Sequence[Hit]" = ()
 
     @property
@@ -59,22 +59,22 @@ class Offer:
         return (*(one.id for one in self.learnings), *(hit.id for hit in self.nodes if hit.id))
 
 
-class HookedSession(ToldSession):
+class HookEventSession(HookSession):
     """A session at any event but a stop."""
 
     # What happens
 
-    def start(self) -> "Brief | None":
+    def start(self) -> "SessionBrief | None":
         """Return the brief, and look after what earlier sessions left, as long as the time allows.
 
         A session that goes on has it already, where its harness kept it.
         """
-        from roamkb.app.hooks.session_project import ToldProject
+        from roamkb.app.hooks.session_project import SessionProject
         from roamkb.context.store.injections import AFRESH
         from roamkb.context.store.injections import is_briefed
 
         # the day may come when the rule can't be read
-        _ = ToldProject(self._payload, self._around).kb_names
+        _ = SessionProject(self._payload, self._around).kb_names
         # so that the brief knows what the last sessions learned
         has_done = self._does(lambda log: self._sweep(log, within=_BEFORE_THE_BRIEF))
         afresh = self.text("source") in ("clear", "compact")
@@ -88,12 +88,12 @@ class HookedSession(ToldSession):
         self._chores(has_done=has_done)
         return brief
 
-    def _briefed(self, brief: "Brief", *, afresh: bool = False) -> None:
+    def _briefed(self, brief: "SessionBrief", *, afresh: bool = False) -> None:
         """Remember the brief where the project has no log to do so."""
         if brief.log is None:
             self._remembers(brief.shown, afresh=afresh)
 
-    def start_subagent(self) -> "Brief | None":
+    def start_subagent(self) -> "SessionBrief | None":
         """Return what helps a subagent; None where nothing does."""
         if not self.may_inject:
             return None
@@ -101,35 +101,37 @@ class HookedSession(ToldSession):
         self._briefed(brief)
         return brief if brief.learnings or brief.nodes else None
 
-    def prompted(self) -> Offer:
+    def prompted(self) -> HookSuggestions:
         """Record what a human said for good, and return what fits the prompt and wasn't shown yet."""
         from roamkb.context.store.injections import shown_to
 
         prompt = self.text("prompt")
         self.record()
         if not prompt.strip() or not self.may_inject:
-            return Offer()
+            return HookSuggestions()
         prompt = prompt[:_PROMPT]
         if log := self._door.log_or_none():
             learnings, nodes = self._door.offered(prompt, besides=shown_to(log.local, self.session))
-            return self._shown(log, Offer(learnings=learnings, nodes=nodes), by="prompt")
+            return self._shown(log, HookSuggestions(learnings=learnings, nodes=nodes), by="prompt")
         if self._shown_without_log is None:
             # where nobody remembers what was shown, it would be shown again and again
-            return Offer()
-        offer = Offer(nodes=self._door.offered_nodes(prompt, besides=self._shown_without_log))
-        return offer if self._remembers(offer.ids) else Offer()
+            return HookSuggestions()
+        offer = HookSuggestions(nodes=self._door.offered_nodes(prompt, besides=self._shown_without_log))
+        return offer if self._remembers(offer.ids) else HookSuggestions()
 
-    def before_change(self, file: str) -> Offer:
+    def before_change(self, file: str) -> HookSuggestions:
         """Return what is known to go wrong with a file of the project that is about to be changed."""
         from roamkb.context.store.injections import shown_to
 
         log = self._door.log_or_none()
         if log is None or not self.may_inject:
-            return Offer()
+            return HookSuggestions()
         path = Path(os.path.realpath(Path(self.text("cwd") or "/", file)))
         # a line of a long brief is no warning at the moment
         besides = shown_to(log.local, self.session, by=("file", "prompt"))
-        return self._shown(log, Offer(learnings=self._door.about_file(path, besides=besides)), by="file")
+        return self._shown(
+            log, HookSuggestions(learnings=self._door.about_file(path, besides=besides)), by="file"
+        )
 
     @cached_property
     def _shown_without_log(self) -> "SessionShown | None":
@@ -155,7 +157,7 @@ class HookedSession(ToldSession):
             return False
         return True
 
-    def _shown(self, log: "Log", offer: Offer, *, by: str) -> Offer:
+    def _shown(self, log: "Log", offer: HookSuggestions, *, by: str) -> HookSuggestions:
         self._door.keep_shown(log, self._door._hand(session=self.session), offer.ids, by=by)
         return offer
 
@@ -172,11 +174,11 @@ class HookedSession(ToldSession):
         from roamkb.context.relevance_threshold import carries_over
         from roamkb.context.store.injections import keep_offer
         from roamkb.remedies.effectiveness import is_for
-        from roamkb.remedies.remedy import Suggested
+        from roamkb.remedies.remedy import SuggestedRemedies
         from roamkb.secrets.detector import withheld
 
         found = self._door.remedy("suggest", error=error, limit=_REMEDIES, session=self.session)
-        if not isinstance(found, Suggested):
+        if not isinstance(found, SuggestedRemedies):
             return None
         fit = (
             one
@@ -194,7 +196,7 @@ class HookedSession(ToldSession):
         )
         return known
 
-    def succeeded(self) -> "Sequence[Declined]":
+    def succeeded(self) -> "Sequence[DeclinedText]":
         """Record what a tool did, and where it is what a remedy was offered for, that it helped.
 
         Return what it said to be kept and no log may have.

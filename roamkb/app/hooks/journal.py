@@ -16,9 +16,9 @@ from roamkb.journal.store.glance import end_turn
 
 if TYPE_CHECKING:
     from roamkb.app.knowledge_base import KnowledgeBase
-    from roamkb.journal.journal import Keeper
-    from roamkb.journal.moments import Session
-    from roamkb.journal.store.journal import Looked
+    from roamkb.journal.journal import JournalContext
+    from roamkb.journal.moments import JournalSession
+    from roamkb.journal.store.journal import LookResult
 
 #: Seconds of one hook in which contents are read; what is left is for the next.
 _BUDGET: Final = 0.4
@@ -79,7 +79,7 @@ class SessionJournal:
                     end_turn(str(journal.folder), self._session_id)
         return ""
 
-    def _look(self, keeper: "Keeper", *, marks: bool) -> "Looked":
+    def _look(self, keeper: "JournalContext", *, marks: bool) -> "LookResult":
         from roamkb.journal.store.change_traces import traces_of
 
         journal = keeper.journal
@@ -93,15 +93,15 @@ class SessionJournal:
             wait=_PATIENCE,
         )
 
-    def _session(self, *, is_new: bool) -> "Session":
-        from roamkb.journal.moments import Session
+    def _session(self, *, is_new: bool) -> "JournalSession":
+        from roamkb.journal.moments import JournalSession
 
         if not is_new:
-            return Session(id=self._id)
-        return Session(id=self._id, kind=self._kb.classify().kind.value, agent=self._kb._around.agent)
+            return JournalSession(id=self._id)
+        return JournalSession(id=self._id, kind=self._kb.classify().kind.value, agent=self._kb._around.agent)
 
 
-def _told(looked: "Looked") -> str:
+def _told(looked: "LookResult") -> str:
     """Return one line about what nothing explains."""
     changes = looked.untold
     if not changes:

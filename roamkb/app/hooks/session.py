@@ -11,7 +11,7 @@ from typing import Any
 from typing import Final
 
 from roamkb.app import KnowledgeBase
-from roamkb.app import Surroundings
+from roamkb.app import ProcessEnvironment
 from roamkb.app.hooks.session_project import told_environment
 from roamkb.app.hooks.session_project import told_session
 from roamkb.core.errors import NoLog
@@ -19,23 +19,23 @@ from roamkb.core.model import Project
 
 if TYPE_CHECKING:
     from roamkb.app.hooks.journal import SessionJournal
-    from roamkb.app.log.remedies import ProjectExperience
-    from roamkb.boundary.store.folder_evidence import Session
-    from roamkb.harnesses.transcript import Failure
-    from roamkb.harnesses.transcript import Passage
+    from roamkb.app.log.remedies import ProjectRemedies
+    from roamkb.boundary.store.folder_evidence import CallOrigin
+    from roamkb.harnesses.transcript import CommandFailure
+    from roamkb.harnesses.transcript import TranscriptPassage
     from roamkb.log.store.project_log import Log
-    from roamkb.pipeline.extract.payloads import Happening
-    from roamkb.pipeline.observe import Declined
-    from roamkb.remedies.effectiveness import Attempt
+    from roamkb.pipeline.extract.payloads import PayloadEvent
+    from roamkb.pipeline.observe import DeclinedText
+    from roamkb.remedies.effectiveness import RemedyAttempt
 
 #: Of what a failed command printed.
 _OUTPUT: Final = 20_000
 
 
-class _HookedBase(KnowledgeBase):
+class _HookKnowledgeBase(KnowledgeBase):
     """The knowledge base, seen from a session that a harness tells of: where it says it works counts, too."""
 
-    def __init__(self, around: Surroundings, *, project: str | None, told_cwd: str) -> None:
+    def __init__(self, around: ProcessEnvironment, *, project: str | None, told_cwd: str) -> None:
         super().__init__(around, project=project)
         self._told_cwd = told_cwd
 
@@ -45,27 +45,27 @@ class _HookedBase(KnowledgeBase):
         return super()._project
 
     @property
-    def _session(self) -> "Session":
+    def _session(self) -> "CallOrigin":
         return told_session(self._around, self._told_cwd)
 
 
-class ToldSession:
+class HookSession:
     """One session, as a hook's payload tells of it."""
 
-    def __init__(self, payload: Mapping[str, Any], around: Surroundings | None = None) -> None:
+    def __init__(self, payload: Mapping[str, Any], around: ProcessEnvironment | None = None) -> None:
         """Take the payload, and what is around this process."""
         self._payload = payload
-        around = around or Surroundings.gathered()
+        around = around or ProcessEnvironment.gathered()
         self._around = replace(around, environment=told_environment(around.environment, payload))
         self.session = self.text("session_id")
         cwd = self.text("cwd")
-        self._kb = _HookedBase(
+        self._kb = _HookKnowledgeBase(
             self._around,
             project=around.environment.get("CLAUDE_PROJECT_DIR") or cwd or None,
             told_cwd=cwd,
         )
         self._began = time.monotonic()
-        self._refused: list[Declined] = []
+        self._refused: list[DeclinedText] = []
 
     def text(self, name: str) -> str:
         """Return a field of the payload, empty where it is no text."""
@@ -73,7 +73,7 @@ class ToldSession:
         return value if isinstance(value, str) else ""
 
     @cached_property
-    def _door(self) -> "ProjectExperience":
+    def _door(self) -> "ProjectRemedies":
         return self._kb.log
 
     @cached_property
@@ -117,7 +117,7 @@ class ToldSession:
             happened = self._without_comments(happened)
         record(self.log, happened, self._door._hand(session=self.session))
 
-    def _without_comments(self, happened: "Sequence[Happening]") -> "list[Happening]":
+    def _without_comments(self, happened: "Sequence[PayloadEvent]") -> "list[PayloadEvent]":
         done = [one for one in happened if one.type in ("tool_use", "error")]
         if all(one.outcome != "failure" for one in done):
             found = self._door.observe(self._command, from_command=True, session=self.session)
@@ -125,8 +125,8 @@ class ToldSession:
         return done
 
     def _mended(
-        self, failures: "Sequence[Failure]", passages: "Sequence[Passage]"
-    ) -> "tuple[tuple[Failure, ...], Sequence[Attempt]]":
+        self, failures: "Sequence[CommandFailure]", passages: "Sequence[TranscriptPassage]"
+    ) -> "tuple[tuple[CommandFailure, ...], Sequence[RemedyAttempt]]":
         """Record the errors that went away and what was done; return what still fails, and the attempts."""
         if self.log is None or not (failures or any(one.is_shell for one in passages)):
             return (), ()

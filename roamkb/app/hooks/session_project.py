@@ -8,8 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from roamkb.app.environment import Surroundings
-from roamkb.boundary.store.folder_evidence import Session
+from roamkb.app.environment import ProcessEnvironment
+from roamkb.boundary.store.folder_evidence import CallOrigin
 from roamkb.boundary.store.folder_evidence import find_rule
 from roamkb.boundary.store.folder_evidence import session_of
 from roamkb.boundary.store.folder_evidence import session_project
@@ -28,12 +28,12 @@ _ASKED_BY = "ROAMKB_ASKED_BY"
 _MARK = b":agent"
 
 
-class ToldProject:
+class SessionProject:
     """What a session's project is, and which notes are an agent's."""
 
-    def __init__(self, payload: Mapping[str, Any], around: Surroundings | None = None) -> None:
+    def __init__(self, payload: Mapping[str, Any], around: ProcessEnvironment | None = None) -> None:
         """Take the payload, and what is around this process."""
-        around = around or Surroundings.gathered()
+        around = around or ProcessEnvironment.gathered()
         self._around = replace(around, environment=told_environment(around.environment, payload))
         cwd = payload.get("cwd")
         self._cwd = cwd if isinstance(cwd, str) else ""
@@ -99,7 +99,7 @@ def told_environment(environment: Mapping[str, str], payload: Mapping[str, Any])
     return environment
 
 
-def told_session(around: Surroundings, told_cwd: str) -> Session:
+def told_session(around: ProcessEnvironment, told_cwd: str) -> CallOrigin:
     """Return the evidence of where a session works, what its harness says of its folder among it."""
     project = around.environment.get("CLAUDE_PROJECT_DIR") or told_cwd
     found = session_of(
@@ -108,7 +108,7 @@ def told_session(around: Surroundings, told_cwd: str) -> Session:
     return replace(found, harness={**found.harness, "cwd": told_cwd}) if told_cwd else found
 
 
-def judged_session(session: Session, rule: Rule | BadRule, around: Surroundings) -> Project:
+def judged_session(session: CallOrigin, rule: Rule | BadRule, around: ProcessEnvironment) -> Project:
     """Return what `rule` makes of a session, and of who had it begun from inside of a wall."""
     project = session_project(session, rule)
     if not around.environment.get(_ASKED_BY):

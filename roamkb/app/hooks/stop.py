@@ -4,17 +4,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from typing import Final
 
-from roamkb.app.hooks.session import ToldSession
-from roamkb.core.model import Kind
+from roamkb.app.hooks.session import HookSession
+from roamkb.core.model import ProjectKind
 from roamkb.harnesses.transcript import Speaker
-from roamkb.pipeline.extract.stop_question import Stretch
+from roamkb.pipeline.extract.stop_question import WorkStretch
 from roamkb.pipeline.extract.stop_question import continued
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from roamkb.harnesses.transcript import Passage
-    from roamkb.pipeline.promote import Promoted
+    from roamkb.harnesses.transcript import TranscriptPassage
+    from roamkb.pipeline.promote import PromoteResult
 
 #: Digits of an error's fingerprint by which an ask names it.
 _SHORT_DIGEST: Final = 8
@@ -22,19 +22,19 @@ _WRAP_UP: Final = "wrap-up"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class StopQuestion:
     """What an agent is asked when it stops; most often nothing."""
 
     #: What the stretch of work taught it.
     question: str = ""
     #: What could be promoted.
-    promoted: "Promoted | None" = None
+    promoted: "PromoteResult | None" = None
 
 
-class StoppedSession(ToldSession):
+class StoppedSession(HookSession):
     """A session whose agent, or a subagent of which, has stopped."""
 
-    def stop(self, *, subagent: bool = False) -> "Asked":
+    def stop(self, *, subagent: bool = False) -> "StopQuestion":
         """Record what was announced since the last look, and return what the agent is asked, if anything.
 
         What a stretch of work taught it, once a stretch; and once a session which verified learnings are
@@ -42,7 +42,7 @@ class StoppedSession(ToldSession):
         """
         from roamkb.pipeline.store.transcript_glance import heard
         from roamkb.pipeline.store.transcript_glance import may_be_asked
-        from roamkb.pipeline.store.transcripts import Progress
+        from roamkb.pipeline.store.transcripts import TranscriptProgress
         from roamkb.pipeline.store.transcripts import find_progress
         from roamkb.pipeline.store.transcripts import is_session_id
         from roamkb.pipeline.store.transcripts import keep_progress
@@ -50,7 +50,7 @@ class StoppedSession(ToldSession):
         name = f"{self.session}-{self.text('agent_id')}" if subagent else self.session
         if self.log is None or not is_session_id(name):
             self.record()
-            return Asked()
+            return StopQuestion()
         progress = find_progress(self.log.local, name)
         passages, end = heard(self._payload, start=progress.end, subagent=subagent)
         self._announced(passages)
@@ -61,9 +61,9 @@ class StoppedSession(ToldSession):
         may_ask = may_be_asked(self._payload, str(self.log.local), self._around.environment)
         is_asked = may_ask and (is_contested or bool(stretch.reasons))
         # what an agent does when asked is no work to ask about
-        kept = Stretch() if is_asked or answered else stretch
+        kept = WorkStretch() if is_asked or answered else stretch
         looked = progress.looked if answered else self._around.now().timestamp()
-        seen = Progress(
+        seen = TranscriptProgress(
             end=end,
             stretch=kept,
             looked=looked,
@@ -71,13 +71,13 @@ class StoppedSession(ToldSession):
             is_wrapped_up=progress.is_wrapped_up or self._is_wrapped_up(),
         )
         keep_progress(self.log.local, name, seen)
-        return Asked(
+        return StopQuestion(
             question=self._question(since=progress.looked) if is_asked else "",
             # what was just spoken of may be taken back
             promoted=None if subagent or is_contested or not may_ask else self._wrap_up(),
         )
 
-    def _announced(self, passages: "Sequence[Passage]") -> None:
+    def _announced(self, passages: "Sequence[TranscriptPassage]") -> None:
         """Record what the agent announced in its messages, those between the calls of tools as well.
 
         What the human said was recorded with the prompt.
@@ -89,7 +89,7 @@ class StoppedSession(ToldSession):
         if self.log is not None and (said := list(announced(agents))):
             record(self.log, said, self._door._hand(session=self.session))
 
-    def _settled(self, passages: "Sequence[Passage]", *, since: float, answered: bool) -> bool:
+    def _settled(self, passages: "Sequence[TranscriptPassage]", *, since: float, answered: bool) -> bool:
         """Contest what the session takes back by its next words and deeds; say whether anything was.
 
         What its agent was asked about and let stand is settled.
@@ -138,7 +138,7 @@ class StoppedSession(ToldSession):
 
         return self.log is not None and _WRAP_UP in shown_to(self.log.local, self.session)
 
-    def _wrap_up(self) -> "Promoted | None":
+    def _wrap_up(self) -> "PromoteResult | None":
         """Return what could be promoted, once a session and only if there is something; else None."""
         from roamkb.pipeline.store.transcript_glance import is_known_unpromotable
         from roamkb.pipeline.store.transcript_glance import keep_unpromotable
@@ -154,13 +154,13 @@ class StoppedSession(ToldSession):
         self._door.keep_shown(self.log, self._door._hand(session=self.session), [_WRAP_UP], by=_WRAP_UP)
         return found
 
-    def _promotable(self) -> "Promoted | None":
-        if self._kb.classify().kind is not Kind.PERSONAL or not self._door.has_verified:
+    def _promotable(self) -> "PromoteResult | None":
+        if self._kb.classify().kind is not ProjectKind.PERSONAL or not self._door.has_verified:
             return None
-        from roamkb.pipeline.promote import Promoted
+        from roamkb.pipeline.promote import PromoteResult
 
         found = self._door.promote_nodes(ask=True, session=self.session)
-        return found if isinstance(found, Promoted) and found.candidates else None
+        return found if isinstance(found, PromoteResult) and found.candidates else None
 
     def stop_subagent(self) -> None:
         """Have what its agent learned made into fewer learnings, once its session is consolidated."""

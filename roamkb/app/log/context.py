@@ -15,11 +15,11 @@ from roamkb.core.text import shown
 from roamkb.kb.notes.file_names import require_name
 
 if TYPE_CHECKING:
-    from roamkb.app.knowledge_base import Glance
-    from roamkb.context.brief_text import Brief
+    from roamkb.app.knowledge_base import KnowledgeBaseReading
+    from roamkb.context.brief_text import SessionBrief
     from roamkb.core.model import Hit
-    from roamkb.log.new_learning import Hand
-    from roamkb.log.state.learning_state import Standing
+    from roamkb.log.new_learning import Author
+    from roamkb.log.state.learning_state import LearningState
     from roamkb.log.store.project_log import Log
 
 #: Seconds in which a session reads some of many notes that aren't indexed yet.
@@ -39,7 +39,7 @@ class ProjectBrief(ProjectTasks):
         subagent: bool = False,
         agent: str | None = None,
         session: str | None = None,
-    ) -> "Brief":
+    ) -> "SessionBrief":
         """Return what a session should know at its start; with `task` or `subagent`, what helps with that.
 
         Raises:
@@ -56,10 +56,10 @@ class ProjectBrief(ProjectTasks):
         session: str | None = None,
         by: str = "brief",
         keeps: bool = True,
-    ) -> "Brief":
+    ) -> "SessionBrief":
         """Return the brief, and keep a receipt that says it was shown `by` what."""
         from roamkb.context import brief as briefing
-        from roamkb.context.brief_text import Brief
+        from roamkb.context.brief_text import SessionBrief
         from roamkb.context.brief_text import told
         from roamkb.context.brief_text import wants
         from roamkb.context.store.injections import troubles
@@ -72,8 +72,8 @@ class ProjectBrief(ProjectTasks):
         state = log.read().state() if log else None
         at_hand = briefing.at_hand(state, branch_of(self._root), task=task or "", now=hand.ts)
         is_narrow = subagent or task is not None
-        learnings: tuple[Standing, ...] = ()
-        checklist: tuple[Standing, ...] = ()
+        learnings: tuple[LearningState, ...] = ()
+        checklist: tuple[LearningState, ...] = ()
         more = to_review = contradicting = 0
         if log and state:
             learnings, more, checklist = briefing.learned(
@@ -92,7 +92,7 @@ class ProjectBrief(ProjectTasks):
         wall = "" if is_narrow else self._wall_trouble()
         waiting = _waiting(log, self._kb._state.state, now=hand.ts) if log and not is_narrow else ""
         _, found = told(
-            Brief(
+            SessionBrief(
                 project=project,
                 kb=self._kb_folder(),
                 log=log.knowledge if log else None,
@@ -115,11 +115,11 @@ class ProjectBrief(ProjectTasks):
 
     def offered(
         self, text: str, *, besides: "frozenset[str]"
-    ) -> "tuple[tuple[Standing, ...], tuple[Hit, ...]]":
+    ) -> "tuple[tuple[LearningState, ...], tuple[Hit, ...]]":
         """Return the few learnings and nodes that `text` makes worth an interruption; usually none."""
         from roamkb.context.suggestions import offered_learnings
 
-        learnings: tuple[Standing, ...] = ()
+        learnings: tuple[LearningState, ...] = ()
         promoted: set[str] = set()
         if log := self.log_or_none():
             state = log.read().state()
@@ -142,7 +142,7 @@ class ProjectBrief(ProjectTasks):
             # the start of the session said what is wrong with it
             return ()
 
-    def about_file(self, file: Path, *, besides: "frozenset[str]") -> "tuple[Standing, ...]":
+    def about_file(self, file: Path, *, besides: "frozenset[str]") -> "tuple[LearningState, ...]":
         """Return the gotchas and must-checks that name `file` of the project, the surest first."""
         from roamkb.context.suggestions import counts
         from roamkb.tasks.relevance_score import met
@@ -196,7 +196,7 @@ class ProjectBrief(ProjectTasks):
         except (NoLog, DiskError):
             return None
 
-    def keep_shown(self, log: "Log", hand: "Hand", ids: Sequence[str], *, by: str, task: str = "") -> None:
+    def keep_shown(self, log: "Log", hand: "Author", ids: Sequence[str], *, by: str, task: str = "") -> None:
         """Record what was shown to the session; where that may not be, it is shown all the same (D11)."""
         from contextlib import suppress
 
@@ -229,7 +229,7 @@ class ProjectBrief(ProjectTasks):
         rule = find_rule(self._around.home, account_home=self._around.account_home)
         return None if isinstance(rule, BadRule) else rule.kb
 
-    def _glance(self) -> "Glance":
+    def _glance(self) -> "KnowledgeBaseReading":
         """Return what can be told of the notes; of many that aren't indexed yet, some are read first."""
         glance = self._kb.glance()
         if not glance.is_ready:

@@ -8,18 +8,18 @@ from roamkb.core.errors import UsageError
 
 if TYPE_CHECKING:
     from roamkb.curation.audit import Audit
-    from roamkb.curation.curate import Curation
-    from roamkb.curation.curate import Signature
+    from roamkb.curation.curate import CurationProposal
+    from roamkb.curation.curate import CurationSignature
     from roamkb.curation.refine import Refinement
     from roamkb.log.explain import Explanation
-    from roamkb.log.export import Export
-    from roamkb.log.pin import Marked
+    from roamkb.log.export import LearningExport
+    from roamkb.log.pin import MarkedLearning
 
 #: Where neither VISUAL nor EDITOR says anything (POSIX).
 _EDITOR = "vi"
 
 
-class CuratedLog(ProjectLog):
+class ProjectCuration(ProjectLog):
     """The project's log, and what keeps it worth reading."""
 
     def audit(self, *, as_of: str | None = None) -> "Audit":
@@ -31,11 +31,11 @@ class CuratedLog(ProjectLog):
             NoLog: the project has none. DiskError: it couldn't be kept. UsageError: no day.
         """
         from roamkb.curation.audit import audit
-        from roamkb.pipeline.store.references_on_disk import Grounds
+        from roamkb.pipeline.store.references_on_disk import ProjectReferences
 
         log = self._log("what an audit found") if as_of is None else self._log_to_read()
         at = self._moment("--as-of", as_of)
-        return audit(log, log.read().until(at), Grounds(log.root), keep=at is None)
+        return audit(log, log.read().until(at), ProjectReferences(log.root), keep=at is None)
 
     def curate(
         self,
@@ -46,7 +46,7 @@ class CuratedLog(ProjectLog):
         agent: str | None = None,
         session: str | None = None,
         as_of: str | None = None,
-    ) -> "Curation":
+    ) -> "CurationProposal":
         """Return what a review would append to the ledger; with `apply`, a digest, append just that.
 
         With `as_of`, what one would have appended at the end of that day.
@@ -56,31 +56,31 @@ class CuratedLog(ProjectLog):
             ChangedOnDisk: the proposal would be another by now. Nothing was written in any case.
         """
         from roamkb.curation import curate as curating
-        from roamkb.pipeline.store.references_on_disk import Grounds
+        from roamkb.pipeline.store.references_on_disk import ProjectReferences
 
         signature = self._signature(reason, agent=agent, session=session)
         if apply is None:
             log, at = self._log_to_read(), self._moment("--as-of", as_of)
-            return curating.propose(log, Grounds(log.root), signature, as_of=at)
+            return curating.propose(log, ProjectReferences(log.root), signature, as_of=at)
         if dry_run or as_of is not None:
             raise UsageError(f"{'--dry-run' if dry_run else '--as-of'} or --apply, not both")
         log = self._log("a review")
-        return curating.apply(log, Grounds(log.root), signature, apply, human=self._human)
+        return curating.apply(log, ProjectReferences(log.root), signature, apply, human=self._human)
 
     def review_curation(
         self, *, reason: str | None = None, agent: str | None = None, session: str | None = None
-    ) -> "Curation":
+    ) -> "CurationProposal":
         """Open what `curate` proposes in the human's editor, and append what is approved there.
 
         Raises:
             UsageError, SecretFound, ChangedOnDisk: as `curate`.
         """
         from roamkb.curation.review import review
-        from roamkb.pipeline.store.references_on_disk import Grounds
+        from roamkb.pipeline.store.references_on_disk import ProjectReferences
 
         log = self._log("a review")
         signature = self._signature(reason, agent=agent, session=session)
-        return review(log, Grounds(log.root), signature, human=self._human, editor=self._editor())
+        return review(log, ProjectReferences(log.root), signature, human=self._human, editor=self._editor())
 
     def _editor(self) -> list[str]:
         """Return the words that open the human's editor."""
@@ -111,7 +111,7 @@ class CuratedLog(ProjectLog):
 
     def pin(
         self, key: str, *, off: bool = False, agent: str | None = None, session: str | None = None
-    ) -> "Marked":
+    ) -> "MarkedLearning":
         """Exempt a learning from decay; with `off`, no longer.
 
         Raises:
@@ -123,7 +123,7 @@ class CuratedLog(ProjectLog):
 
     def override(
         self, key: str, confidence: str, *, agent: str | None = None, session: str | None = None
-    ) -> "Marked":
+    ) -> "MarkedLearning":
         """Set a learning's confidence, 0.00 to 1.00, for good; only a human at a terminal can.
 
         Raises:
@@ -142,16 +142,18 @@ class CuratedLog(ProjectLog):
             human=self._human,
         )
 
-    def export(self, *, all: bool = False, as_of: str | None = None) -> "Export":
+    def export(self, *, all: bool = False, as_of: str | None = None) -> "LearningExport":
         """Return every learning with what it counts today, or on a day; with `all`, the archive's as well."""
         from roamkb.log.export import export
 
         state = self._log_to_read().read().state(as_of=self._moment("--as-of", as_of))
         return export(state, archived=all)
 
-    def _signature(self, reason: str | None, *, agent: str | None, session: str | None) -> "Signature":
-        from roamkb.curation.curate import Signature
+    def _signature(
+        self, reason: str | None, *, agent: str | None, session: str | None
+    ) -> "CurationSignature":
+        from roamkb.curation.curate import CurationSignature
 
-        return Signature(
+        return CurationSignature(
             hand=self._hand(agent=agent, session=session), operator=self._around.login, reason=reason or ""
         )

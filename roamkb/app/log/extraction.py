@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from roamkb.app.log.gate import ProjectGate
-from roamkb.app.log.models import ProjectAsking
+from roamkb.app.log.models import ProjectModels
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import UsageError
 from roamkb.core.text import shown
@@ -11,13 +11,13 @@ from roamkb.core.text import shown
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from roamkb.pipeline.learn_proposals import Proposals
+    from roamkb.pipeline.learn_proposals import ProposalOutcomes
 
 
-class ProjectExtraction(ProjectGate, ProjectAsking):
+class ProjectExtraction(ProjectGate, ProjectModels):
     """The project's log, and what models find in its sessions."""
 
-    def extract(self, *, model: str | None = None, session: str | None = None) -> "Proposals":
+    def extract(self, *, model: str | None = None, session: str | None = None) -> "ProposalOutcomes":
         """Have `model` propose what of a session's transcript is worth keeping; without `session` the latest.
 
         What it proposes goes through the gate as an agent's proposals do. At work its human is asked first.
@@ -32,7 +32,7 @@ class ProjectExtraction(ProjectGate, ProjectAsking):
         from roamkb.models.store.prompts import prompt
         from roamkb.pipeline.extract.model_extraction import parse_extracted
         from roamkb.pipeline.extract.model_extraction import transcript_payload
-        from roamkb.pipeline.learn_proposals import Taken
+        from roamkb.pipeline.learn_proposals import ProposalOutcome
         from roamkb.pipeline.learn_proposals import take_proposals
         from roamkb.pipeline.proposed_learning import EXTRACTED
         from roamkb.pipeline.store.transcripts import read_transcript
@@ -62,7 +62,7 @@ class ProjectExtraction(ProjectGate, ProjectAsking):
             ),
             verify=lambda id: self._verified(log, id, hand),
         )
-        refused = (Taken(outcome="refused", why=(why,), text="no proposal") for why in wrong)
+        refused = (ProposalOutcome(outcome="refused", why=(why,), text="no proposal") for why in wrong)
         return replace(done, taken=(*done.taken, *refused))
 
     def _transcript(self, session: str | None) -> "Path":

@@ -13,15 +13,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from collections.abc import Iterable
 
-    from roamkb.log.learn import Learned
-    from roamkb.log.new_learning import Hand
-    from roamkb.log.state.learning_state import Standing
-    from roamkb.log.state.learning_state import State
+    from roamkb.log.learn import LearnResult
+    from roamkb.log.new_learning import Author
+    from roamkb.log.state.learning_state import LearningState
+    from roamkb.log.state.learning_state import LogState
     from roamkb.log.store.project_log import Log
     from roamkb.pipeline.gate.judge_protocol import Judgement
-    from roamkb.pipeline.gate.witnesses import Witnesses
-    from roamkb.pipeline.learn_proposals import Proposals
-    from roamkb.pipeline.verify import Bench
+    from roamkb.pipeline.gate.witnesses import SessionWitnesses
+    from roamkb.pipeline.learn_proposals import ProposalOutcomes
+    from roamkb.pipeline.verify import JudgeContext
 
 
 class ProjectGate(ProjectLog):
@@ -45,7 +45,7 @@ class ProjectGate(ProjectLog):
         fix_applied: bool = False,
         agent: str | None = None,
         session: str | None = None,
-    ) -> "Learned | Proposals":
+    ) -> "LearnResult | ProposalOutcomes":
         """Add one learning to the project's log, or one more occurrence of what it knows.
 
         A type that nobody used yet and that looks like a slip of the pen is taken with `anyway` only.
@@ -94,12 +94,12 @@ class ProjectGate(ProjectLog):
         fix_applied: bool = False,
         agent: str | None = None,
         session: str | None = None,
-    ) -> "Learned":
+    ) -> "LearnResult":
         """Add one learning, as `learn` does."""
         from roamkb.log.new_learning import FIX_APPLIED
-        from roamkb.log.new_learning import Saying
+        from roamkb.log.new_learning import NewLearning
 
-        saying = Saying(
+        saying = NewLearning(
             content=text,
             type=type or "learned",
             tags=texts_of(tags),
@@ -120,7 +120,7 @@ class ProjectGate(ProjectLog):
             offer_paraphrases=True,
         )
 
-    def _propose(self, text: str, *, agent: str | None, session: str | None) -> "Proposals":
+    def _propose(self, text: str, *, agent: str | None, session: str | None) -> "ProposalOutcomes":
         """Add what an agent proposes, and put each through the gate with its evidence."""
         import json
 
@@ -142,7 +142,7 @@ class ProjectGate(ProjectLog):
             verify=lambda id: self._verified(log, id, hand),
         )
 
-    def _verified(self, log: "Log", id: str, hand: "Hand") -> "tuple[Standing, tuple[str, ...]]":
+    def _verified(self, log: "Log", id: str, hand: "Author") -> "tuple[LearningState, tuple[str, ...]]":
         """Put one learning through the gate by its evidence; return it as it stands then, and what failed."""
         from roamkb.pipeline import verify as verifying
         from roamkb.pipeline.gate.checks import failed
@@ -153,7 +153,7 @@ class ProjectGate(ProjectLog):
         why = tuple(check.why for one in judged for check in failed(one.checks))
         return log.read().state().standings[id], why
 
-    def _weigh_session(self, log: "Log", session: str, hand: "Hand") -> None:
+    def _weigh_session(self, log: "Log", session: str, hand: "Author") -> None:
         """Put what a session said through the gate, if its transcript is here to bear it out."""
         from roamkb.pipeline import verify as verifying
         from roamkb.pipeline.store.transcripts import find_transcript
@@ -168,11 +168,11 @@ class ProjectGate(ProjectLog):
     def _bench(
         self,
         log: "Log",
-        judge: "Callable[[Sequence[Standing]], Iterable[Judgement]] | None" = None,
+        judge: "Callable[[Sequence[LearningState]], Iterable[Judgement]] | None" = None,
         *,
         judge_name: str = "",
         prompt: str = "",
-    ) -> "Bench":
+    ) -> "JudgeContext":
         """Return the bench of a judge; without one the evidence judges."""
         from roamkb.log.store.receipts import receipts
         from roamkb.pipeline import verify as verifying
@@ -187,7 +187,7 @@ class ProjectGate(ProjectLog):
         for receipt in receipts(log.local):
             shown.setdefault(receipt.session, []).extend(receipt.shown)
         witnesses, own_addresses = self._witnesses(log), OwnAddresses(log.root)
-        return verifying.Bench(
+        return verifying.JudgeContext(
             name=judge_name if judge else EVIDENCE,
             judge=judge or by_evidence(witnesses.attestation),
             attestation=witnesses.attestation,
@@ -200,7 +200,7 @@ class ProjectGate(ProjectLog):
             prompt=prompt,
         )
 
-    def undone_in(self, state: "State", session: str) -> dict[str, str]:
+    def undone_in(self, state: "LogState", session: str) -> dict[str, str]:
         """Return the session's learnings that its own work took back since, and how, by id."""
         from roamkb.pipeline.contest import of_session
 
@@ -208,16 +208,16 @@ class ProjectGate(ProjectLog):
         told = ((one.id, witnesses.attestation(one)) for one in of_session(state, session))
         return {id: found.taken_back for id, found in told if found is not None and found.taken_back}
 
-    def _witnesses(self, log: "Log") -> "Witnesses":
-        from roamkb.pipeline.gate.witnesses import Witnesses
+    def _witnesses(self, log: "Log") -> "SessionWitnesses":
+        from roamkb.pipeline.gate.witnesses import SessionWitnesses
 
-        return Witnesses(log.root, home=self._around.home, environment=self._around.environment)
+        return SessionWitnesses(log.root, home=self._around.home, environment=self._around.environment)
 
-    def _missing_anchors(self, log: "Log") -> "Callable[[Standing], Sequence[str]]":
+    def _missing_anchors(self, log: "Log") -> "Callable[[LearningState], Sequence[str]]":
         """Return what says which files a learning names that are gone, as far as that speaks against it."""
         from roamkb.curation.audit import files_verdict
         from roamkb.curation.audit import lost_files
-        from roamkb.pipeline.store.references_on_disk import Grounds
+        from roamkb.pipeline.store.references_on_disk import ProjectReferences
 
-        grounds = Grounds(log.root)
+        grounds = ProjectReferences(log.root)
         return lambda standing: lost_files(files_verdict(standing.learning.content, grounds))

@@ -5,21 +5,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from roamkb.app.log.curation import CuratedLog
+from roamkb.app.log.curation import ProjectCuration
 from roamkb.core.errors import UsageError
 from roamkb.core.text import shown
 from roamkb.core.text import texts_of
 from roamkb.kb.notes.file_names import require_name
 
 if TYPE_CHECKING:
-    from roamkb.curation.curate import Curation
-    from roamkb.instructions.approve import Decided
-    from roamkb.instructions.propose import Proposed
-    from roamkb.instructions.queue import Queue
+    from roamkb.curation.curate import CurationProposal
+    from roamkb.instructions.approve import DecidedProposals
+    from roamkb.instructions.propose import ProposeResult
+    from roamkb.instructions.queue import ReviewQueue
     from roamkb.instructions.rollback import RolledBack
 
 
-class ProjectApproval(CuratedLog):
+class ProjectInstructions(ProjectCuration):
     """The project's log, and the way from it into rule files."""
 
     def propose(
@@ -32,7 +32,7 @@ class ProjectApproval(CuratedLog):
         dry_run: bool = False,
         session: str | None = None,
         as_of: str | None = None,
-    ) -> "Proposed":
+    ) -> "ProposeResult":
         """Propose learnings as lines of the rule file `to`; without any, return what could be proposed.
 
         Raises:
@@ -51,7 +51,7 @@ class ProjectApproval(CuratedLog):
         state = log.read().state(as_of=self._moment("--as-of", as_of))
         found = proposing.rule_candidates(state, place)
         if not keys and not all:
-            return proposing.Proposed(
+            return proposing.ProposeResult(
                 place=place, candidates=tuple(found), waiting=proposing.waiting(state, place)
             )
         wanted = found if all else [called(log, state, key) for key in texts_of(keys)]
@@ -81,7 +81,7 @@ class ProjectApproval(CuratedLog):
         agent: str | None = None,
         session: str | None = None,
         as_of: str | None = None,
-    ) -> "Curation | Queue | Decided":
+    ) -> "CurationProposal | ReviewQueue | DecidedProposals":
         """Return the lines that wait for a human; with `edit` let them decide in an editor.
 
         With `curate` the editor has what `curate` proposes. With `as_of`, the lines that waited at the end of
@@ -108,7 +108,9 @@ class ProjectApproval(CuratedLog):
         log = self._log("a review")
         return review_rules(log, self._place.kind, signature, human=self._human, editor=self._editor())
 
-    def approve(self, id: str | None = None, *, all: bool = False, digest: str | None = None) -> "Decided":
+    def approve(
+        self, id: str | None = None, *, all: bool = False, digest: str | None = None
+    ) -> "DecidedProposals":
         """Put one proposed line, or all, into their files: just the change that `digest` names.
 
         Raises:
@@ -134,7 +136,7 @@ class ProjectApproval(CuratedLog):
             human=self._human,
         )
 
-    def reject(self, id: str, *, reason: str) -> "Decided":
+    def reject(self, id: str, *, reason: str) -> "DecidedProposals":
         """Have a line never proposed again for that file; a human's act, as approving is.
 
         Raises:

@@ -7,7 +7,7 @@ from typing import Any
 from roamkb.app.log.project_log import ProjectLog
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import UsageError
-from roamkb.core.model import Kind
+from roamkb.core.model import ProjectKind
 from roamkb.core.text import shown
 
 if TYPE_CHECKING:
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
     from roamkb.core.model import Project
     from roamkb.models.answers import ModelTrouble
-    from roamkb.models.clients.language_model import Limits
+    from roamkb.models.clients.language_model import ModelLimits
     from roamkb.models.names import LanguageModel
 
 #: What a human types to let a model see what is said at work.
 _WORD = "send"
 
 
-class ProjectAsking(ProjectLog):
+class ProjectModels(ProjectLog):
     """The project's log, and language models."""
 
     def _model(self, name: str) -> "LanguageModel":
@@ -32,7 +32,7 @@ class ProjectAsking(ProjectLog):
         return parse_model_name(name, self._around.environment)
 
     def _asker(
-        self, name: str, prompt: str, *, about: str, limits: "Limits | None" = None
+        self, name: str, prompt: str, *, about: str, limits: "ModelLimits | None" = None
     ) -> "Callable[[Mapping[str, object]], Mapping[str, Any] | ModelTrouble]":
         """Return what puts `prompt` and a payload before the model `name`, once that is allowed.
 
@@ -48,7 +48,7 @@ class ProjectAsking(ProjectLog):
 
         model, environment = self._model(name), self._around.environment
         project = strictest((self._session(), self._place))
-        if project.kind is not Kind.PERSONAL:
+        if project.kind is not ProjectKind.PERSONAL:
             self._require_named(model, project)
             require_yes(self._human, _question(model, project, about), word=_WORD)
         return lambda payload: ask_model(name, prompt, payload, environment=environment, limits=limits)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from roamkb.app.log.context import ProjectBrief
 from roamkb.app.log.extraction import ProjectExtraction
-from roamkb.app.log.instructions import ProjectApproval
+from roamkb.app.log.instructions import ProjectInstructions
 from roamkb.app.log.sharing import ProjectSharing
 from roamkb.core.errors import Refused
 from roamkb.core.errors import UsageError
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from collections.abc import Iterator
 
-    from roamkb.instructions.propose import Proposed
-    from roamkb.log.new_learning import Hand
-    from roamkb.log.state.learning_state import Standing
-    from roamkb.log.state.learning_state import State
+    from roamkb.instructions.propose import ProposeResult
+    from roamkb.log.new_learning import Author
+    from roamkb.log.state.learning_state import LearningState
+    from roamkb.log.state.learning_state import LogState
     from roamkb.log.store.project_log import Log
-    from roamkb.pipeline.consolidate import Consolidated
-    from roamkb.pipeline.consolidation_plan import Told
-    from roamkb.pipeline.extract.payloads import Happening
-    from roamkb.pipeline.observe import Observed
-    from roamkb.pipeline.promote import Desk
-    from roamkb.pipeline.promote import Promoted
-    from roamkb.pipeline.verify import Bench
-    from roamkb.pipeline.verify import Verified
+    from roamkb.pipeline.consolidate import ConsolidateResult
+    from roamkb.pipeline.consolidation_plan import KnownTexts
+    from roamkb.pipeline.extract.payloads import PayloadEvent
+    from roamkb.pipeline.observe import ObserveResult
+    from roamkb.pipeline.promote import PromoteResult
+    from roamkb.pipeline.promote import PromotionContext
+    from roamkb.pipeline.verify import JudgeContext
+    from roamkb.pipeline.verify import VerifyResult
 
 
-class ProjectPipeline(ProjectExtraction, ProjectApproval, ProjectSharing, ProjectBrief):
+class ProjectPipeline(ProjectExtraction, ProjectInstructions, ProjectSharing, ProjectBrief):
     """The project's log, and the stages that its learnings pass."""
 
     def observe(
@@ -50,7 +50,7 @@ class ProjectPipeline(ProjectExtraction, ProjectApproval, ProjectSharing, Projec
         task: str | None = None,
         agent: str | None = None,
         session: str | None = None,
-    ) -> "Observed":
+    ) -> "ObserveResult":
         """Record one raw observation; or learn what an agent said in a command or a message.
 
         `from_payload` and `from_transcript` record what a hook's payload or a transcript tells.
@@ -73,7 +73,7 @@ class ProjectPipeline(ProjectExtraction, ProjectApproval, ProjectSharing, Projec
                 task=task or "",
             )
         log, hand = self._log(text), self._hand(agent=agent, session=session)
-        happened: Iterable[Happening]
+        happened: Iterable[PayloadEvent]
         if from_payload:
             happened, hand = observing.from_payload(text, hand)
         elif from_transcript:
@@ -82,26 +82,28 @@ class ProjectPipeline(ProjectExtraction, ProjectApproval, ProjectSharing, Projec
             happened = observing.stated(text, type=type or "insight", tool=tool or "", outcome=outcome or "")
         return observing.record(log, happened, hand, task=require_name(task or "", "the task"))
 
-    def _told(self, session: str) -> "Told":
+    def _told(self, session: str) -> "KnownTexts":
         """Return what every session starts with, and what this one was shown."""
         from roamkb.log.store.receipts import receipts
-        from roamkb.pipeline.consolidation_plan import Told
+        from roamkb.pipeline.consolidation_plan import KnownTexts
         from roamkb.pipeline.store.boot_files import boot_lines
 
         log = self.log_or_none()
         if log is None:
-            return Told()
+            return KnownTexts()
         lines = boot_lines(log.root, self._around.home)
         shown = {id for one in receipts(log.local) if session and one.session == session for id in one.shown}
         if not shown:
-            return Told(lines)
+            return KnownTexts(lines)
         state = log.read().state()
         known = (held for id in shown if (held := state.standings.get(id)))
-        return Told([*lines, *(one.learning.content for one in (*known, *state.having("node", *shown)))])
+        return KnownTexts(
+            [*lines, *(one.learning.content for one in (*known, *state.having("node", *shown)))]
+        )
 
     def consolidate(
         self, stage: str, name: str | None = None, *, agent: str | None = None
-    ) -> "tuple[Consolidated, ...]":
+    ) -> "tuple[ConsolidateResult, ...]":
         """Turn a session's observations into learnings, an agent's many into few, or lift a task's.
 
         Without `name`, the stage `session` takes all sessions that said something since the last time.
@@ -122,19 +124,19 @@ class ProjectPipeline(ProjectExtraction, ProjectApproval, ProjectSharing, Projec
             return (consolidating.consolidate_task(log, name, hand),)
         return tuple(self._sessions(log, name, hand))
 
-    def _sessions(self, log: "Log", name: str | None, hand: "Hand") -> "Iterator[Consolidated]":
+    def _sessions(self, log: "Log", name: str | None, hand: "Author") -> "Iterator[ConsolidateResult]":
         """Consolidate one session, or each that is open; then sweep what is old."""
         from roamkb.log.store.observations import finish
         from roamkb.log.store.observations import observations
         from roamkb.log.store.observations import open_sessions
         from roamkb.log.store.observations import sweep
         from roamkb.log.store.receipts import receipts
-        from roamkb.pipeline.consolidate import Memory
+        from roamkb.pipeline.consolidate import ConsolidationMemory
         from roamkb.pipeline.consolidate import consolidate_session
         from roamkb.pipeline.store.boot_files import boot_lines
 
         sessions = open_sessions(log.ignored) if name is None else [name]
-        memory = Memory(boot_lines(log.root, self._around.home) if sessions else ())
+        memory = ConsolidationMemory(boot_lines(log.root, self._around.home) if sessions else ())
         given = receipts(log.local) if sessions else []
         for session in sessions:
             shown = [id for receipt in given if receipt.session == session for id in receipt.shown]
@@ -158,7 +160,7 @@ class ProjectPipeline(ProjectExtraction, ProjectApproval, ProjectSharing, Projec
         relevance: str | None = None,
         specificity: str | None = None,
         by: str | None = None,
-    ) -> "Verified":
+    ) -> "VerifyResult":
         """Put learnings through the gate: named ones, or with `batch` all that want it.
 
         The scores come from `judge`, a language model by its name, or from the caller for one learning;
@@ -209,20 +211,24 @@ class ProjectPipeline(ProjectExtraction, ProjectApproval, ProjectSharing, Projec
         judged = tuple(
             verifying.verify(log, verifying.Gate(state, bench), wanted, hand, progress=self._progress)
         )
-        return verifying.Verified(judged=judged, skipped=len(everything) - len(wanted))
+        return verifying.VerifyResult(judged=judged, skipped=len(everything) - len(wanted))
 
-    def _model_bench(self, log: "Log", state: "State", judge: str, *, count: int) -> "Bench":
+    def _model_bench(self, log: "Log", state: "LogState", judge: str, *, count: int) -> "JudgeContext":
         """Return the bench of a language model, once its human lets it see so many learnings."""
         from roamkb.models.names import ModelKind
         from roamkb.models.store.prompts import prompt
         from roamkb.pipeline.gate.judges import ModelJudge
         from roamkb.pipeline.gate.judges import judged_item
-        from roamkb.pipeline.store.references_on_disk import Grounds
+        from roamkb.pipeline.store.references_on_disk import ProjectReferences
 
         model, told = self._model(judge), prompt("judge-1")
         about = f"{counted(count, 'learning')}, with lines of the files that they name,"
         ask = self._asker(judge, told.text, about=about)
-        finder, grounds, witnesses = self._finder(log, state), Grounds(log.root), self._witnesses(log)
+        finder, grounds, witnesses = (
+            self._finder(log, state),
+            ProjectReferences(log.root),
+            self._witnesses(log),
+        )
         says = ModelJudge(
             ask,
             lambda standing: judged_item(standing, state, finder, grounds, turn=witnesses.turn(standing)),
@@ -241,7 +247,7 @@ class ProjectPipeline(ProjectExtraction, ProjectApproval, ProjectSharing, Projec
         section: str | None = None,
         session: str | None = None,
         as_of: str | None = None,
-    ) -> "Promoted | Proposed":
+    ) -> "PromoteResult | ProposeResult":
         """Write verified, durable learnings as nodes of the knowledge base; name them, or `all`.
 
         Without either, the candidates are returned; with `ask`, with the wrap-up's question. With `to`, a
@@ -280,7 +286,7 @@ class ProjectPipeline(ProjectExtraction, ProjectApproval, ProjectSharing, Projec
         dry_run: bool = False,
         session: str | None = None,
         as_of: str | None = None,
-    ) -> "Promoted":
+    ) -> "PromoteResult":
         """Do what `promote` does without a rule file."""
         from dataclasses import replace
 
@@ -294,7 +300,7 @@ class ProjectPipeline(ProjectExtraction, ProjectApproval, ProjectSharing, Projec
             consulted = any(one.session == hand.session for one in receipts(log.local) if hand.session)
             found = tuple(promoting.candidates(state))
             hindered = {} if ask else promoting.hindered(_asked_about(state, found))
-            return promoting.Promoted(candidates=found, hindered=hindered, asks=ask, consulted=consulted)
+            return promoting.PromoteResult(candidates=found, hindered=hindered, asks=ask, consulted=consulted)
         wanted = promoting.candidates(state) if all else [called(log, state, key) for key in texts_of(keys)]
         try:
             for standing in wanted[:1]:
@@ -305,10 +311,10 @@ class ProjectPipeline(ProjectExtraction, ProjectApproval, ProjectSharing, Projec
         done = promoting.promote(log, self._desk(), wanted, hand, dry_run=dry_run, careful=all)
         return replace(done, hindered=promoting.hindered(_asked_about(state, wanted))) if all else done
 
-    def _desk(self) -> "Desk":
-        from roamkb.pipeline.promote import Desk
+    def _desk(self) -> "PromotionContext":
+        from roamkb.pipeline.promote import PromotionContext
 
-        return Desk(
+        return PromotionContext(
             write=self._kb.write_as,
             # a link lasts: what shares one word is no relation
             related=lambda text, limit: [
@@ -318,7 +324,7 @@ class ProjectPipeline(ProjectExtraction, ProjectApproval, ProjectSharing, Projec
         )
 
 
-def _asked_about(state: "State", candidates: "Sequence[Standing]") -> "Iterable[Standing]":
+def _asked_about(state: "LogState", candidates: "Sequence[LearningState]") -> "Iterable[LearningState]":
     """Return the learnings of which it is said why they can't be promoted: all where none can be."""
     from roamkb.log.state.learning_state import VERIFIED
 

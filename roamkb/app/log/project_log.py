@@ -20,23 +20,23 @@ from roamkb.kb.notes.file_names import require_name
 
 if TYPE_CHECKING:
     from roamkb.app import KnowledgeBase
-    from roamkb.app import Surroundings
-    from roamkb.boundary.human_consent import Human
+    from roamkb.app import ProcessEnvironment
+    from roamkb.boundary.human_consent import HumanAtTerminal
     from roamkb.core.model import Hit
-    from roamkb.core.model import Kind
     from roamkb.core.model import Project
-    from roamkb.kb.write import Fact
-    from roamkb.log.init import Initialised
-    from roamkb.log.learn import Learned
-    from roamkb.log.new_learning import Hand
-    from roamkb.log.new_learning import Saying
+    from roamkb.core.model import ProjectKind
+    from roamkb.kb.write import WriteRequest
+    from roamkb.log.init import InitialisedLog
+    from roamkb.log.learn import LearnResult
+    from roamkb.log.new_learning import Author
+    from roamkb.log.new_learning import NewLearning
     from roamkb.log.recall import LogFigures
-    from roamkb.log.recall import Recall
-    from roamkb.log.state.learning_state import Standing
-    from roamkb.log.state.learning_state import State
+    from roamkb.log.recall import RecallResult
+    from roamkb.log.state.learning_state import LearningState
+    from roamkb.log.state.learning_state import LogState
     from roamkb.log.store.index import LogIndex
     from roamkb.log.store.project_log import Log
-    from roamkb.pipeline.ingest.ingest import Ingested
+    from roamkb.pipeline.ingest.ingest import IngestResult
 
 
 class ProjectLog:
@@ -44,13 +44,13 @@ class ProjectLog:
 
     def __init__(
         self,
-        around: "Surroundings",
+        around: "ProcessEnvironment",
         kb: "KnowledgeBase",
         *,
         folder: Path | None,
         ask: Callable[[str], str] | None = None,
         progress: Callable[[int, int], None] | None = None,
-        human: "Human | None" = None,
+        human: "HumanAtTerminal | None" = None,
     ) -> None:
         """Take what `KnowledgeBase` found around it, and the knowledge base itself."""
         self._around = around
@@ -64,7 +64,7 @@ class ProjectLog:
         """What this session's project is, by the strictest of all evidence."""
         return self._kb.classify()
 
-    def init(self, *, untracked: bool = False, yes: bool = False) -> "Initialised":
+    def init(self, *, untracked: bool = False, yes: bool = False) -> "InitialisedLog":
         """Make the project's log; a second call changes nothing.
 
         What came with the project counts once a human at the terminal takes it, or said `yes`.
@@ -94,14 +94,14 @@ class ProjectLog:
 
     def take(
         self,
-        saying: "Saying",
+        saying: "NewLearning",
         *,
         agent: str | None = None,
         session: str | None = None,
         supersedes: str | None = None,
         any_type: bool = True,
         offer_paraphrases: bool = False,
-    ) -> "Learned":
+    ) -> "LearnResult":
         """Add `saying` to the log, as `learn` does; where `any_type`, whatever its type's spelling.
 
         What hooks take in names no paraphrases.
@@ -120,14 +120,14 @@ class ProjectLog:
             offer_paraphrases=offer_paraphrases,
         )
 
-    def keep(self, fact: "Fact") -> Path | None:
+    def keep(self, fact: "WriteRequest") -> Path | None:
         """Add to the log a fact that the knowledge base may not have; return where it is now, if anywhere."""
         from roamkb.core.errors import NotDurable
         from roamkb.core.errors import RoamkbError
-        from roamkb.log.new_learning import Saying
+        from roamkb.log.new_learning import NewLearning
 
         text = f"{fact.title}\n\n{fact.body}" if fact.body.strip() else fact.title
-        saying = Saying(content=text, tags=fact.tags, provenance=fact.source)
+        saying = NewLearning(content=text, tags=fact.tags, provenance=fact.source)
         try:
             return self.take(saying, agent=fact.by).path
         except NotDurable as error:
@@ -159,7 +159,7 @@ class ProjectLog:
         agent: str | None = None,
         session: str | None = None,
         task: str | None = None,
-    ) -> "Recall | LogFigures":
+    ) -> "RecallResult | LogFigures":
         """Return the learnings that answer `words`, best first; without words the latest.
 
         With `kb`, the nodes of the knowledge base that answer stand among them.
@@ -172,7 +172,7 @@ class ProjectLog:
         from roamkb.kb.search.query import parse_query
         from roamkb.log import recall as recalling
         from roamkb.log.learning import canonical_type
-        from roamkb.log.recall_ranking import Wanted
+        from roamkb.log.recall_ranking import RecallFilter
         from roamkb.log.state.learning_state import SCOPES
 
         require_name(task or "", "the task")
@@ -193,7 +193,7 @@ class ProjectLog:
                 # a look back takes nothing out of the index
                 self._finder(log, state if at is None else contents.state()),
                 parse_query(words if isinstance(words, str) else " ".join(words), today=hand.now.date()),
-                Wanted(
+                RecallFilter(
                     type=canonical_type(type) if type else "",
                     topic=topic or "",
                     scope=scope or "",
@@ -203,7 +203,7 @@ class ProjectLog:
                     concerns=self._concerns(log, file),
                     archived=all,
                 ),
-                recalling.Page(
+                recalling.RecallPage(
                     limit=_first(recent, limit, recalling.DEFAULT),
                     offset=offset or 0,
                     by_time=recent is not None,
@@ -232,7 +232,7 @@ class ProjectLog:
         memory: bool = False,
         dry_run: bool = False,
         yes: bool = False,
-    ) -> "Ingested":
+    ) -> "IngestResult":
         """Take what another tool keeps for the project into its log; a second call adds nothing.
 
         With `memory`, what Claude Code remembers of the project, or what lies in `folder`; without
@@ -244,7 +244,7 @@ class ProjectLog:
             NoLog: the project has none. NotFound: the file that was named isn't there.
             UsageError, DiskError, Busy: nothing more was written. NotDurable: it was, perhaps.
         """
-        from roamkb.core.model import Kind
+        from roamkb.core.model import ProjectKind
         from roamkb.pipeline.ingest import ingest as ingesting
 
         if not memory and (folder is not None or yes):
@@ -264,13 +264,13 @@ class ProjectLog:
         log = self._log(f"what {paths[0] if paths else 'another tool'} says")
         is_dry_run = dry_run or (memory and not yes)
         if not paths:
-            return ingesting.Ingested(file=None, is_dry_run=is_dry_run)
+            return ingesting.IngestResult(file=None, is_dry_run=is_dry_run)
         return ingesting.ingest(
             log,
             ingesting.memory_lines(paths[0]) if memory else ingesting.knowledge_lines(*paths),
             self._hand(),
             files=paths,
-            kind=min(kinds, key=list(Kind).index),
+            kind=min(kinds, key=list(ProjectKind).index),
             dry_run=is_dry_run,
             preview=memory,
         )
@@ -278,7 +278,7 @@ class ProjectLog:
     # What the operations need
 
     @property
-    def _human(self) -> "Human | None":
+    def _human(self) -> "HumanAtTerminal | None":
         """The human at the terminal, if there is one.
 
         Raises:
@@ -324,7 +324,7 @@ class ProjectLog:
             return find_memory(self._around.home, self._root)
         return self._here / require_name(folder, "the folder")
 
-    def _require_source(self, path: Path) -> "Kind":
+    def _require_source(self, path: Path) -> "ProjectKind":
         """Return what the project is that `path` belongs to, where this log may have what it says.
 
         Raises:
@@ -357,16 +357,16 @@ class ProjectLog:
         text = words if isinstance(words, str) else " ".join(words)
         return self._kb.search(text, limit=limit).hits if text.strip() else ()
 
-    def _doubts_of(self, log: "Log") -> "Callable[[Standing], Mapping[str, str]]":
+    def _doubts_of(self, log: "Log") -> "Callable[[LearningState], Mapping[str, str]]":
         """Return what says why a learning ranks lower: the ledger, its own text, and files that are gone."""
         from roamkb.curation.audit import doubts_about
-        from roamkb.pipeline.store.references_on_disk import Grounds
+        from roamkb.pipeline.store.references_on_disk import ProjectReferences
 
-        grounds = Grounds(log.root)
+        grounds = ProjectReferences(log.root)
         return lambda standing: doubts_about(standing, grounds)
 
     def _keep_receipt(
-        self, log: "Log", hand: "Hand", ids: Sequence[str], *, by: str, task: str | None
+        self, log: "Log", hand: "Author", ids: Sequence[str], *, by: str, task: str | None
     ) -> None:
         """Record what is shown; where that can't be, it is shown all the same.
 
@@ -431,7 +431,7 @@ class ProjectLog:
         require_as_strict(self._session(), self._place, fact)
         return log
 
-    def _finder(self, log: "Log", state: "State") -> "LogIndex":
+    def _finder(self, log: "Log", state: "LogState") -> "LogIndex":
         from roamkb import __version__
         from roamkb.log.store.index import LogIndex
 
@@ -443,11 +443,11 @@ class ProjectLog:
             since=state.since,
         )
 
-    def _hand(self, *, agent: str | None = None, session: str | None = None) -> "Hand":
-        from roamkb.log.new_learning import Hand
+    def _hand(self, *, agent: str | None = None, session: str | None = None) -> "Author":
+        from roamkb.log.new_learning import Author
 
         now = self._around.now()
-        return Hand(
+        return Author(
             agent=require_name(agent or self._around.agent, "the agent"),
             session=require_name(session or self._around.session, "the session"),
             # what `platform.node` gives, without the time that importing it takes

@@ -10,11 +10,11 @@ from roamkb.core.text import texts_of
 from roamkb.kb.notes.file_names import require_name
 
 if TYPE_CHECKING:
-    from roamkb.remedies.remedy import Known
-    from roamkb.remedies.remedy import Suggested
+    from roamkb.remedies.remedy import KnownErrors
+    from roamkb.remedies.remedy import SuggestedRemedies
 
 
-class ProjectExperience(ProjectPipeline):
+class ProjectRemedies(ProjectPipeline):
     """The project's log, and what it knows against errors."""
 
     @property
@@ -42,7 +42,7 @@ class ProjectExperience(ProjectPipeline):
         limit: int | None = None,
         agent: str | None = None,
         session: str | None = None,
-    ) -> "Suggested | Known":
+    ) -> "SuggestedRemedies | KnownErrors":
         """Record what was done about an error, suggest what to do about one, or show and list what is known.
 
         `action` is record, suggest, show or list; `name` is the fingerprint or technique to show.
@@ -53,13 +53,13 @@ class ProjectExperience(ProjectPipeline):
         """
         from roamkb.remedies import remedy as remedying
 
-        told = remedying.Told(
+        told = remedying.ErrorReport(
             error=error or "",
             type=error_type or "",
             category=category or "",
             file=require_name(file or "", "the file"),
         )
-        cure = remedying.Cure(
+        cure = remedying.NewRemedy(
             technique=technique or "",
             steps=texts_of(steps),
             outcome=(outcome or "").strip().casefold(),
@@ -72,7 +72,7 @@ class ProjectExperience(ProjectPipeline):
             action not in ("record", "suggest", "show", "list")
             or is_of_error != (error is not None)
             or (action == "show") != (name is not None)
-            or (action != "record" and cure != remedying.Cure(technique="", task=task or ""))
+            or (action != "record" and cure != remedying.NewRemedy(technique="", task=task or ""))
             or (action in ("record", "show") and limit is not None)
         ):
             raise UsageError(

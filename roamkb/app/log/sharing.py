@@ -9,19 +9,19 @@ from roamkb.app.log.project_log import ProjectLog
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import UsageError
-from roamkb.core.model import Kind
+from roamkb.core.model import ProjectKind
 from roamkb.core.text import shown
 from roamkb.kb.notes.file_names import require_name
 
 if TYPE_CHECKING:
     from roamkb.log.store.project_log import Log
-    from roamkb.sharing.bundle import Bundled
-    from roamkb.sharing.bundle import Imported
-    from roamkb.sharing.bundle import Opened
-    from roamkb.sharing.snapshot import Recovered
+    from roamkb.sharing.bundle import CreatedBundle
+    from roamkb.sharing.bundle import ImportResult
+    from roamkb.sharing.bundle import OpenedBundle
+    from roamkb.sharing.snapshot import RecoverResult
     from roamkb.sharing.snapshot import SnapshotList
-    from roamkb.sharing.snapshot import Taken
-    from roamkb.sharing.template import Templates
+    from roamkb.sharing.snapshot import SnapshotsTaken
+    from roamkb.sharing.template import TemplateList
     from roamkb.sharing.template import TemplateShown
 
 
@@ -37,7 +37,7 @@ class ProjectSharing(ProjectLog):
         type: str | None = None,
         tags: Sequence[str] = (),
         yes: bool = False,
-    ) -> "Bundled | Opened | Imported":
+    ) -> "CreatedBundle | OpenedBundle | ImportResult":
         """Write learnings to the new file FILE (`create`), look at one (`show`), or take it in (`import`).
 
         `create` takes the verified ones, with `all` those that nobody verified too; `import`
@@ -55,7 +55,7 @@ class ProjectSharing(ProjectLog):
         if action == "create" and not yes:
             # what is judged is what is written: a link in the tree may lead out of it
             path = place_of_new(path)
-            chosen = bundling.Chosen(
+            chosen = bundling.BundleFilter(
                 unverified=all,
                 type=canonical_type(type) if type else "",
                 tags=(tags,) if isinstance(tags, str) else tuple(tags),
@@ -64,7 +64,7 @@ class ProjectSharing(ProjectLog):
                 self._log_to_read(),
                 path,
                 chosen,
-                kind=min(self._session().kind, self._place.kind, key=list(Kind).index),
+                kind=min(self._session().kind, self._place.kind, key=list(ProjectKind).index),
                 now=self._hand().ts,
                 may_lie=self._may_bundle,
             )
@@ -96,7 +96,7 @@ class ProjectSharing(ProjectLog):
         reason: str | None = None,
         all: bool = False,
         as_of: str | None = None,
-    ) -> "Templates | TemplateShown":
+    ) -> "TemplateList | TemplateShown":
         """Make a template of verified learnings, look at them, or put one into the scope of a task.
 
         `action` is create, list, show, use, update or deprecate; `all` lists the deprecated too; `as_of` is
@@ -109,7 +109,7 @@ class ProjectSharing(ProjectLog):
         """
         from roamkb.sharing import template as templating
 
-        wish = templating.Wish(
+        wish = templating.TemplateRequest(
             name=name or "",
             task_types=(task_types,) if isinstance(task_types, str) else tuple(task_types),
             from_task=from_task or "",
@@ -146,7 +146,7 @@ class ProjectSharing(ProjectLog):
         *,
         daily: bool = False,
         yes: bool = False,
-    ) -> "Taken | SnapshotList | Recovered":
+    ) -> "SnapshotsTaken | SnapshotList | RecoverResult":
         """Keep what the log and, in a personal project, agents' notes hold; `list` or `restore` what is kept.
 
         `daily` makes none where there is one of today; `restore` without `yes` only says what is lost.
@@ -183,7 +183,7 @@ class ProjectSharing(ProjectLog):
         except NoLog:
             return None
 
-    def _may_bundle(self, path: Path, kind: Kind) -> None:
+    def _may_bundle(self, path: Path, kind: ProjectKind) -> None:
         """Raise where a bundle of that kind may not lie at `path`.
 
         Raises:
@@ -194,7 +194,7 @@ class ProjectSharing(ProjectLog):
         from roamkb.boundary.store.folder_evidence import find_rule
         from roamkb.boundary.store.folder_evidence import lies_within
 
-        here = min(self._session(), self._place, key=lambda one: list(Kind).index(one.kind))
+        here = min(self._session(), self._place, key=lambda one: list(ProjectKind).index(one.kind))
         is_inside = lies_within(path, self._root)
         require_in_tree(here, kind, is_inside=is_inside, fact="a bundle of its log", place=path)
         rule = find_rule(self._around.home, account_home=self._around.account_home)

@@ -10,13 +10,13 @@ from roamkb.core.text import texts_of
 from roamkb.kb.notes.file_names import require_name
 
 if TYPE_CHECKING:
-    from roamkb.log.pin import Marked
-    from roamkb.log.undo import Undone
+    from roamkb.log.pin import MarkedLearning
+    from roamkb.log.undo import UndoneEvent
     from roamkb.tasks.relevant import RelevantFound
-    from roamkb.tasks.signature import Task
-    from roamkb.tasks.stats import Reuse
+    from roamkb.tasks.signature import TaskRecord
+    from roamkb.tasks.stats import ReuseFigures
     from roamkb.tasks.task import TaskReport
-    from roamkb.tasks.used import Used
+    from roamkb.tasks.used import UsedLearning
 
 
 class ProjectTasks(ProjectLog):
@@ -122,7 +122,7 @@ class ProjectTasks(ProjectLog):
         match: str | None = None,
         agent: str | None = None,
         session: str | None = None,
-    ) -> "Used":
+    ) -> "UsedLearning":
         """Say whether a learning that was shown helped; being shown alone moves nothing.
 
         Raises:
@@ -141,7 +141,7 @@ class ProjectTasks(ProjectLog):
 
     def prefer(
         self, key: str, *, off: bool = False, agent: str | None = None, session: str | None = None
-    ) -> "Marked":
+    ) -> "MarkedLearning":
         """Put a learning before its equals for one agent alone; with `off`, no longer.
 
         Raises:
@@ -151,7 +151,7 @@ class ProjectTasks(ProjectLog):
 
         return prefer(self._log(f"prefer {key}"), key, self._hand(agent=agent, session=session), off=off)
 
-    def undo(self, event: str, *, agent: str | None = None, session: str | None = None) -> "Undone":
+    def undo(self, event: str, *, agent: str | None = None, session: str | None = None) -> "UndoneEvent":
         """Take back one event that an agent brought about; taking back an undoing lets it count again.
 
         Raises:
@@ -161,7 +161,7 @@ class ProjectTasks(ProjectLog):
 
         return undo(self._log(f"undo {event}"), event, self._hand(agent=agent, session=session))
 
-    def stats(self, *, metrics: bool = False, as_of: str | None = None) -> "Reuse":
+    def stats(self, *, metrics: bool = False, as_of: str | None = None) -> "ReuseFigures":
         """Return how often knowledge was shown, and what came of it, up to a day where one is given.
 
         With `metrics`, how well what fixed errors did as well.
@@ -182,10 +182,10 @@ class ProjectTasks(ProjectLog):
         category: str | None,
         files: Sequence[str],
         depends: Sequence[str],
-    ) -> "Task":
-        from roamkb.tasks.signature import Task
+    ) -> "TaskRecord":
+        from roamkb.tasks.signature import TaskRecord
 
-        return Task(
+        return TaskRecord(
             id=require_name(id, "the task"),
             title=title or "",
             category=category or "",

@@ -25,9 +25,9 @@ from posixpath import join
 from posixpath import lexists
 from posixpath import realpath
 
+from roamkb.boundary.policy import FolderIdentity
+from roamkb.boundary.policy import FolderSurvey
 from roamkb.boundary.policy import Inode
-from roamkb.boundary.policy import Place
-from roamkb.boundary.policy import Survey
 from roamkb.boundary.policy import WorkRoot
 from roamkb.boundary.policy import contains_work
 from roamkb.boundary.policy import denial
@@ -37,8 +37,8 @@ from roamkb.boundary.policy import strictest
 from roamkb.boundary.process_ancestry import why_hidden
 from roamkb.boundary.rule_file import parse_rule
 from roamkb.boundary.store.codex_session import folders_of_session
-from roamkb.boundary.store.processes import Process
-from roamkb.boundary.store.processes import TooMany
+from roamkb.boundary.store.processes import ParentProcess
+from roamkb.boundary.store.processes import TooManyParents
 from roamkb.boundary.store.processes import lineage_of
 from roamkb.boundary.store.processes import parents_of
 from roamkb.core.errors import BadRule
@@ -48,14 +48,14 @@ from roamkb.core.gitignore import is_within
 from roamkb.core.gitignore import literal
 from roamkb.core.gitignore import literal_path
 from roamkb.core.gitignore import may_contain
-from roamkb.core.model import Kind
 from roamkb.core.model import Project
+from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
-from roamkb.core.model import Unreadable
-from roamkb.fs.files import Missing
+from roamkb.core.model import UnreadableFile
+from roamkb.fs.files import MissingFile
 from roamkb.fs.files import read_file
 from roamkb.fs.files import why
-from roamkb.fs.git_repository import Ties
+from roamkb.fs.git_repository import RepositoryPointers
 from roamkb.fs.git_repository import is_bare
 from roamkb.fs.git_repository import is_marked
 from roamkb.fs.git_repository import ties_of
@@ -96,7 +96,7 @@ _MOST_REMOTES = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
+class CallOrigin:
     """Where a call comes from; `app` alone reads the environment and makes one."""
 
     #: The physical current folder, None where it was deleted.
@@ -119,12 +119,12 @@ class Session:
 
 def session_of(
     environment: Mapping[str, str], *, cwd: Path | None, pid: int | None, project: Path | None = None
-) -> Session:
+) -> CallOrigin:
     """Return the evidence that an environment holds."""
     harness = {name: environment[name] for name in HARNESS_VARIABLES if environment.get(name)}
     began = enumerate(folders_of_session(environment), 1)
     outside = environment.get(_OUTSIDE, "").split("\n")
-    return Session(
+    return CallOrigin(
         cwd=cwd,
         pwd=environment.get("PWD"),
         project=project,
@@ -162,7 +162,7 @@ def load_rule(home: Path, *, account_home: Path) -> Rule:
             for inner, outer in ((account_home, home), (rule.kb, other.kb), (other.kb, rule.kb))
         )
         rule = replace(rule, work_roots=tuple(roots), account=other, alone_below=home if is_apart else None)
-    ground = _Ground(rule)
+    ground = _RuleOnDisk(rule)
     try:
         reason = denial(ground.place(str(rule.kb)), ground.work_roots)
     except OSError as error:
@@ -188,12 +188,12 @@ def missing_roots(rule: Rule) -> tuple[str, ...]:
 
 def classify_folder(folder: Path, rule: Rule | BadRule) -> Project:
     """Return what `folder` alone is; a file is judged with the folder that holds it."""
-    return _Ground(rule).project(str(folder))
+    return _RuleOnDisk(rule).project(str(folder))
 
 
 def lies_within(path: Path, top: Path) -> bool:
     """Say whether `path`, which needn't exist, is `top` or lies below it, by whatever name."""
-    ground = _Ground(BadRule(top, "isn't asked"))
+    ground = _RuleOnDisk(BadRule(top, "isn't asked"))
     place = ground.place(str(path))
     root = WorkRoot(entry=literal(str(top)), places=(ground.place(str(top)),))
     return denial(place, (root,), fold=_folds(place.real)) is not None
@@ -201,7 +201,7 @@ def lies_within(path: Path, top: Path) -> bool:
 
 def work_below(folder: Path, rule: Rule) -> str | None:
     """Return which work root lies below `folder`, as a clause; None where none does."""
-    ground = _Ground(rule)
+    ground = _RuleOnDisk(rule)
     try:
         return contains_work(ground.survey(str(folder)))
     except OSError as error:
@@ -214,7 +214,7 @@ def place_of_new(path: Path) -> Path:
     return Path(os.path.realpath(path.parent), path.name)
 
 
-def session_project(session: Session, rule: Rule | BadRule) -> Project:
+def session_project(session: CallOrigin, rule: Rule | BadRule) -> Project:
     """Return the strictest judgement of all that says where this session works.
 
     `$PWD` counts in full where it names the current folder. Where it doesn't, it is what
@@ -222,18 +222,18 @@ def session_project(session: Session, rule: Rule | BadRule) -> Project:
     Only more parents than can be looked at, or what hides them, make it unknown. `$OLDPWD` doesn't count: who
     leaves work for a project of their own, in the same shell, isn't at work any more.
     """
-    ground = _Ground(rule, session.proc)
+    ground = _RuleOnDisk(rule, session.proc)
     return strictest((*_named(session, ground), *_inherited(session, ground)))
 
 
-def _named(session: Session, ground: "_Ground") -> Iterator[Project]:
+def _named(session: CallOrigin, ground: "_RuleOnDisk") -> Iterator[Project]:
     """Yield the judgement of every folder that somebody says the session works in."""
     cwd = str(session.cwd) if session.cwd is not None else None
     if session.project is not None:
         yield ground.project(str(session.project), base=cwd)
     if cwd is None:
         hint = "change into a folder that exists"
-        yield Project(kind=Kind.UNKNOWN, root=None, reason="the current folder was deleted", hint=hint)
+        yield Project(kind=ProjectKind.UNKNOWN, root=None, reason="the current folder was deleted", hint=hint)
     else:
         yield ground.project(cwd)
     if session.pwd and cwd and session.pwd != cwd and _is_same(session.pwd, cwd):
@@ -242,44 +242,44 @@ def _named(session: Session, ground: "_Ground") -> Iterator[Project]:
         yield seen_by(ground.project(folder, base=cwd), f"${name}")
 
 
-def _inherited(session: Session, ground: "_Ground") -> Iterator[Project]:
+def _inherited(session: CallOrigin, ground: "_RuleOnDisk") -> Iterator[Project]:
     """Yield the work projects among the folders that the session's parents run in."""
     for label, folder in _left_behind(session):
         project = ground.project(folder)
-        if project.kind is Kind.WORK:
+        if project.kind is ProjectKind.WORK:
             yield seen_by(project, label)
     if session.hidden:
         hint = "run it where its parents can be seen up to a terminal, a login or the harness"
-        yield Project(kind=Kind.UNKNOWN, root=None, reason=session.hidden, hint=hint)
+        yield Project(kind=ProjectKind.UNKNOWN, root=None, reason=session.hidden, hint=hint)
     if session.pid is None:
         return
     for parent in parents_of(session.pid, session.proc):
         match parent:
-            case Process():
+            case ParentProcess():
                 project = ground.project(parent.folder)
-                if project.kind is Kind.WORK:
+                if project.kind is ProjectKind.WORK:
                     yield seen_by(project, f"the parent process {parent.name} ({parent.pid})")
-            case TooMany():
+            case TooManyParents():
                 reason = f"there are more than {parent.seen} parent processes, and any may be at work"
                 hint = "run it from a shell of your own"
-                yield Project(kind=Kind.UNKNOWN, root=None, reason=reason, hint=hint)
+                yield Project(kind=ProjectKind.UNKNOWN, root=None, reason=reason, hint=hint)
 
 
-def _left_behind(session: Session) -> Iterator[tuple[str, str]]:
+def _left_behind(session: CallOrigin) -> Iterator[tuple[str, str]]:
     """Yield what the environment says of folders that the session isn't in, by its names."""
     if session.pwd and isabs(session.pwd) and session.pwd != str(session.cwd):
         yield "$PWD", session.pwd
     yield from session.parents.items()
 
 
-class _Ground:
+class _RuleOnDisk:
     """A rule laid over this disk for the time of one question."""
 
     def __init__(self, rule: Rule | BadRule, proc: Path = PROC) -> None:
         self.rule = rule
         self.doubt: str | None = None
         self._inodes: dict[str, Inode | None] = {}
-        self._places: dict[tuple[str, str], Place] = {}
+        self._places: dict[tuple[str, str], FolderIdentity] = {}
         self._projects: dict[str, Project] = {}
         self.mounts: tuple[Mount, ...] = ()
         try:
@@ -316,9 +316,9 @@ class _Ground:
         """Return what the rule says of `path`, and the account's own where HOME's doesn't do alone."""
         judged = judge(self.survey(path), self.rule)
         account = self.rule.account if isinstance(self.rule, Rule) else None
-        if account is None or judged.kind is not Kind.PERSONAL or self._is_alone(judged):
+        if account is None or judged.kind is not ProjectKind.PERSONAL or self._is_alone(judged):
             return judged
-        return strictest((judged, seen_by(_Ground(account).project(path), "the account's own rule")))
+        return strictest((judged, seen_by(_RuleOnDisk(account).project(path), "the account's own rule")))
 
     def _is_alone(self, judged: Project) -> bool:
         """Say whether a project lies by all its real names in the HOME whose rule may allow alone."""
@@ -328,11 +328,11 @@ class _Ground:
         names = self.place(realpath(judged.root)).names
         return all(is_within(name, realpath(top)) for name in names)
 
-    def place(self, path: str, what: str = "") -> Place:
+    def place(self, path: str, what: str = "") -> FolderIdentity:
         """Return `path` by every name that it goes by; it needn't exist."""
         if (what, path) not in self._places:
             real = realpath(path)
-            self._places[what, path] = Place(
+            self._places[what, path] = FolderIdentity(
                 what=what,
                 path=path,
                 real=real,
@@ -342,7 +342,7 @@ class _Ground:
             )
         return self._places[what, path]
 
-    def survey(self, path: str) -> Survey:
+    def survey(self, path: str) -> FolderSurvey:
         """Return all that the disk says of `path`, absolute and without dots."""
         here = self.place(path)
         if here.inode is None:
@@ -367,7 +367,7 @@ class _Ground:
         mounted = {point: None for root in roots for point in points_below(root.real, self.mounts)}
         if "/" in tops:
             mounted.clear()
-        return Survey(
+        return FolderSurvey(
             root=roots[0].path,
             places=(*roots, *places),
             roots=(*roots, here),
@@ -378,7 +378,7 @@ class _Ground:
             fold=_folds(here.real),
         )
 
-    def _remotes(self, ties: Ties) -> Iterator[Place]:
+    def _remotes(self, ties: RepositoryPointers) -> Iterator[FolderIdentity]:
         """Yield where a repository's remotes are on this disk, and what those belong to, and so on.
 
         They may make it work and nothing else, so that what can't be found out of them is no doubt.
@@ -397,12 +397,12 @@ class _Ground:
                     yield from (self.place(_with_physical_dots(tie), "its remote ") for tie in theirs.paths)
                     waiting += (_with_physical_dots(one) for one in theirs.remotes)
 
-    def _survey_of_name(self, path: str, doubt: str) -> Survey:
+    def _survey_of_name(self, path: str, doubt: str) -> FolderSurvey:
         """Return what a path says by its name alone, which is enough to deny."""
-        here = Place(path=path, real=path)
-        return Survey(root=None, places=(here,), work_roots=self.work_roots, doubt=doubt)
+        here = FolderIdentity(path=path, real=path)
+        return FolderSurvey(root=None, places=(here,), work_roots=self.work_roots, doubt=doubt)
 
-    def _survey_of_file(self, here: Place) -> Survey:
+    def _survey_of_file(self, here: FolderIdentity) -> FolderSurvey:
         """Return what is known of the folder that holds a file, and of the one that holds it really."""
         typed, real = (self.survey(dirname(name)) for name in (here.path, here.real))
         return replace(
@@ -443,7 +443,7 @@ class _Ground:
 
     def _wild_work_root(self, entry: str) -> WorkRoot:
         """Return the folders that an entry with wildcards means, as far as they can be found."""
-        places: list[Place] = []
+        places: list[FolderIdentity] = []
         waiting = [anchor(entry)]
         for _ in range(_MOST_FOLDERS):
             if not waiting:
@@ -488,8 +488,8 @@ def _read_rule(home: Path) -> Rule:
         reason = why(error) if isinstance(error, OSError) else "it isn't a path"
         raise BadRule(source, f"can't be read: {reason}") from None
     data = read_file(real, limit=_RULE_LIMIT)
-    if isinstance(data, Unreadable):
-        gone = isinstance(data, Missing)
+    if isinstance(data, UnreadableFile):
+        gone = isinstance(data, MissingFile)
         raise BadRule(source, "is missing" if gone else f"can't be read: it {data.reason}")
     try:
         text = data.decode("utf-8-sig")

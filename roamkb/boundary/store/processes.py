@@ -14,8 +14,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from roamkb.boundary.process_ancestry import Lineage
-from roamkb.boundary.process_ancestry import Relative
+from roamkb.boundary.process_ancestry import AncestorProcess
+from roamkb.boundary.process_ancestry import ProcessAncestry
 
 #: More parents than any session has; who has more hides something, and is told so.
 _MOST = 512
@@ -36,7 +36,7 @@ _LONGEST_COMMAND = 16 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Process:
+class ParentProcess:
     """A parent process and the folder that it runs in."""
 
     pid: int
@@ -45,14 +45,14 @@ class Process:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TooMany:
+class TooManyParents:
     """There are more parents than were looked at."""
 
     seen: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Status:
+class _ProcessStatus:
     name: str
     parent: int
     session: int
@@ -60,8 +60,8 @@ class _Status:
     start: int
 
 
-def parents_of(pid: int, proc: Path) -> Iterator[Process | TooMany]:
-    """Yield the parents of `pid`, the nearest first, without daemons; too long a line ends in `TooMany`.
+def parents_of(pid: int, proc: Path) -> Iterator[ParentProcess | TooManyParents]:
+    """Yield the parents of `pid`, the nearest first, without daemons; `TooManyParents` ends too long a line.
 
     A parent of another user can't be looked into and is passed over, as is everything
     where there is no process table: parents only ever add a denial. Codex's background server
@@ -83,8 +83,8 @@ def parents_of(pid: int, proc: Path) -> Iterator[Process | TooMany]:
             folder = str((proc / str(pid) / "cwd").readlink())
         except OSError:
             continue
-        yield Process(pid=pid, name=status.name, folder=folder.removesuffix(" (deleted)"))
-    yield TooMany(seen=_MOST)
+        yield ParentProcess(pid=pid, name=status.name, folder=folder.removesuffix(" (deleted)"))
+    yield TooManyParents(seen=_MOST)
 
 
 def commands_of_parents(pid: int, proc: Path) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -103,10 +103,10 @@ def commands_of_parents(pid: int, proc: Path) -> Iterator[tuple[str, tuple[str, 
             yield f"{pid}.{status.start}", (status.name, *_words(pid, proc))
 
 
-def lineage_of(pid: int, proc: Path) -> Lineage:
+def lineage_of(pid: int, proc: Path) -> ProcessAncestry:
     """Return `pid` and its parents with all that tells who began it; nothing where there is no table."""
     pid = _number(pid, proc)
-    found: list[Relative] = []
+    found: list[AncestorProcess] = []
     for _ in range(_MOST):
         relative = _relative(pid, proc)
         if relative is None:
@@ -122,7 +122,7 @@ def lineage_of(pid: int, proc: Path) -> Lineage:
     if any(_OVER_A_PROCESS.match(line) for line in mounts):
         doubt = "something is mounted over a process in the table"
     first = _relative(1, proc)
-    return Lineage(
+    return ProcessAncestry(
         relatives=tuple(found), first=first, is_shut_off=_is_shut_off(first, mounts, proc), doubt=doubt
     )
 
@@ -135,14 +135,14 @@ def _number(pid: int, proc: Path) -> int:
     return pid
 
 
-def _relative(pid: int, proc: Path) -> Relative | None:
+def _relative(pid: int, proc: Path) -> AncestorProcess | None:
     status = _status(pid, proc)
     if status is None:
         return None
     program = ""
     with suppress(OSError):
         program = (proc / str(pid) / "exe").readlink().name.removesuffix(" (deleted)")
-    return Relative(
+    return AncestorProcess(
         pid=pid,
         name=status.name,
         words=tuple(_words(pid, proc)),
@@ -171,7 +171,7 @@ def _is_ours_to_ask(pid: int) -> bool:
     return True
 
 
-def _is_shut_off(first: Relative | None, mounts: list[str], proc: Path) -> bool:
+def _is_shut_off(first: AncestorProcess | None, mounts: list[str], proc: Path) -> bool:
     """Say whether the table is neither the machine's nor a container's, but made for a command.
 
     A container has files of its own; a namespace that a command was put into has the machine's.
@@ -217,7 +217,7 @@ def _words(pid: int, proc: Path) -> list[str]:
         return []
 
 
-def _is_daemon(pid: int, status: _Status, proc: Path) -> bool:
+def _is_daemon(pid: int, status: _ProcessStatus, proc: Path) -> bool:
     """Say whether the process is a server without a terminal, such as tmux's or Emacs's.
 
     Such a server leads a session of its own and was left behind by whoever started it
@@ -233,13 +233,13 @@ def _is_daemon(pid: int, status: _Status, proc: Path) -> bool:
         return False
 
 
-def _status(pid: int, proc: Path) -> _Status | None:
+def _status(pid: int, proc: Path) -> _ProcessStatus | None:
     """Return what `/proc/PID/stat` says; the name in it may hold blanks and brackets."""
     try:
         line = (proc / str(pid) / "stat").read_bytes().decode("utf-8", "replace")
         head, _, tail = line.rpartition(")")
         fields = tail.split()
-        return _Status(
+        return _ProcessStatus(
             name=head.partition("(")[2],
             parent=int(fields[1]),
             session=int(fields[3]),

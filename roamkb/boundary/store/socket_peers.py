@@ -9,7 +9,7 @@ from ipaddress import ip_address
 from pathlib import Path
 
 from roamkb.boundary.store.folder_evidence import PROC
-from roamkb.boundary.store.folder_evidence import Session
+from roamkb.boundary.store.folder_evidence import CallOrigin
 from roamkb.boundary.store.folder_evidence import session_of
 
 #: A host and a port.
@@ -43,7 +43,7 @@ def folder_of(pid: int, proc: Path) -> Path | None:
     return folder if folder.is_dir() else None
 
 
-def session_of_peer(pid: int) -> Session | None:
+def session_of_peer(pid: int) -> CallOrigin | None:
     """Return the session that a process asks from; None where it is another user's, or gone."""
     try:
         return session_of(environment_of(pid, PROC), cwd=folder_of(pid, PROC), pid=pid)

@@ -10,7 +10,7 @@ from shutil import which
 from tempfile import TemporaryDirectory
 
 from roamkb.boundary.store.folder_evidence import classify_folder
-from roamkb.core.model import Kind
+from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
 
 #: Below HOME.
@@ -88,7 +88,7 @@ def probe(words: Sequence[str], *, home: Path, search_path: str, rule: Rule | No
             answer = None
         if done.returncode or not isinstance(answer, dict):
             return f"answers no JSON (status {done.returncode})"
-        if is_wall and rule and classify_folder(Path(folder), rule).kind is not Kind.PERSONAL:
+        if is_wall and rule and classify_folder(Path(folder), rule).kind is not ProjectKind.PERSONAL:
             said = answer.get("hookSpecificOutput")
             if not isinstance(said, dict) or said.get("permissionDecision") != "deny":
                 return "lets a session that may not write into the knowledge base"

@@ -11,7 +11,7 @@ from pathlib import Path
 from roamkb.boundary.store.kb_paths import KEPT
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import DiskError
-from roamkb.core.model import Unreadable
+from roamkb.core.model import UnreadableFile
 from roamkb.fs.files import TEMPORARY
 from roamkb.fs.files import create
 from roamkb.fs.files import digest
@@ -28,19 +28,19 @@ from roamkb.fs.user_dirs import CALLS
 from roamkb.fs.user_dirs import KEY
 from roamkb.guard.store.server_ports import PORTS
 from roamkb.guard.store.server_ports import TOKEN
-from roamkb.install.plan import Absent
+from roamkb.install.plan import AbsentPath
 from roamkb.install.plan import Change
-from roamkb.install.plan import Folder
+from roamkb.install.plan import FolderOnDisk
 from roamkb.install.plan import Found
-from roamkb.install.plan import Held
-from roamkb.install.plan import LinkTo
+from roamkb.install.plan import InstallStep
 from roamkb.install.plan import MakeFolder
 from roamkb.install.plan import MakeLink
-from roamkb.install.plan import Odd
 from roamkb.install.plan import PutFile
-from roamkb.install.plan import Remove
+from roamkb.install.plan import RegularFile
 from roamkb.install.plan import RemoveAll
-from roamkb.install.plan import Step
+from roamkb.install.plan import RemovePath
+from roamkb.install.plan import SymbolicLink
+from roamkb.install.plan import UnreadablePath
 from roamkb.log.store.adoptions import ADOPTIONS
 
 #: What belongs to one knowledge base in the cache folder.
@@ -54,21 +54,21 @@ def look(path: Path) -> Found:
         if stat.S_ISLNK(mode):
             return _link(path)
         if stat.S_ISDIR(mode):
-            return Folder(names=tuple(sorted(child.name for child in path.iterdir())))
+            return FolderOnDisk(names=tuple(sorted(child.name for child in path.iterdir())))
     except (FileNotFoundError, NotADirectoryError):
-        return Absent()
+        return AbsentPath()
     except OSError as error:
         raise disk_error(path, error) from error
     data = read_file(path)
-    return Odd(reason=data.reason) if isinstance(data, Unreadable) else Held(data=data)
+    return UnreadablePath(reason=data.reason) if isinstance(data, UnreadableFile) else RegularFile(data=data)
 
 
-def _link(path: Path) -> LinkTo:
+def _link(path: Path) -> SymbolicLink:
     target = str(path.readlink())
     if not path.exists():
-        return LinkTo(target=target, data=None, dangles=True)
+        return SymbolicLink(target=target, data=None, dangles=True)
     data = read_file(path)
-    return LinkTo(target=target, data=None if isinstance(data, Unreadable) else data, dangles=False)
+    return SymbolicLink(target=target, data=None if isinstance(data, UnreadableFile) else data, dangles=False)
 
 
 def real_path(path: Path) -> Path:
@@ -88,7 +88,7 @@ def shipped_rules() -> dict[Path, bytes]:
 
 def _required(path: Path) -> bytes:
     data = read_file(path)
-    if isinstance(data, Unreadable):
+    if isinstance(data, UnreadableFile):
         raise DiskError(path, data.reason)
     return data
 
@@ -113,7 +113,7 @@ def make_link(path: Path, target: Path, *, was: Found) -> None:
     """Make `path` a link to `target`, in place of the link or file `was`, never of anything else."""
     make_folder(path.parent)
     try:
-        if isinstance(was, Absent):
+        if isinstance(was, AbsentPath):
             path.symlink_to(target)
             return
         beside = path.with_name(f"{TEMPORARY}{random_token()}.tmp")
@@ -133,9 +133,9 @@ def put_file(path: Path, data: bytes, *, was: Found, mode: int = 0o644) -> None:
     """Make `data` the content of `path`, in place of the link or file `was`, never of anything else."""
     make_folder(path.parent)
     match was:
-        case Held(data=old):
+        case RegularFile(data=old):
             swap(path, data, was=digest(old), lock=contextlib.nullcontext())
-        case LinkTo():
+        case SymbolicLink():
             remove(path, was=was)
             create(path.parent, path.name, data, mode=mode)
         case _:
@@ -179,7 +179,7 @@ def _require_same(path: Path, was: Found) -> None:
         raise ChangedOnDisk(path)
 
 
-def carry_out(steps: tuple[Step, ...]) -> None:
+def carry_out(steps: tuple[InstallStep, ...]) -> None:
     """Do what `steps` say, in order."""
     for step in steps:
         if step.path and step.change:
@@ -194,7 +194,7 @@ def _carry_out(path: Path, change: Change) -> None:
             put_file(path, change.data, was=change.was, mode=change.mode)
         case MakeFolder():
             make_folder(path)
-        case Remove():
+        case RemovePath():
             remove(path, was=change.was)
             # whatever else is in one is somebody's
             with contextlib.suppress(OSError):

@@ -16,11 +16,11 @@ from roamkb.core.errors import BadRule
 from roamkb.core.errors import DiskError
 from roamkb.core.model import Project
 from roamkb.core.model import Rule
-from roamkb.core.model import Unreadable
+from roamkb.core.model import UnreadableFile
 from roamkb.fs.files import TEMPORARY
-from roamkb.fs.files import Missing
+from roamkb.fs.files import MissingFile
 from roamkb.fs.files import read_file
-from roamkb.fs.locks import State
+from roamkb.fs.locks import StateFolders
 from roamkb.kb.notes.file_names import is_note_folder
 from roamkb.kb.notes.file_names import is_seen_in_emacs_alone
 from roamkb.log.store.project_log import Log
@@ -44,7 +44,7 @@ class EmacsLock:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Droppings:
+class LeftoverFiles:
     """What programs leave among the notes."""
 
     locks: tuple[EmacsLock, ...]
@@ -52,7 +52,7 @@ class Droppings:
     leftovers: tuple[Path, ...]
 
 
-def find_droppings(folder: Path, *, now: float) -> Droppings:
+def find_droppings(folder: Path, *, now: float) -> LeftoverFiles:
     """Return the lock links and leftovers in `folder` and the folders of notes below it."""
     locks: list[EmacsLock] = []
     leftovers: list[Path] = []
@@ -64,7 +64,7 @@ def find_droppings(folder: Path, *, now: float) -> Droppings:
                 locks.append(_lock(path))
             elif name.startswith(TEMPORARY) and _age(path, now) > LEFT_BEHIND:
                 leftovers.append(path)
-    return Droppings(locks=tuple(locks), leftovers=tuple(leftovers))
+    return LeftoverFiles(locks=tuple(locks), leftovers=tuple(leftovers))
 
 
 def find_unread(kb: Path) -> Iterator[str]:
@@ -106,7 +106,7 @@ def is_emacs(pid: int, *, proc: Path = Path("/proc")) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Patient:
+class DoctorContext:
     """Where to look; `app` alone knows the environment and the clock."""
 
     rule: Rule | BadRule
@@ -118,7 +118,7 @@ class Patient:
     search_path: str
     #: What this machine calls itself.
     host: str
-    state: State
+    state: StateFolders
     #: Local time, naive.
     now: datetime
     #: Whether an Emacs runs under a number on this machine.
@@ -208,7 +208,7 @@ def _lock(path: Path) -> EmacsLock:
 
 def _first_line(path: Path) -> str:
     data = read_file(path)
-    return "" if isinstance(data, Unreadable) else data.split(b"\n")[0].decode(errors="replace").strip()
+    return "" if isinstance(data, UnreadableFile) else data.split(b"\n")[0].decode(errors="replace").strip()
 
 
 def _age(path: Path, now: float) -> float:
@@ -225,9 +225,9 @@ def _with_marker(kb: Path, marker: str) -> Path | None:
 
 def _patterns(folder: Path, name: str, depth: int) -> Iterator[str]:
     data = read_file(folder / name)
-    if isinstance(data, Missing):
+    if isinstance(data, MissingFile):
         return
-    if isinstance(data, Unreadable):
+    if isinstance(data, UnreadableFile):
         raise DiskError(data.path, data.reason)
     for line in data.decode(errors="replace").splitlines():
         pattern = line.strip()

@@ -9,9 +9,9 @@ from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import UsageError
-from roamkb.core.model import Unreadable
+from roamkb.core.model import UnreadableFile
 from roamkb.core.text import shown
-from roamkb.fs.files import Missing
+from roamkb.fs.files import MissingFile
 from roamkb.fs.files import digest
 from roamkb.fs.files import read_file
 from roamkb.fs.files import swap
@@ -61,9 +61,9 @@ def read_rule_file(root: Path, target: str) -> bytes:
     """
     path = _own(root, target)
     found = read_file(path, limit=_MOST_BYTES)
-    if isinstance(found, Missing):
+    if isinstance(found, MissingFile):
         raise DiskError(path, "doesn't exist any more")
-    if isinstance(found, Unreadable):
+    if isinstance(found, UnreadableFile):
         raise DiskError(path, found.reason)
     return found
 

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 from roamkb.interfaces.operations import Arguments
 from roamkb.interfaces.operations import Operation
-from roamkb.interfaces.operations import Parameter
-from roamkb.interfaces.operations import Shape
+from roamkb.interfaces.operations import OperationParameter
+from roamkb.interfaces.operations import ParameterShape
 from roamkb.interfaces.operations import find_operation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class OperationCall:
     """One call of one operation."""
 
     operation: Operation
@@ -33,13 +33,13 @@ JSON_FLAG = "--json"
 PROJECT_FLAG = "--project"
 
 
-def parse_words(words: list[str]) -> Call | None:
+def parse_words(words: list[str]) -> OperationCall | None:
     """Return the call that `words` spell, or None where Typer should say more."""
     operation = find_operation(words[0]) if words else None
     if operation is None:
         return None
     by_flag = {flag: parameter for parameter in operation.parameters for flag in parameter.flags}
-    takes_words = any(not p.flags and p.shape is Shape.TEXTS for p in operation.parameters)
+    takes_words = any(not p.flags and p.shape is ParameterShape.TEXTS for p in operation.parameters)
     values: dict[str, list[str]] = {}
     positional: list[str] = []
     rest = iter(words[1:])
@@ -52,11 +52,11 @@ def parse_words(words: list[str]) -> Call | None:
             or word == "-"
         ):
             positional.append(word)
-        elif word == JSON_FLAG or ((known := by_flag.get(word)) and known.shape is Shape.FLAG):
+        elif word == JSON_FLAG or ((known := by_flag.get(word)) and known.shape is ParameterShape.FLAG):
             values.setdefault(word, []).append("")
         else:
             flag, equals, value = word.partition("=")
-            if flag != PROJECT_FLAG and (flag not in by_flag or by_flag[flag].shape is Shape.FLAG):
+            if flag != PROJECT_FLAG and (flag not in by_flag or by_flag[flag].shape is ParameterShape.FLAG):
                 return None
             following = value if equals else next(rest, None)
             if following is None:
@@ -66,7 +66,9 @@ def parse_words(words: list[str]) -> Call | None:
     if arguments is None:
         return None
     project = values.get(PROJECT_FLAG, [None])[-1]
-    return Call(operation=operation, arguments=arguments, as_json=JSON_FLAG in values, project=project)
+    return OperationCall(
+        operation=operation, arguments=arguments, as_json=JSON_FLAG in values, project=project
+    )
 
 
 def _arguments(operation: Operation, values: dict[str, list[str]], positional: list[str]) -> Arguments | None:
@@ -74,7 +76,7 @@ def _arguments(operation: Operation, values: dict[str, list[str]], positional: l
     for parameter in operation.parameters:
         if parameter.flags:
             given = [value for flag in parameter.flags for value in values.get(flag, ())]
-        elif parameter.shape is Shape.TEXTS:
+        elif parameter.shape is ParameterShape.TEXTS:
             given, positional = positional, []
         else:
             given, positional = positional[:1], positional[1:]
@@ -84,19 +86,21 @@ def _arguments(operation: Operation, values: dict[str, list[str]], positional: l
     return None if positional else arguments
 
 
-def _fits(parameter: Parameter, given: list[str]) -> bool:
+def _fits(parameter: OperationParameter, given: list[str]) -> bool:
     if parameter.required and not given:
         return False
-    return parameter.shape is not Shape.COUNT or all(value.isascii() and value.isdigit() for value in given)
+    return parameter.shape is not ParameterShape.COUNT or all(
+        value.isascii() and value.isdigit() for value in given
+    )
 
 
-def _value(parameter: Parameter, given: list[str]) -> str | int | bool | tuple[str, ...] | None:
+def _value(parameter: OperationParameter, given: list[str]) -> str | int | bool | tuple[str, ...] | None:
     match parameter.shape:
-        case Shape.FLAG:
+        case ParameterShape.FLAG:
             return bool(given)
-        case Shape.TEXTS:
+        case ParameterShape.TEXTS:
             return tuple(given)
-        case Shape.COUNT:
+        case ParameterShape.COUNT:
             return int(given[-1]) if given else None
-        case Shape.TEXT | Shape.OBJECTS:
+        case ParameterShape.TEXT | ParameterShape.OBJECTS:
             return given[-1] if given else None

@@ -11,20 +11,20 @@ from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.text import cleaned
 from roamkb.interfaces.cli.fast_args import JSON_FLAG
-from roamkb.interfaces.cli.fast_args import Call
+from roamkb.interfaces.cli.fast_args import OperationCall
 from roamkb.interfaces.cli.fast_args import parse_words
 from roamkb.interfaces.operations import OPERATIONS
 from roamkb.interfaces.operations import Arguments
 from roamkb.interfaces.operations import Operation
-from roamkb.interfaces.operations import Parameter
-from roamkb.interfaces.operations import Shape
+from roamkb.interfaces.operations import OperationParameter
+from roamkb.interfaces.operations import ParameterShape
 from roamkb.interfaces.output import render
 
 if TYPE_CHECKING:
     import typer
 
     from roamkb.app import KnowledgeBase
-    from roamkb.boundary.human_consent import Human
+    from roamkb.boundary.human_consent import HumanAtTerminal
 
 #: Seconds after which a person wonders what it is doing.
 _PATIENCE = 1.0
@@ -48,7 +48,7 @@ def run(words: list[str]) -> int:
         _flush()
     except KeyboardInterrupt:
         return _INTERRUPTED
-    except _Unheard as unheard:
+    except _LostOutput as unheard:
         return unheard.status
     except BrokenPipeError:
         _silence()
@@ -65,11 +65,11 @@ def fail(words: list[str], message: str, *, hint: str) -> int:
     """Say why `words` weren't done, as an error of any other call; return the exit status."""
     try:
         return _report(RoamkbError(message, hint=hint), as_json=JSON_FLAG in words)
-    except _Unheard as unheard:
+    except _LostOutput as unheard:
         return unheard.status
 
 
-class _Unheard(Exception):
+class _LostOutput(Exception):
     """What was done couldn't be printed; its status stands."""
 
     def __init__(self, status: int) -> None:
@@ -86,11 +86,11 @@ def _say(text: str, status: int) -> None:
         _flush()
     except BrokenPipeError:
         _silence()
-        raise _Unheard(status) from None
+        raise _LostOutput(status) from None
     except OSError as error:
         _silence()
         _complain(f"can't print: {error.strerror}")
-        raise _Unheard(status or RoamkbError.exit_code) from None
+        raise _LostOutput(status or RoamkbError.exit_code) from None
 
 
 def _flush() -> None:
@@ -113,7 +113,7 @@ def _complain(message: str) -> None:
         _silence(2)
 
 
-def execute(call: Call) -> int:
+def execute(call: OperationCall) -> int:
     """Carry out one call and print its result or its error; return the exit status."""
     from roamkb.app import KnowledgeBase
 
@@ -123,7 +123,7 @@ def execute(call: Call) -> int:
         kb = KnowledgeBase.open(
             project=call.project,
             ask=_ask if _is_dialogue() else None,
-            progress=_Progress() if sys.stderr is not None and sys.stderr.isatty() else None,
+            progress=_ReadingProgress() if sys.stderr is not None and sys.stderr.isatty() else None,
             human=_human() if call.operation.is_of_log or call.operation.asks_human else None,
         )
         name, result = _done_or_queued(kb, call)
@@ -140,7 +140,7 @@ def execute(call: Call) -> int:
     return printed.status
 
 
-def _done_or_queued(kb: "KnowledgeBase", call: Call) -> tuple[str, object]:
+def _done_or_queued(kb: "KnowledgeBase", call: OperationCall) -> tuple[str, object]:
     """Carry out a call, or have it wait for a hook where a sandbox is in its way; return what to render."""
     door = kb.log if call.operation.is_of_log else kb
     arguments = _with_standard_input(kb, call)
@@ -156,7 +156,7 @@ def _done_or_queued(kb: "KnowledgeBase", call: Call) -> tuple[str, object]:
         return "queued", waits
 
 
-def _serve(call: Call) -> int:
+def _serve(call: OperationCall) -> int:
     """Open another door, whose libraries come with the extra of its name."""
     from importlib import import_module
 
@@ -184,7 +184,7 @@ def _report(error: RoamkbError, *, as_json: bool) -> int:
     return error.exit_code
 
 
-def _with_standard_input(kb: "KnowledgeBase", call: Call) -> Arguments:
+def _with_standard_input(kb: "KnowledgeBase", call: OperationCall) -> Arguments:
     """Return the arguments, the body read from standard input where they say so.
 
     A refusal beats every other answer: who may write nowhere is told so before anything is read.
@@ -217,7 +217,7 @@ def _standard_input(*, errors: str = "strict") -> str:
     return text
 
 
-class _Progress:
+class _ReadingProgress:
     """A line on the terminal that counts the notes, once a second has passed, and goes when all are read."""
 
     def __init__(self) -> None:
@@ -237,7 +237,7 @@ def _is_dialogue() -> bool:
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
 
 
-def _human() -> "Human":
+def _human() -> "HumanAtTerminal":
     from roamkb.interfaces.cli.terminal import Terminal
 
     return Terminal()
@@ -249,14 +249,14 @@ def _ask(question: str) -> str:
     return sys.stdin.readline().strip()
 
 
-def _laid_out(printed: render.Printed) -> str:
+def _laid_out(printed: render.PrintedResult) -> str:
     """Return a result's text as a terminal or a pipe wants it; who wants no colours has the same lines."""
     text = printed.text(sys.stdout is not None and sys.stdout.isatty())
     is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return render.without_colours(text) if is_plain else text
 
 
-def run_typer(words: list[str], carry_out: Callable[[Call], int] = execute) -> int:
+def run_typer(words: list[str], carry_out: Callable[[OperationCall], int] = execute) -> int:
     """Let Typer read the words: help, completion, and what is wrong with them."""
     import typer
 
@@ -280,7 +280,7 @@ def _topic(words: list[str]) -> str:
     return f"{words[0]} " if words and words[0] in known else ""
 
 
-def _typer_app(carry_out: Callable[[Call], int]) -> "typer.Typer":
+def _typer_app(carry_out: Callable[[OperationCall], int]) -> "typer.Typer":
     import typer
 
     app = typer.Typer(
@@ -319,7 +319,7 @@ def _main_options() -> Callable[..., None]:
     return main
 
 
-def _command(operation: Operation, carry_out: Callable[[Call], int]) -> Callable[..., int]:
+def _command(operation: Operation, carry_out: Callable[[OperationCall], int]) -> Callable[..., int]:
     """Return a function whose signature tells Typer what the operation takes."""
     import inspect
     from typing import Annotated
@@ -333,7 +333,7 @@ def _command(operation: Operation, carry_out: Callable[[Call], int]) -> Callable
             for parameter in operation.parameters
         }
         return carry_out(
-            Call(
+            OperationCall(
                 operation=operation,
                 arguments=arguments,
                 as_json=as_json,
@@ -361,31 +361,31 @@ def _command(operation: Operation, carry_out: Callable[[Call], int]) -> Callable
     return command
 
 
-def _from_typer(parameter: Parameter, value: object) -> str | int | bool | tuple[str, ...] | None:
-    if parameter.shape is Shape.TEXTS:
+def _from_typer(parameter: OperationParameter, value: object) -> str | int | bool | tuple[str, ...] | None:
+    if parameter.shape is ParameterShape.TEXTS:
         return tuple(map(str, value)) if isinstance(value, list) else ()
     return value if isinstance(value, (str, int)) else None
 
 
-def _default(parameter: Parameter) -> object:
+def _default(parameter: OperationParameter) -> object:
     import inspect
 
     if parameter.required:
         return inspect.Parameter.empty
-    return False if parameter.shape is Shape.FLAG else None
+    return False if parameter.shape is ParameterShape.FLAG else None
 
 
-def _hint(parameter: Parameter) -> object:
+def _hint(parameter: OperationParameter) -> object:
     from typing import Annotated
 
     import typer
 
-    kinds: dict[Shape, object] = {
-        Shape.TEXT: str | None,
-        Shape.TEXTS: list[str] | None,
-        Shape.COUNT: int | None,
-        Shape.FLAG: bool,
-        Shape.OBJECTS: str | None,
+    kinds: dict[ParameterShape, object] = {
+        ParameterShape.TEXT: str | None,
+        ParameterShape.TEXTS: list[str] | None,
+        ParameterShape.COUNT: int | None,
+        ParameterShape.FLAG: bool,
+        ParameterShape.OBJECTS: str | None,
     }
     kind = kinds[parameter.shape]
     if parameter.required:

@@ -27,8 +27,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from roamkb.app.hooks.events import HookedSession
-    from roamkb.app.hooks.session_project import ToldProject
+    from roamkb.app.hooks.events import HookEventSession
+    from roamkb.app.hooks.session_project import SessionProject
 
     Payload = dict[str, Any]
     Answer = dict[str, object]
@@ -192,10 +192,10 @@ def _context(event: str, text: str) -> "Answer":
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
 
 
-def _session(payload: "Payload") -> "HookedSession":
-    from roamkb.app.hooks.events import HookedSession
+def _session(payload: "Payload") -> "HookEventSession":
+    from roamkb.app.hooks.events import HookEventSession
 
-    return HookedSession(payload)
+    return HookEventSession(payload)
 
 
 # Once a session, or at a prompt
@@ -361,7 +361,7 @@ def _has_failed(payload: "Payload") -> bool:
     return has_failed(payload.get("tool_response"))
 
 
-def _success(session: "HookedSession") -> "Answer":
+def _success(session: "HookEventSession") -> "Answer":
     refused = session.succeeded()
     if not refused:
         return {}
@@ -371,7 +371,7 @@ def _success(session: "HookedSession") -> "Answer":
     return _context("PostToolUse", "\n".join(lines))
 
 
-def _failure(payload: "Payload", session: "HookedSession") -> "Answer":
+def _failure(payload: "Payload", session: "HookEventSession") -> "Answer":
     remedy = session.failed()
     if remedy is None:
         return {}
@@ -408,18 +408,18 @@ def _before_tool(payload: "Payload") -> "Answer":
     from roamkb.interfaces.hooks.tool_calls import find_denial
 
     if unheard := _unheard(payload):
-        from roamkb.app.hooks.session_project import ToldProject
+        from roamkb.app.hooks.session_project import SessionProject
 
-        kind = ToldProject(payload).kind
+        kind = SessionProject(payload).kind
         if kind != "personal":
             return _denied(f"roamkb: {kind} project: {unheard}")
     file = edited(payload) if tool in _EDITORS else ""
-    asked: list[ToldProject] = []
+    asked: list[SessionProject] = []
 
-    def project() -> "ToldProject":
-        from roamkb.app.hooks.session_project import ToldProject
+    def project() -> "SessionProject":
+        from roamkb.app.hooks.session_project import SessionProject
 
-        asked[:] = asked or [ToldProject(payload)]
+        asked[:] = asked or [SessionProject(payload)]
         return asked[0]
 
     # before the log is looked at: one that a repository spoiled may stop nothing but itself
@@ -525,7 +525,7 @@ def _pass(payload: "Payload") -> "dict[str, Any] | None":
     return dict(found) if found else None
 
 
-def _remember(payload: "Payload", session: "HookedSession") -> None:
+def _remember(payload: "Payload", session: "HookEventSession") -> None:
     if session.session and session.log is not None:
         local = str(session.log.local)
         keep_pass(local, session.session, session.may(), evidence=_evidence(payload), rules=rule_files())

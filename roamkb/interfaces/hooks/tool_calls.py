@@ -25,21 +25,21 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from roamkb.app.hooks.session_project import ToldProject
+    from roamkb.app.hooks.session_project import SessionProject
     from roamkb.guard.policy import Denial
 
     Payload = dict[str, Any]
 
 
-def find_denial(payload: "Payload", project: "Callable[[], ToldProject]") -> "Denial | None":
+def find_denial(payload: "Payload", project: "Callable[[], SessionProject]") -> "Denial | None":
     """Return why the tool isn't to be called; `project` is made once it is asked about."""
-    from roamkb.guard.policy import Ground
+    from roamkb.guard.policy import GuardContext
 
     state = usual_state()
     kb = names_of_kb()
     mounts = read_mounts("/proc")
     tool, given = str(payload.get("tool_name", "")), payload.get("tool_input")
-    ground = Ground(
+    ground = GuardContext(
         kb=tuple(dict.fromkeys((*kb, *(other for one in kb for other in other_names(one, mounts))))),
         kind=lambda: project().kind,
         cwd=cwd(payload),

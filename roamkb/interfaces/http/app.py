@@ -42,16 +42,16 @@ from roamkb.boundary.store.socket_peers import Address
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.interfaces.http import knowledge_api as knowledge
-from roamkb.interfaces.http.metrics import Figures
-from roamkb.interfaces.http.operation_routes import Route
+from roamkb.interfaces.http.metrics import ServerMetrics
+from roamkb.interfaces.http.operation_routes import OperationRoute
 from roamkb.interfaces.http.operation_routes import routes
 from roamkb.interfaces.http.request_guard import SAFE
-from roamkb.interfaces.http.request_guard import Guard
-from roamkb.interfaces.http.request_guard import Unwelcome
-from roamkb.interfaces.operations import Shape
+from roamkb.interfaces.http.request_guard import RequestGuard
+from roamkb.interfaces.http.request_guard import UnwelcomeRequest
+from roamkb.interfaces.operations import ParameterShape
 from roamkb.interfaces.output import render
-from roamkb.log.store.changes import Feed
-from roamkb.log.store.changes import News
+from roamkb.log.store.changes import LogChange
+from roamkb.log.store.changes import LogChangeFeed
 
 #: What an error is in HTTP, by the code that its JSON carries.
 STATUSES: Final[Mapping[str, int]] = {
@@ -113,7 +113,7 @@ class _Strategy(BaseModel):
     message: str = ""
 
 
-class Server:
+class HttpServer:
     """The server of one knowledge base, as an application of ASGI."""
 
     def __init__(
@@ -122,12 +122,12 @@ class Server:
         """Take the names by which it is reached, as `Host` says them, and who hears of writes."""
         self._kb = kb
         self._told = told
-        self._feed: Feed = kb.feed()
-        self._figures = Figures(kb)
+        self._feed: LogChangeFeed = kb.feed()
+        self._figures = ServerMetrics(kb)
         self._readers = CapacityLimiter(_READERS)
         self._writers = CapacityLimiter(1)
         self._streams = CapacityLimiter(_STREAMS)
-        guard = partial(Guard, authorities=authorities, token=token, clock=time.monotonic)
+        guard = partial(RequestGuard, authorities=authorities, token=token, clock=time.monotonic)
         self.app: ASGIApp = _connected(guard(self._application()))
 
     def _application(self) -> FastAPI:
@@ -153,11 +153,11 @@ class Server:
 
     # Endpoints
 
-    def _add_operation(self, app: FastAPI, route: Route) -> None:
+    def _add_operation(self, app: FastAPI, route: OperationRoute) -> None:
         name = route.operation.name
         where: Any = Query() if route.reads else Body()
 
-        several = {one.name for one in route.parameters if one.shape is Shape.TEXTS}
+        several = {one.name for one in route.parameters if one.shape is ParameterShape.TEXTS}
 
         async def endpoint(request: Request, given: BaseModel) -> Response:
             _require_once(request, besides=several)
@@ -276,7 +276,7 @@ class Server:
     ) -> Response:
         if request.query_params:
             raise HTTPException(400)
-        return _Stream(
+        return _EventStream(
             self._stream(last_event_id),
             media_type="text/event-stream",
             headers=_HEADERS,
@@ -302,7 +302,7 @@ class Server:
             await anyio.sleep(_PAUSE)
 
 
-class _Stream(StreamingResponse):
+class _EventStream(StreamingResponse):
     """A stream of events that holds one of a few places from before its first byte to its end."""
 
     def __init__(self, *args: Any, places: CapacityLimiter, **named: Any) -> None:
@@ -354,7 +354,7 @@ def _retype(endpoint: Any, **hints: object) -> None:
     )
 
 
-def _event(news: News) -> str:
+def _event(news: LogChange) -> str:
     return f"id: {news.id}\nevent: {news.name}\ndata: {render.dumps(dict(news.told))}\n\n"
 
 
@@ -376,7 +376,7 @@ async def _lost(_: Request, error: Exception) -> Response:
         503: ("busy", "too many streams of events are open"),
         500: ("bug", "that is a fault of roamkb's; the server's standard error says more"),
     }.get(status, ("usage", "that can't be read"))
-    told = Unwelcome(status, code, message, hint="/api/openapi.json lists the paths")
+    told = UnwelcomeRequest(status, code, message, hint="/api/openapi.json lists the paths")
     return Response(told.json, status, media_type="application/json", headers=_HEADERS)
 
 

@@ -16,13 +16,13 @@ from roamkb.core.errors import UsageError
 from roamkb.interfaces.output import render
 from roamkb.log.jsonl import iso
 from roamkb.log.new_learning import FIX_APPLIED
-from roamkb.log.new_learning import Saying
+from roamkb.log.new_learning import NewLearning
 from roamkb.log.state.confidence import as_fraction
 from roamkb.log.state.confidence import started
 
 if TYPE_CHECKING:
     from roamkb.app.server import ServedKnowledgeBase
-    from roamkb.log.state.learning_state import Standing
+    from roamkb.log.state.learning_state import LearningState
 
 #: Where a decision's own words begin and its reasons are told.
 _CONTEXT: Final = "\n\nContext: {}"
@@ -36,7 +36,7 @@ def _one_or_many(value: object) -> object:
 _Texts = Annotated[list[str], BeforeValidator(_one_or_many)]
 
 
-class _Entry(BaseModel):
+class _KnowledgeEntry(BaseModel):
     """What every kind of entry has; each name may also be spelt as the document's TypeScript does."""
 
     model_config = ConfigDict(extra="forbid", strict=True, validate_by_name=True)
@@ -58,7 +58,7 @@ class _Entry(BaseModel):
         raise NotImplementedError
 
 
-class Gotcha(_Entry):
+class Gotcha(_KnowledgeEntry):
     """A pitfall, and what to do about it."""
 
     model_config = ConfigDict(
@@ -81,7 +81,7 @@ class Gotcha(_Entry):
         return "\n\nFix: ".join(filter(None, (self.content, self.fix)))
 
 
-class Pattern(_Entry):
+class Pattern(_KnowledgeEntry):
     """A template worth using again."""
 
     model_config = ConfigDict(
@@ -108,7 +108,7 @@ class Pattern(_Entry):
         return "\n\n".join(filter(None, (self.content, code)))
 
 
-class Decision(_Entry):
+class Decision(_KnowledgeEntry):
     """What was decided, and why."""
 
     model_config = ConfigDict(
@@ -156,15 +156,19 @@ class Task(BaseModel):
 
 
 #: The kinds of entry that can be written, by the last part of the path.
-ENTRIES: Final[Mapping[str, type[_Entry]]] = {"gotcha": Gotcha, "pattern": Pattern, "decision": Decision}
+ENTRIES: Final[Mapping[str, type[_KnowledgeEntry]]] = {
+    "gotcha": Gotcha,
+    "pattern": Pattern,
+    "decision": Decision,
+}
 
 
-def write(kb: "ServedKnowledgeBase", type: str, given: _Entry) -> render.Json:
+def write(kb: "ServedKnowledgeBase", type: str, given: _KnowledgeEntry) -> render.Json:
     """Add one entry to the project's log; return it as the log has it now, and whether it is new."""
     content = given.content_of()
     if not content.strip():
         raise UsageError("there is nothing to learn", hint="give content")
-    saying = Saying(
+    saying = NewLearning(
         content=content,
         type=type,
         tags=tuple(given.tags),
@@ -180,7 +184,7 @@ def write(kb: "ServedKnowledgeBase", type: str, given: _Entry) -> render.Json:
     return {"schema": render.SCHEMA, **_entry(standing), "outcome": outcome}
 
 
-def _entry(standing: "Standing") -> render.Json:
+def _entry(standing: "LearningState") -> render.Json:
     """Return a learning with the names of the document's table."""
     learning = standing.learning
     return {

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric
 
     from roamkb.app.server import ServedKnowledgeBase
-    from roamkb.tasks.stats import Reuse
+    from roamkb.tasks.stats import ReuseFigures
 
 _TEXT = "text/plain; version=0.0.4; charset=utf-8"
 
 
-class Figures:
+class ServerMetrics:
     """The figures of one server."""
 
     def __init__(self, kb: "ServedKnowledgeBase") -> None:
@@ -32,7 +32,7 @@ class Figures:
         self._seconds = Histogram(
             "roamkb_request_seconds", "How long an answer took.", ("operation",), registry=self._registry
         )
-        self._registry.register(_Knowledge(kb))
+        self._registry.register(_LogMetrics(kb))
 
     def count(self, operation: str, status: int, seconds: float) -> None:
         """Take one answer into account."""
@@ -44,7 +44,7 @@ class Figures:
         return generate_latest(self._registry), _TEXT
 
 
-class _Knowledge(Collector):
+class _LogMetrics(Collector):
     """The log's own figures, read when somebody asks."""
 
     def __init__(self, kb: "ServedKnowledgeBase") -> None:
@@ -72,7 +72,7 @@ class _Knowledge(Collector):
             yield GaugeMetricFamily(f"roamkb_{name}", help, value=value)
 
 
-def _plain(found: "Reuse") -> Iterable[tuple[str, str, float]]:
+def _plain(found: "ReuseFigures") -> Iterable[tuple[str, str, float]]:
     yield "high_confidence", "Learnings with a confidence of at least 0.80.", found.high_confidence
     yield "promotion_candidates", "Those of them that were met three times.", found.promotion_candidates
     yield "shown", "Showings of learnings.", found.shown

@@ -31,8 +31,8 @@ from pydantic import create_model
 from roamkb.interfaces.cli.fast_args import parse_words
 from roamkb.interfaces.operations import Arguments
 from roamkb.interfaces.operations import Operation
-from roamkb.interfaces.operations import Parameter
-from roamkb.interfaces.operations import Shape
+from roamkb.interfaces.operations import OperationParameter
+from roamkb.interfaces.operations import ParameterShape
 from roamkb.interfaces.operations import find_operation
 from roamkb.interfaces.output import render
 
@@ -44,14 +44,14 @@ _MOST: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Route:
+class OperationRoute:
     """One operation as the server offers it."""
 
     operation: Operation
     #: Whether it only reads: GET, else POST.
     reads: bool
     #: The parameters that are offered.
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[OperationParameter, ...]
     #: Parameters that take these values alone.
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     #: The list of the answer that `limit` and `offset` cut, where the operation has no such parameters.
@@ -91,25 +91,25 @@ class Route:
         return _page(found, self.pages, limit, offset or 0) if self.pages else found
 
 
-def routes() -> Sequence[Route]:
+def routes() -> Sequence[OperationRoute]:
     """Return the operations that are offered, in the order of the list below."""
     return [route for offer in _OFFERED if (route := offer.route())]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Offer:
+class _OfferedRoute:
     name: str
     reads: bool
     parameters: str
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     pages: str = ""
 
-    def route(self) -> Route | None:
+    def route(self) -> OperationRoute | None:
         operation = find_operation(self.name)
         if operation is None:
             return None
         offered = self.parameters.split()
-        return Route(
+        return OperationRoute(
             operation=operation,
             reads=self.reads,
             parameters=tuple(one for one in operation.parameters if one.name in offered),
@@ -118,12 +118,12 @@ class _Offer:
         )
 
 
-def _get(name: str, parameters: str = "", *, pages: str = "", **choices: tuple[str, ...]) -> _Offer:
-    return _Offer(name=name, reads=True, parameters=parameters, choices=choices, pages=pages)
+def _get(name: str, parameters: str = "", *, pages: str = "", **choices: tuple[str, ...]) -> _OfferedRoute:
+    return _OfferedRoute(name=name, reads=True, parameters=parameters, choices=choices, pages=pages)
 
 
-def _post(name: str, parameters: str = "", **choices: tuple[str, ...]) -> _Offer:
-    return _Offer(name=name, reads=False, parameters=parameters, choices=choices)
+def _post(name: str, parameters: str = "", **choices: tuple[str, ...]) -> _OfferedRoute:
+    return _OfferedRoute(name=name, reads=False, parameters=parameters, choices=choices)
 
 
 _CONTENT = "title body markdown tags aliases refs links source by anyway dry_run"
@@ -211,30 +211,30 @@ _TEXTS = Annotated[list[str], BeforeValidator(_one_or_many)]
 _COUNT = Annotated[int, BeforeValidator(_plain_number), Field(ge=0, le=_MOST)]
 
 
-def _field(parameter: Parameter, route: Route) -> tuple[object, object]:
-    kinds: dict[Shape, Any] = {
-        Shape.TEXT: _TEXT,
-        Shape.TEXTS: _TEXTS,
-        Shape.COUNT: _COUNT,
-        Shape.FLAG: bool,
-        Shape.OBJECTS: list[dict[str, Any]],
+def _field(parameter: OperationParameter, route: OperationRoute) -> tuple[object, object]:
+    kinds: dict[ParameterShape, Any] = {
+        ParameterShape.TEXT: _TEXT,
+        ParameterShape.TEXTS: _TEXTS,
+        ParameterShape.COUNT: _COUNT,
+        ParameterShape.FLAG: bool,
+        ParameterShape.OBJECTS: list[dict[str, Any]],
     }
     kind = kinds[parameter.shape]
     if parameter.name in route.choices:
         kind = Literal[*route.choices[parameter.name]]
     if parameter.required:
         return kind, Field(description=parameter.help)
-    if parameter.shape is Shape.TEXTS:
+    if parameter.shape is ParameterShape.TEXTS:
         return kind, Field(default_factory=list, description=parameter.help)
-    if parameter.shape is Shape.FLAG:
+    if parameter.shape is ParameterShape.FLAG:
         return kind, Field(False, description=parameter.help)
     return kind | None, Field(None, description=parameter.help)
 
 
-def _argument(parameter: Parameter, value: object) -> str | int | bool | tuple[str, ...] | None:
-    if parameter.shape is Shape.TEXTS:
+def _argument(parameter: OperationParameter, value: object) -> str | int | bool | tuple[str, ...] | None:
+    if parameter.shape is ParameterShape.TEXTS:
         return tuple(map(str, value)) if isinstance(value, list) else ()
-    if parameter.shape is Shape.OBJECTS:
+    if parameter.shape is ParameterShape.OBJECTS:
         return None if value is None else json.dumps(value, ensure_ascii=False)
     return value if isinstance(value, (str, int)) else None
 

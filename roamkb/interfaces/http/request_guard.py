@@ -40,7 +40,7 @@ _PATH: Final = re.compile(rb"(?:/(?!\.{1,2}(?:/|\Z))(?:[A-Za-z0-9._~!$&'()*+,=:@
 _ONCE: Final = (b"host", b"authorization", b"content-length", b"content-type", b"origin")
 
 
-class Unwelcome(Exception):
+class UnwelcomeRequest(Exception):
     """A request that isn't answered with what it asks for."""
 
     def __init__(self, status: int, code: str, message: str, *, hint: str = "") -> None:
@@ -58,7 +58,7 @@ class Unwelcome(Exception):
         )
 
 
-class Guard:
+class RequestGuard:
     """Passes on what is welcome."""
 
     def __init__(
@@ -69,7 +69,7 @@ class Guard:
         self._hosts = tuple(name.encode() for name in authorities)
         self._origins = tuple(f"http://{name}".encode() for name in authorities)
         self._token = token.encode()
-        self._allowance = _Allowance(clock)
+        self._allowance = _RateLimit(clock)
 
     async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
         """Answer one request, or pass it on."""
@@ -78,19 +78,19 @@ class Guard:
             return
         try:
             body = await self._welcome(scope, receive)
-        except Unwelcome as unwelcome:
+        except UnwelcomeRequest as unwelcome:
             await _refuse(send, unwelcome)
             return
         await self._app(scope, _told(body, receive), send)
 
     async def _welcome(self, scope: "Scope", receive: "Receive") -> bytes:
-        """Return the body of a request that is welcome, or raise `Unwelcome`."""
+        """Return the body of a request that is welcome, or raise `UnwelcomeRequest`."""
         headers = _headers(scope)
         self._check_sender(headers)
         if not self._allowance.take():
-            raise Unwelcome(429, "rate", "too many requests", hint="wait a second")
+            raise UnwelcomeRequest(429, "rate", "too many requests", hint="wait a second")
         if scope["type"] != "http" or scope["method"] not in ("GET", "POST"):
-            raise Unwelcome(405, "method", "only GET and POST are answered")
+            raise UnwelcomeRequest(405, "method", "only GET and POST are answered")
         _check_target(scope)
         size = _size(headers, scope["method"])
         body = await _body(receive, size)
@@ -100,14 +100,14 @@ class Guard:
 
     def _check_sender(self, headers: dict[bytes, bytes]) -> None:
         if headers.get(b"host") not in self._hosts:
-            raise Unwelcome(403, "host", "the Host header isn't this server's own")
+            raise UnwelcomeRequest(403, "host", "the Host header isn't this server's own")
         if headers.get(b"origin", self._origins[0]) not in self._origins:
-            raise Unwelcome(403, "origin", "pages of other origins are not answered")
+            raise UnwelcomeRequest(403, "origin", "pages of other origins are not answered")
         if headers.get(b"sec-fetch-site", b"none") not in (b"none", b"same-origin"):
-            raise Unwelcome(403, "origin", "pages of other sites are not answered")
+            raise UnwelcomeRequest(403, "origin", "pages of other sites are not answered")
         scheme, _, token = headers.get(b"authorization", b"").partition(b" ")
         if scheme.lower() != b"bearer" or not hmac.compare_digest(token.strip(), self._token):
-            raise Unwelcome(
+            raise UnwelcomeRequest(
                 401,
                 "unauthorized",
                 "the Authorization header holds no token of this server",
@@ -115,7 +115,7 @@ class Guard:
             )
 
 
-class _Allowance:
+class _RateLimit:
     """So many requests in a second, and some at once."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
@@ -137,15 +137,15 @@ def _headers(scope: "Scope") -> dict[bytes, bytes]:
     """Return the headers, in which nothing that matters stands twice."""
     found: dict[bytes, bytes] = {}
     if sum(len(name) + len(value) for name, value in scope["headers"]) > _MOST_HEAD:
-        raise Unwelcome(431, "too_large", f"headers have at most {_MOST_HEAD:,} bytes")
+        raise UnwelcomeRequest(431, "too_large", f"headers have at most {_MOST_HEAD:,} bytes")
     for name, value in scope["headers"]:
         if name in found and name in _ONCE:
-            raise Unwelcome(400, "usage", f"two {name.decode('latin-1')} headers")
+            raise UnwelcomeRequest(400, "usage", f"two {name.decode('latin-1')} headers")
         found[name] = value
     if b"transfer-encoding" in found:
-        raise Unwelcome(411, "length", "a body needs a Content-Length", hint="don't send it in chunks")
+        raise UnwelcomeRequest(411, "length", "a body needs a Content-Length", hint="don't send it in chunks")
     if b"content-encoding" in found:
-        raise Unwelcome(415, "media_type", "bodies aren't compressed here")
+        raise UnwelcomeRequest(415, "media_type", "bodies aren't compressed here")
     return found
 
 
@@ -153,35 +153,35 @@ def _check_target(scope: "Scope") -> None:
     """Raise where the path or the query can be read in two ways."""
     path: bytes = scope.get("raw_path") or b""
     if len(path) + len(scope["query_string"]) > _MOST_HEAD:
-        raise Unwelcome(414, "too_large", "the address is too long", hint="POST what is long")
+        raise UnwelcomeRequest(414, "too_large", "the address is too long", hint="POST what is long")
     plain = unquote_to_bytes(path)
     if not _PATH.fullmatch(path) or plain.count(b"/") != path.count(b"/") or b"\\" in plain:
-        raise Unwelcome(404, "not_found", "there is nothing at that path")
+        raise UnwelcomeRequest(404, "not_found", "there is nothing at that path")
     if any(part in (b".", b"..") for part in plain.split(b"/")):
-        raise Unwelcome(404, "not_found", "there is nothing at that path")
+        raise UnwelcomeRequest(404, "not_found", "there is nothing at that path")
     for text in (plain, unquote_to_bytes(scope["query_string"])):
         try:
             text.decode()
         except UnicodeDecodeError:
-            raise Unwelcome(400, "usage", "the address isn't UTF-8 text") from None
+            raise UnwelcomeRequest(400, "usage", "the address isn't UTF-8 text") from None
         if b"\0" in text:
-            raise Unwelcome(400, "usage", "the address holds a NUL")
+            raise UnwelcomeRequest(400, "usage", "the address holds a NUL")
 
 
 def _size(headers: dict[bytes, bytes], method: str) -> int:
     """Return the bytes of the body that is to come."""
     told = headers.get(b"content-length", b"0")
     if not told.isdigit():
-        raise Unwelcome(400, "usage", "Content-Length is no number")
+        raise UnwelcomeRequest(400, "usage", "Content-Length is no number")
     if len(told) > 12 or int(told) > MOST_BODY:
-        raise Unwelcome(413, "too_large", f"a body has at most {MOST_BODY:,} bytes")
+        raise UnwelcomeRequest(413, "too_large", f"a body has at most {MOST_BODY:,} bytes")
     if method == "GET":
         if int(told):
-            raise Unwelcome(400, "usage", "a GET has no body", hint="give query parameters")
+            raise UnwelcomeRequest(400, "usage", "a GET has no body", hint="give query parameters")
         return 0
     kind, _, parameter = headers.get(b"content-type", b"").lower().partition(b";")
     if kind.strip() != b"application/json" or parameter.strip() not in (b"", b"charset=utf-8"):
-        raise Unwelcome(415, "media_type", "a body is JSON", hint="Content-Type: application/json")
+        raise UnwelcomeRequest(415, "media_type", "a body is JSON", hint="Content-Type: application/json")
     return int(told)
 
 
@@ -191,11 +191,11 @@ async def _body(receive: "Receive", size: int) -> bytes:
     while more:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise Unwelcome(400, "usage", "the body was cut off")
+            raise UnwelcomeRequest(400, "usage", "the body was cut off")
         body += message.get("body", b"")
         more = message.get("more_body", False)
         if len(body) > size:
-            raise Unwelcome(400, "usage", "the body is longer than it says")
+            raise UnwelcomeRequest(400, "usage", "the body is longer than it says")
     return body
 
 
@@ -212,13 +212,13 @@ def _check_json(body: bytes) -> None:
         # half a character has a way to be said in JSON, and no UTF-8
         json.dumps(found, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
-        raise Unwelcome(400, "usage", "the body isn't JSON as RFC 8259 has it") from None
+        raise UnwelcomeRequest(400, "usage", "the body isn't JSON as RFC 8259 has it") from None
     if not isinstance(found, dict):
-        raise Unwelcome(400, "usage", "the body isn't a JSON object", hint="{} gives no arguments")
+        raise UnwelcomeRequest(400, "usage", "the body isn't a JSON object", hint="{} gives no arguments")
     if not _is_shallow(found, _DEEPEST):
-        raise Unwelcome(400, "usage", "the body is nested too deeply")
+        raise UnwelcomeRequest(400, "usage", "the body is nested too deeply")
     if "\0" in _texts_in(found):
-        raise Unwelcome(400, "usage", "a text holds a NUL")
+        raise UnwelcomeRequest(400, "usage", "a text holds a NUL")
 
 
 def _texts_in(value: object) -> str:
@@ -273,7 +273,7 @@ def _told(body: bytes, receive: "Receive") -> "Receive":
     return receive_again
 
 
-async def _refuse(send: "Send", unwelcome: Unwelcome) -> None:
+async def _refuse(send: "Send", unwelcome: UnwelcomeRequest) -> None:
     body = unwelcome.json.encode()
     headers = [
         (b"content-type", b"application/json"),

@@ -12,8 +12,8 @@ from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.text import shown
 from roamkb.guard.store.server_ports import PORT
-from roamkb.interfaces.cli.fast_args import Call
-from roamkb.interfaces.http.app import Server
+from roamkb.interfaces.cli.fast_args import OperationCall
+from roamkb.interfaces.http.app import HttpServer
 from roamkb.interfaces.http.request_limits import ImpatientProtocol
 from roamkb.interfaces.output import render
 from roamkb.log.jsonl import iso
@@ -26,7 +26,7 @@ _MOST: Final = 256
 _FAREWELL: Final = 1
 
 
-def serve(call: Call) -> int:
+def serve(call: OperationCall) -> int:
     """Serve until interrupted; the address and the token's file are printed first.
 
     Raises:
@@ -45,8 +45,8 @@ def serve(call: Call) -> int:
         bound = sock.getsockname()[1]
         kb.keep_port(bound)
         address = f"[{host}]:{bound}" if host == "::1" else f"{host}:{bound}"
-        journal = _Journal(kb)
-        server = Server(
+        journal = _EntryLogger(kb)
+        server = HttpServer(
             kb, authorities=(address, f"localhost:{bound}"), token=bearer.token, told=journal.note
         )
         _greet(kb, f"http://{address}/api/", str(bearer.path), as_json=call.as_json)
@@ -98,7 +98,7 @@ def _greet(kb: ServedKnowledgeBase, url: str, token_file: str, *, as_json: bool)
     print(line, flush=True)
 
 
-class _Journal:
+class _EntryLogger:
     """A line of JSON on standard error for each entry written: which, who, when (document 004, NFR-3)."""
 
     def __init__(self, kb: ServedKnowledgeBase) -> None:

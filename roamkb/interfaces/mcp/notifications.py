@@ -43,7 +43,7 @@ Context = ServerRequestContext[object]
 _T = TypeVar("_T")
 
 
-class News:
+class ChangeNotifier:
     """What changed since the last look, and who is to be told."""
 
     def __init__(self, kb: ServedKnowledgeBase, *, in_turn: anyio.CapacityLimiter) -> None:

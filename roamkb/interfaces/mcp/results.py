@@ -17,7 +17,7 @@ from roamkb.core.untrusted import HANDLING
 from roamkb.core.untrusted import escaped
 from roamkb.core.untrusted import framed
 from roamkb.core.untrusted import quoted
-from roamkb.interfaces.mcp.tools import Tool
+from roamkb.interfaces.mcp.tools import McpTool
 from roamkb.interfaces.mcp.tools import arguments_of
 from roamkb.interfaces.output import render
 from roamkb.interfaces.output.render import Json
@@ -36,7 +36,7 @@ NODE = "roamkb://node/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class ToolResult:
     """What a call gave."""
 
     json: Json
@@ -49,7 +49,7 @@ class Answer:
         return self.json if self.is_error else {"handling": HANDLING, **self.json}
 
 
-def answer(kb: KnowledgeBase, tool: Tool, given: Mapping[str, object]) -> Answer:
+def answer(kb: KnowledgeBase, tool: McpTool, given: Mapping[str, object]) -> ToolResult:
     """Carry out one call; what goes wrong is an answer too."""
     try:
         arguments = arguments_of(tool, given)
@@ -66,7 +66,7 @@ def answer(kb: KnowledgeBase, tool: Tool, given: Mapping[str, object]) -> Answer
         result: object = getattr(door, operation.method)(**arguments)
         printed = render.render(operation.name, result)
         lines = [*printed.text(False).splitlines(), *printed.warnings]
-        return Answer(json=bounded(printed.json), text=_framed(lines, source=f"roamkb {operation.name}"))
+        return ToolResult(json=bounded(printed.json), text=_framed(lines, source=f"roamkb {operation.name}"))
     except RoamkbError as error:
         return _failed(error)
     except OSError as error:
@@ -95,22 +95,22 @@ def _name(uri: str) -> str:
     return unquote(uri.removeprefix(NODE)) if uri.startswith(NODE) else uri
 
 
-def _failed(error: RoamkbError) -> Answer:
+def _failed(error: RoamkbError) -> ToolResult:
     told = bounded(render.error_json(error))
     text = escaped(quoted(render.error_text(error)))
-    return Answer(json=told, text=f"{text}\n{escaped(quoted(_dumps(told)))}", is_error=True)
+    return ToolResult(json=told, text=f"{text}\n{escaped(quoted(_dumps(told)))}", is_error=True)
 
 
-def _status(kb: KnowledgeBase) -> Answer:
+def _status(kb: KnowledgeBase) -> ToolResult:
     project, checkup = render.render("classify", kb.classify()), render.render("doctor", kb.doctor())
     told = {key: value for key, value in project.json.items() if key != "schema"}
     lines = [*project.text(False).splitlines(), *checkup.text(False).splitlines()]
-    return Answer(
+    return ToolResult(
         json=bounded({**checkup.json, "project": told}), text=_framed(lines, source="roamkb status")
     )
 
 
-def _results(kb: KnowledgeBase, query: str) -> Answer:
+def _results(kb: KnowledgeBase, query: str) -> ToolResult:
     """Return the hits as connectors read them: each with an address to cite."""
     hits = kb.search(query).hits
     found = [
@@ -120,10 +120,10 @@ def _results(kb: KnowledgeBase, query: str) -> Answer:
     ]
     told = bounded({"results": found})
     # connectors read the text, as JSON
-    return Answer(json=told, text=_dumps(told))
+    return ToolResult(json=told, text=_dumps(told))
 
 
-def _fetched(kb: KnowledgeBase, id: str) -> Answer:
+def _fetched(kb: KnowledgeBase, id: str) -> ToolResult:
     result = kb.show(_name(id))
     printed = render.render("show", result)
     node = result.node
@@ -137,7 +137,7 @@ def _fetched(kb: KnowledgeBase, id: str) -> Answer:
             "metadata": {"path": str(result.path), "tags": ", ".join(node.tags)},
         }
     )
-    return Answer(json=told, text=_dumps(told))
+    return ToolResult(json=told, text=_dumps(told))
 
 
 def _url(id: str) -> str:

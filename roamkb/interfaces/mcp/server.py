@@ -34,18 +34,18 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from roamkb import __version__
 from roamkb.app import KnowledgeBase
-from roamkb.app import Surroundings
+from roamkb.app import ProcessEnvironment
 from roamkb.app.server import ServedKnowledgeBase
 from roamkb.core.errors import RoamkbError
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
-from roamkb.interfaces.cli.fast_args import Call
-from roamkb.interfaces.mcp.notifications import News
+from roamkb.interfaces.cli.fast_args import OperationCall
+from roamkb.interfaces.mcp.notifications import ChangeNotifier
 from roamkb.interfaces.mcp.results import NODE
 from roamkb.interfaces.mcp.results import answer
 from roamkb.interfaces.mcp.results import node_text
 from roamkb.interfaces.mcp.tools import TOOLS
-from roamkb.interfaces.mcp.tools import Tool
+from roamkb.interfaces.mcp.tools import McpTool
 from roamkb.interfaces.mcp.tools import find_tool
 from roamkb.interfaces.mcp.tools import input_schema
 from roamkb.interfaces.mcp.tools import output_schema
@@ -63,23 +63,23 @@ _NO_RESOURCE = -32002
 Context = ServerRequestContext[object]
 
 
-def serve(call: Call) -> int:
+def serve(call: OperationCall) -> int:
     """Serve the client on standard input until it leaves; whatever else prints goes to standard error."""
     # the SDK reads in a thread that an interrupt would wait for; what is half written has no name yet
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
-        anyio.run(_serve, Surroundings.gathered(), call.project)
+        anyio.run(_serve, ProcessEnvironment.gathered(), call.project)
     except* BrokenPipeError:
         # the client went away; what it asked for was done
         pass
     return 0
 
 
-async def _serve(around: Surroundings, project: str | None) -> None:
+async def _serve(around: ProcessEnvironment, project: str | None) -> None:
     kb = ServedKnowledgeBase(around, project=project)
     # one call at a time, as on the command line, and none that holds up what the protocol itself asks
     in_turn = anyio.CapacityLimiter(1)
-    news = News(kb, in_turn=in_turn)
+    news = ChangeNotifier(kb, in_turn=in_turn)
     server = _server(kb, news, in_turn, is_nameless=around.agent == "agent")
     options = server.create_initialization_options(NotificationOptions(resources_changed=True))
     async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as tasks:
@@ -89,7 +89,7 @@ async def _serve(around: Surroundings, project: str | None) -> None:
 
 
 def _server(
-    kb: KnowledgeBase, news: News, in_turn: anyio.CapacityLimiter, *, is_nameless: bool
+    kb: KnowledgeBase, news: ChangeNotifier, in_turn: anyio.CapacityLimiter, *, is_nameless: bool
 ) -> Server[object]:
     """Return the server; `is_nameless` where only the client knows which agent it is."""
     tools = [_declared(tool) for tool in TOOLS]
@@ -161,7 +161,7 @@ def _server(
     return server
 
 
-def _declared(tool: Tool) -> Declared:
+def _declared(tool: McpTool) -> Declared:
     return Declared(
         name=tool.name,
         description=tool.description,
@@ -181,7 +181,7 @@ def _client(context: Context) -> str:
     return clipped(shown(known.client_info.name), 40) if known else ""
 
 
-def _signed(tool: Tool, given: dict[str, object], client: str) -> dict[str, object]:
+def _signed(tool: McpTool, given: dict[str, object], client: str) -> dict[str, object]:
     """Return the arguments with the client as who does it, where nobody is named."""
     names = {parameter.name for parameter in tool.parameters} & {"by", "agent"}
     # of search, `agent` is a filter

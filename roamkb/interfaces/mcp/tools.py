@@ -12,13 +12,13 @@ from roamkb.core.text import shown
 from roamkb.interfaces.operations import OPERATIONS
 from roamkb.interfaces.operations import Arguments
 from roamkb.interfaces.operations import Operation
-from roamkb.interfaces.operations import Parameter
-from roamkb.interfaces.operations import Shape
+from roamkb.interfaces.operations import OperationParameter
+from roamkb.interfaces.operations import ParameterShape
 from roamkb.interfaces.output.render import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tool:
+class McpTool:
     """One tool of the server."""
 
     name: str
@@ -30,7 +30,7 @@ class Tool:
     operation: Operation | None = None
     #: Parameters of the operation that are settled.
     fixed: Mapping[str, str | bool] = field(default_factory=dict)
-    parameters: tuple[Parameter, ...] = ()
+    parameters: tuple[OperationParameter, ...] = ()
     is_read_only: bool = True
     is_idempotent: bool = True
 
@@ -51,15 +51,15 @@ def _tool(
     fixed: Mapping[str, str | bool] | None = None,
     is_read_only: bool = True,
     required: str = "",
-    also: tuple[Parameter, ...] = (),
-) -> Tool:
+    also: tuple[OperationParameter, ...] = (),
+) -> McpTool:
     """Return the tool for the operation `of`; `output` reads `name:type name:type`."""
     from dataclasses import replace
 
     operation = next(one for one in OPERATIONS if one.name == of)
     settled = fixed or {}
     kept = (p for p in operation.parameters if p.name not in without.split() and p.name not in settled)
-    return Tool(
+    return McpTool(
         name=name,
         description=description,
         output=dict(item.split(":") for item in output.split()),
@@ -74,15 +74,15 @@ def _tool(
     )
 
 
-_QUERY = Parameter(
+_QUERY = OperationParameter(
     name="query",
     help="For connectors: all of the search in one text, answered by results of id, title and url alone. "
     "Agents give words instead.",
 )
-_ID = Parameter(name="id", help="The id of a result of search.", required=True)
+_ID = OperationParameter(name="id", help="The id of a result of search.", required=True)
 
 #: In this order always: clients keep prompts by it.
-TOOLS: tuple[Tool, ...] = (
+TOOLS: tuple[McpTool, ...] = (
     _tool(
         "search",
         "Search the knowledge base of org-roam notes (memory, prior decisions, gotchas, facts) by words, "
@@ -182,13 +182,13 @@ TOOLS: tuple[Tool, ...] = (
         of="review",
         without="curate edit reason agent session",
     ),
-    Tool(
+    McpTool(
         name="status",
         description="Say whether this project may write to the knowledge base (work, personal or unknown), "
         "and what is wrong with the installation.",
         output={"project": "object", "checks": "array"},
     ),
-    Tool(
+    McpTool(
         name="fetch",
         description="For connectors: fetch the whole text of one note that search found.",
         output={"id": "string", "title": "string", "text": "string", "url": "string", "metadata": "object"},
@@ -197,12 +197,12 @@ TOOLS: tuple[Tool, ...] = (
 )
 
 
-def find_tool(name: str) -> Tool | None:
+def find_tool(name: str) -> McpTool | None:
     """Return the tool called `name`."""
     return next((tool for tool in TOOLS if tool.name == name), None)
 
 
-def input_schema(tool: Tool) -> Json:
+def input_schema(tool: McpTool) -> Json:
     """Return what the tool takes, as JSON Schema has it."""
     required = [parameter.name for parameter in tool.parameters if parameter.required]
     return {
@@ -213,7 +213,7 @@ def input_schema(tool: Tool) -> Json:
     }
 
 
-def output_schema(tool: Tool) -> Json:
+def output_schema(tool: McpTool) -> Json:
     """Return what the tool gives; refusals and errors fit it too, since some clients check those as well."""
     always = {
         "handling": "string",
@@ -228,27 +228,27 @@ def output_schema(tool: Tool) -> Json:
     }
 
 
-def _schema(parameter: Parameter) -> Json:
+def _schema(parameter: OperationParameter) -> Json:
     help = parameter.help
     for words in _SHELL_ONLY:
         help = help.replace(words, "")
     match parameter.shape:
-        case Shape.FLAG:
+        case ParameterShape.FLAG:
             type: Json = {"type": "boolean", "default": False}
-        case Shape.COUNT:
+        case ParameterShape.COUNT:
             type = {"type": "integer", "minimum": 0}
-        case Shape.TEXTS:
+        case ParameterShape.TEXTS:
             type = {"type": "array", "items": {"type": "string"}}
-        case Shape.OBJECTS:
+        case ParameterShape.OBJECTS:
             type = {"type": "array", "items": {"type": "object"}}
-        case Shape.TEXT if parameter.name in _NUMBERS:
+        case ParameterShape.TEXT if parameter.name in _NUMBERS:
             type = {"type": "number", "minimum": 0, "maximum": 1}
-        case Shape.TEXT:
+        case ParameterShape.TEXT:
             type = {"type": "string"}
     return {**type, "description": help}
 
 
-def arguments_of(tool: Tool, given: Mapping[str, object]) -> Arguments:
+def arguments_of(tool: McpTool, given: Mapping[str, object]) -> Arguments:
     """Return what was given, as the library takes it.
 
     Raises:
@@ -269,29 +269,31 @@ def arguments_of(tool: Tool, given: Mapping[str, object]) -> Arguments:
     return values
 
 
-def _value(parameter: Parameter, value: object) -> str | int | bool | tuple[str, ...]:
+def _value(parameter: OperationParameter, value: object) -> str | int | bool | tuple[str, ...]:
     match parameter.shape, value:
-        case Shape.FLAG, bool():
+        case ParameterShape.FLAG, bool():
             return value
-        case Shape.COUNT, int() if not isinstance(value, bool) and 0 <= value < 2**31:
+        case ParameterShape.COUNT, int() if not isinstance(value, bool) and 0 <= value < 2**31:
             return value
-        case Shape.TEXTS, list() if all(isinstance(one, str) for one in value):
+        case ParameterShape.TEXTS, list() if all(isinstance(one, str) for one in value):
             return tuple(_text(parameter, one) for one in value)
-        case Shape.OBJECTS, list() if all(isinstance(one, dict) for one in value):
+        case ParameterShape.OBJECTS, list() if all(isinstance(one, dict) for one in value):
             import json
 
             return _text(parameter, json.dumps(value, ensure_ascii=False))
-        case Shape.TEXTS, str():
+        case ParameterShape.TEXTS, str():
             return (_text(parameter, value),)
-        case Shape.TEXT, str():
+        case ParameterShape.TEXT, str():
             return _text(parameter, value)
-        case Shape.TEXT, int() | float() if parameter.name in _NUMBERS and not isinstance(value, bool):
+        case ParameterShape.TEXT, int() | float() if parameter.name in _NUMBERS and not isinstance(
+            value, bool
+        ):
             return str(value)
     expected = _schema(parameter)["type"]
     raise UsageError(f"{parameter.name} isn't of the type {expected}", hint=parameter.help)
 
 
-def _text(parameter: Parameter, text: str) -> str:
+def _text(parameter: OperationParameter, text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError as error:

@@ -11,13 +11,13 @@ from roamkb.core.text import shown
 from roamkb.core.untrusted import framed
 from roamkb.interfaces.output.log import standing_json
 from roamkb.interfaces.output.render import SCHEMA
-from roamkb.interfaces.output.render import Printed
+from roamkb.interfaces.output.render import PrintedResult
 
 if TYPE_CHECKING:
-    from roamkb.app.hooks.events import Offer
-    from roamkb.app.hooks.stop import Asked
-    from roamkb.context.brief_text import Brief
-    from roamkb.pipeline.promote import Promoted
+    from roamkb.app.hooks.events import HookSuggestions
+    from roamkb.app.hooks.stop import StopQuestion
+    from roamkb.context.brief_text import SessionBrief
+    from roamkb.pipeline.promote import PromoteResult
     from roamkb.remedies.effectiveness import Remedy
 
 
@@ -25,12 +25,12 @@ def _nonce() -> str:
     return secrets.token_hex(4)
 
 
-def brief_text(brief: "Brief") -> str:
+def brief_text(brief: "SessionBrief") -> str:
     """Return the brief for a prompt."""
     return told(brief, nonce=_nonce())[0]
 
 
-def offer_text(offer: "Offer", *, source: str) -> str:
+def offer_text(offer: "HookSuggestions", *, source: str) -> str:
     """Return what fits, for a prompt; nothing where nothing does."""
     items = [
         *map(learning_line, offer.learnings),
@@ -48,13 +48,13 @@ def remedy_text(remedy: "Remedy") -> str:
     return framed([item], source="what helped against this error before", nonce=_nonce())
 
 
-def asked_text(asked: "Asked") -> str:
+def asked_text(asked: "StopQuestion") -> str:
     """Return what an agent is asked when it stops."""
     texts = (asked.question, question_text(asked.promoted) if asked.promoted else "")
     return "\n\n".join(text for text in texts if text)
 
 
-def question_text(found: "Promoted") -> str:
+def question_text(found: "PromoteResult") -> str:
     """Return the question of the wrap-up, with what could be promoted as data."""
     few = found.candidates[:5]
     items = framed(map(learning_line, few), source="roamkb promote", nonce=_nonce())
@@ -68,9 +68,9 @@ def question_text(found: "Promoted") -> str:
     )
 
 
-def brief(result: "Brief") -> Printed:
+def brief(result: "SessionBrief") -> PrintedResult:
     """Say what a session is told at its start."""
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "project": {"kind": result.project.kind.value, "root": str(result.project.root)},
@@ -88,9 +88,9 @@ def brief(result: "Brief") -> Printed:
     )
 
 
-def inject(result: bool) -> Printed:
+def inject(result: bool) -> PrintedResult:
     """Say whether hooks put anything into prompts here."""
-    return Printed(
+    return PrintedResult(
         json={"schema": SCHEMA, "injection": "on" if result else "off"},
         text=lambda _: f"injection is {'on' if result else 'off'} in this project",
     )

@@ -13,7 +13,7 @@ from roamkb.core.text import times
 from roamkb.interfaces.output.log import standing_json
 from roamkb.interfaces.output.render import SCHEMA
 from roamkb.interfaces.output.render import Json
-from roamkb.interfaces.output.render import Printed
+from roamkb.interfaces.output.render import PrintedResult
 from roamkb.interfaces.output.render import dumps
 from roamkb.log.jsonl import event_line
 from roamkb.log.jsonl import iso
@@ -22,21 +22,21 @@ from roamkb.pipeline.gate.references import STALE
 
 if TYPE_CHECKING:
     from roamkb.curation.audit import Audit
-    from roamkb.curation.clusters import Cluster
-    from roamkb.curation.curate import Curation
+    from roamkb.curation.clusters import CurationCluster
+    from roamkb.curation.curate import CurationProposal
     from roamkb.curation.refine import Refinement
     from roamkb.log.explain import Explanation
-    from roamkb.log.export import Export
-    from roamkb.log.pin import Marked
-    from roamkb.log.state.learning_state import Event
-    from roamkb.log.state.learning_state import Standing
-    from roamkb.log.undo import Undone
+    from roamkb.log.export import LearningExport
+    from roamkb.log.pin import MarkedLearning
+    from roamkb.log.state.learning_state import LearningState
+    from roamkb.log.state.learning_state import LedgerEvent
+    from roamkb.log.undo import UndoneEvent
 
 #: A title's worth of a learning.
 _TITLE = 120
 
 
-def audit(result: "Audit") -> Printed:
+def audit(result: "Audit") -> PrintedResult:
     """Say on a terminal what recall doubts and why; into a pipe go the lines as they were kept."""
     told = [action.told() for action in result.actions]
     path = str(result.path) if result.path else None
@@ -49,7 +49,7 @@ def audit(result: "Audit") -> Printed:
         kept = f"; all of it is in {shown(path)}" if path else ""
         return "\n".join([*map(_audited, told), f"{counts}{kept}"])
 
-    return Printed(
+    return PrintedResult(
         json={"schema": SCHEMA, "actions": told, "summary": dict(result.counts), "path": path},
         text=text,
     )
@@ -88,7 +88,7 @@ def _audited(told: Json) -> str:
     return dumps(told)
 
 
-def curate(result: "Curation") -> Printed:
+def curate(result: "CurationProposal") -> PrintedResult:
     """Print just the lines that would be, or were, appended to the ledger."""
     lines = [_ledger_line(event) for event in result.events]
     if result.is_applied:
@@ -101,7 +101,7 @@ def curate(result: "Curation") -> Printed:
         )
     else:
         said = "nothing to curate"
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "digest": result.digest,
@@ -115,12 +115,12 @@ def curate(result: "Curation") -> Printed:
     )
 
 
-def review(result: "Curation") -> Printed:
+def review(result: "CurationProposal") -> PrintedResult:
     """Print the lines that were appended, if any."""
     printed = curate(result)
     if result.is_applied:
         return printed
-    return Printed(
+    return PrintedResult(
         json=printed.json,
         text=printed.text,
         status=1,
@@ -128,13 +128,13 @@ def review(result: "Curation") -> Printed:
     )
 
 
-def _ledger_line(event: "Event") -> str:
+def _ledger_line(event: "LedgerEvent") -> str:
     """Return the line as the ledger gets it; a character that could act on a terminal by its number."""
     line = event_line(event).decode()
     return HIDDEN.sub(lambda match: json.dumps(match.group())[1:-1], line)
 
 
-def _cluster(cluster: "Cluster") -> Json:
+def _cluster(cluster: "CurationCluster") -> Json:
     return {
         "number": cluster.number,
         "kind": cluster.kind,
@@ -144,7 +144,7 @@ def _cluster(cluster: "Cluster") -> Json:
     }
 
 
-def _brief(standing: "Standing") -> Json:
+def _brief(standing: "LearningState") -> Json:
     learning = standing.learning
     return {
         "id": learning.id,
@@ -156,7 +156,7 @@ def _brief(standing: "Standing") -> Json:
     }
 
 
-def refine(result: "Refinement") -> Printed:
+def refine(result: "Refinement") -> PrintedResult:
     """Print each learning, what is wrong with it, and the command that says it again."""
 
     def text(_: bool) -> str:
@@ -168,7 +168,7 @@ def refine(result: "Refinement") -> Printed:
             lines.append(f"  {shown(one.command)}")
         return "\n".join(lines)
 
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "tasks": list(result.tasks),
@@ -182,7 +182,7 @@ def refine(result: "Refinement") -> Printed:
     )
 
 
-def explain(result: "Explanation") -> Printed:
+def explain(result: "Explanation") -> PrintedResult:
     """Print a learning's life, the constants last."""
     standing = result.standing
     history = [
@@ -202,7 +202,7 @@ def explain(result: "Explanation") -> Printed:
         for step in standing.history
     ]
     constants = {name: as_fraction(value) for name, value in result.constants.items()}
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "learning": {**full_json(standing), "flags": dict(result.doubts)},
@@ -253,7 +253,7 @@ def _field(value: object) -> str:
     return clipped(shown(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)), 300)
 
 
-def pin(result: "Marked") -> Printed:
+def pin(result: "MarkedLearning") -> PrintedResult:
     """Say whether it is pinned now."""
     standing = result.standing
     state = "pinned" if standing.is_pinned else "not pinned"
@@ -261,7 +261,7 @@ def pin(result: "Marked") -> Printed:
     return _marked(result, f"{shown(standing.learning.key)} is {state}{already}")
 
 
-def prefer(result: "Marked") -> Printed:
+def prefer(result: "MarkedLearning") -> PrintedResult:
     """Say who prefers it now."""
     standing = result.standing
     agents = ", ".join(map(shown, sorted(standing.preferred_by))) or "nobody"
@@ -269,14 +269,14 @@ def prefer(result: "Marked") -> Printed:
     return _marked(result, f"{shown(standing.learning.key)} is preferred by {agents}{already}")
 
 
-def undo(result: "Undone") -> Printed:
+def undo(result: "UndoneEvent") -> PrintedResult:
     """Say what doesn't count any more, and what its learning counts now."""
     event, standing = result.event, result.standing
     now = (
         f": {shown(standing.learning.key)} counts {as_fraction(standing.confidence):.2f}" if standing else ""
     )
     already = "" if result.is_new else " already; nothing was written"
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "id": event.id,
@@ -288,7 +288,7 @@ def undo(result: "Undone") -> Printed:
     )
 
 
-def override(result: "Marked") -> Printed:
+def override(result: "MarkedLearning") -> PrintedResult:
     """Say what it counts now."""
     standing = result.standing
     return _marked(
@@ -296,24 +296,24 @@ def override(result: "Marked") -> Printed:
     )
 
 
-def _marked(result: "Marked", said: str) -> Printed:
-    return Printed(
+def _marked(result: "MarkedLearning", said: str) -> PrintedResult:
+    return PrintedResult(
         json={"schema": SCHEMA, "learning": full_json(result.standing), "changed": result.is_new},
         text=lambda _: said,
     )
 
 
-def export(result: "Export") -> Printed:
+def export(result: "LearningExport") -> PrintedResult:
     """Print each learning as one JSON object a line."""
     told = [full_json(standing) for standing in result.standings]
-    return Printed(
+    return PrintedResult(
         json={"schema": SCHEMA, "learnings": told},
         text=lambda _: "\n".join(map(dumps, told)),
         status=0 if told else 1,
     )
 
 
-def full_json(standing: "Standing") -> Json:
+def full_json(standing: "LearningState") -> Json:
     """Return all that is known of a learning: what its line says, and what it counts today."""
     learning = standing.learning
     return {

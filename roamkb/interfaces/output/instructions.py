@@ -11,26 +11,26 @@ from roamkb.interfaces.output import curation as curation_reports
 from roamkb.interfaces.output.log import standing_json
 from roamkb.interfaces.output.render import SCHEMA
 from roamkb.interfaces.output.render import Json
-from roamkb.interfaces.output.render import Printed
+from roamkb.interfaces.output.render import PrintedResult
 from roamkb.log.jsonl import iso
 from roamkb.log.state.confidence import as_fraction
 
 if TYPE_CHECKING:
-    from roamkb.curation.curate import Curation
-    from roamkb.instructions.approve import Decided
-    from roamkb.instructions.proposal import RuleProposal
-    from roamkb.instructions.propose import Proposed
-    from roamkb.instructions.queue import Queue
-    from roamkb.instructions.queue import Waiting
+    from roamkb.curation.curate import CurationProposal
+    from roamkb.instructions.approve import DecidedProposals
+    from roamkb.instructions.proposal import InstructionProposal
+    from roamkb.instructions.propose import ProposeResult
+    from roamkb.instructions.queue import ReviewQueue
+    from roamkb.instructions.queue import WaitingProposal
     from roamkb.instructions.rollback import RolledBack
-    from roamkb.log.state.learning_state import Event
+    from roamkb.log.state.learning_state import LedgerEvent
 
 #: So much of a digest names it.
 _DIGEST = 12
 _NOTHING = "nothing could be proposed: a rule is verified, 0.80 sure and was said three times"
 
 
-def proposed(result: "Proposed") -> Printed:
+def proposed(result: "ProposeResult") -> PrintedResult:
     """Say what waits for a human now and what doesn't; or what could be proposed."""
     place = result.place
     where = shown(f"{place.target}, {place.section}" if place.section else place.target)
@@ -45,7 +45,7 @@ def proposed(result: "Proposed") -> Printed:
         ]
         return cleaned("\n".join(lines))
 
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "target": place.target,
@@ -64,22 +64,22 @@ def proposed(result: "Proposed") -> Printed:
     )
 
 
-def _nothing(result: "Proposed") -> str:
+def _nothing(result: "ProposeResult") -> str:
     waits = "waits" if result.waiting == 1 else "wait"
     return f"nothing new; {result.waiting} {waits} for a human: roamkb review" if result.waiting else _NOTHING
 
 
-def review(result: "Curation | Queue | Decided") -> Printed:
+def review(result: "CurationProposal | ReviewQueue | DecidedProposals") -> PrintedResult:
     """Print the queue; or what the editor decided."""
-    from roamkb.instructions.approve import Decided
-    from roamkb.instructions.queue import Queue
+    from roamkb.instructions.approve import DecidedProposals
+    from roamkb.instructions.queue import ReviewQueue
 
-    if isinstance(result, Queue):
+    if isinstance(result, ReviewQueue):
         return _queue(result)
-    return approve(result) if isinstance(result, Decided) else curation_reports.review(result)
+    return approve(result) if isinstance(result, DecidedProposals) else curation_reports.review(result)
 
 
-def _queue(result: "Queue") -> Printed:
+def _queue(result: "ReviewQueue") -> PrintedResult:
     able = [one for one in result.waiting if not one.problem]
 
     def text(_: bool) -> str:
@@ -89,7 +89,7 @@ def _queue(result: "Queue") -> Printed:
         lines += [line for one in result.settled for line in _settled(one)]
         return cleaned("\n".join(lines).rstrip("\n"))
 
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "digest": result.digest,
@@ -102,7 +102,7 @@ def _queue(result: "Queue") -> Printed:
     )
 
 
-def _waiting_json(one: "Waiting") -> Json:
+def _waiting_json(one: "WaitingProposal") -> Json:
     standing = one.standing
     return {
         **_proposal(one.proposal),
@@ -117,7 +117,7 @@ def _waiting_json(one: "Waiting") -> Json:
     }
 
 
-def _waiting(one: "Waiting") -> Iterator[str]:
+def _waiting(one: "WaitingProposal") -> Iterator[str]:
     standing, proposal = one.standing, one.proposal
     place = f"{proposal.target}, {proposal.section}" if proposal.section else proposal.target
     yield f"{proposal.id} {shown(place)}"
@@ -136,7 +136,7 @@ def _waiting(one: "Waiting") -> Iterator[str]:
     yield ""
 
 
-def _settled(one: "RuleProposal") -> Iterator[str]:
+def _settled(one: "InstructionProposal") -> Iterator[str]:
     last = one.history[-1]
     who = shown(last.text("operator")) or "nobody named"
     why = f", because {shown(last.text('reason'))}" if last.text("reason") else ""
@@ -144,7 +144,7 @@ def _settled(one: "RuleProposal") -> Iterator[str]:
     yield f"  {shown(one.text)}"
 
 
-def approve(result: "Decided") -> Printed:
+def approve(result: "DecidedProposals") -> PrintedResult:
     """Say what is in which file now, and what never will be."""
     lines = [f"in {shown(one.target)}: {shown(one.text)}" for one in result.applied]
     lines += [f"never again in {shown(one.target)}: {shown(one.text)}" for one in result.rejected]
@@ -152,7 +152,7 @@ def approve(result: "Decided") -> Printed:
         f"{one.state.replace('_', ' ')} before; nothing was written: {shown(one.text)}"
         for one in result.known
     ]
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "applied": [_proposal(one) for one in result.applied],
@@ -168,11 +168,11 @@ def approve(result: "Decided") -> Printed:
 reject = approve
 
 
-def rollback(result: "RolledBack") -> Printed:
+def rollback(result: "RolledBack") -> PrintedResult:
     """Say that it is gone, and print what that changed."""
     one = result.proposal
     said = f"out of {shown(one.target)}" if result.is_new else "taken out before; nothing was written"
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "rolled_back": _proposal(one),
@@ -183,7 +183,7 @@ def rollback(result: "RolledBack") -> Printed:
     )
 
 
-def _proposal(one: "RuleProposal") -> Json:
+def _proposal(one: "InstructionProposal") -> Json:
     return {
         "id": one.id,
         "learning": one.learning,
@@ -195,7 +195,7 @@ def _proposal(one: "RuleProposal") -> Json:
     }
 
 
-def _event(event: "Event") -> Json:
+def _event(event: "LedgerEvent") -> Json:
     told: Iterable[str] = ("operator", "reason", "digest")
     return {
         "event": event.event,

@@ -11,18 +11,18 @@ from roamkb.core.text import counted
 from roamkb.core.text import shown
 from roamkb.interfaces.output.render import SCHEMA
 from roamkb.interfaces.output.render import Json
-from roamkb.interfaces.output.render import Printed
+from roamkb.interfaces.output.render import PrintedResult
+from roamkb.journal.journal import MomentDiff
 from roamkb.journal.journal import MomentList
-from roamkb.journal.journal import Restored
-from roamkb.journal.journal import Shown
+from roamkb.journal.journal import RestoreResult
 from roamkb.journal.journal import left_line
 from roamkb.journal.journal import step_line
 from roamkb.journal.moments import NEWER
-from roamkb.journal.moments import Change
-from roamkb.journal.moments import Entry
+from roamkb.journal.moments import ChangeKind
+from roamkb.journal.moments import EntryChange
+from roamkb.journal.moments import FolderEntry
+from roamkb.journal.moments import JournalSession
 from roamkb.journal.moments import Moment
-from roamkb.journal.moments import Session
-from roamkb.journal.moments import What
 from roamkb.journal.moments import told_edit
 from roamkb.journal.moments import told_maker
 
@@ -32,18 +32,18 @@ _MOST_MOMENTS = 40
 _EARLIER = "`roamkb journal` lists earlier ones, for --mark"
 
 
-def journal(result: MomentList | Shown | Restored) -> Printed:
+def journal(result: MomentList | MomentDiff | RestoreResult) -> PrintedResult:
     """Return what the journal says; status 1 where there is nothing to show or restore."""
     match result:
         case MomentList():
             return _moments(result)
-        case Shown():
+        case MomentDiff():
             return _shown(result)
-        case Restored():
+        case RestoreResult():
             return _restored(result)
 
 
-def _moments(result: MomentList) -> Printed:
+def _moments(result: MomentList) -> PrintedResult:
     held = result.holdings
 
     def text(_: bool) -> str:
@@ -59,7 +59,7 @@ def _moments(result: MomentList) -> Printed:
         )
         return "\n".join(lines)
 
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "kb": str(result.kb),
@@ -78,8 +78,8 @@ def _moments(result: MomentList) -> Printed:
     )
 
 
-def _shown(result: Shown) -> Printed:
-    return Printed(
+def _shown(result: MomentDiff) -> PrintedResult:
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "kb": str(result.kb),
@@ -96,7 +96,7 @@ def _shown(result: Shown) -> Printed:
     )
 
 
-def _shown_lines(result: Shown) -> Iterator[str]:
+def _shown_lines(result: MomentDiff) -> Iterator[str]:
     since = f"{result.mark}, {shown(result.chosen)}" if result.chosen else str(result.mark)
     if not result.changes:
         yield f"nothing changed since {since}; {_EARLIER}"
@@ -110,7 +110,7 @@ def _shown_lines(result: Shown) -> Iterator[str]:
         yield f"nothing explains {open_ends}; `roamkb journal restore --all --mark {result.mark}` undoes it"
 
 
-def _restored(result: Restored) -> Printed:
+def _restored(result: RestoreResult) -> PrintedResult:
     plan = result.plan
     newer = any(left.why == NEWER for left in plan.left)
 
@@ -137,7 +137,7 @@ def _restored(result: Restored) -> Printed:
         status = ChangedOnDisk.exit_code
     elif not result.is_durable:
         status = NotDurable.exit_code
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "kb": str(result.kb),
@@ -170,7 +170,7 @@ def _time(at: float) -> str:
     return datetime.fromtimestamp(at).isoformat(timespec="seconds")
 
 
-def _session_json(session: Session | None) -> Json | None:
+def _session_json(session: JournalSession | None) -> Json | None:
     if session is None:
         return None
     return {"id": session.id, "kind": session.kind, "agent": session.agent}
@@ -203,7 +203,7 @@ def _moment_line(moment: Moment) -> str:
     return "  ".join(parts)
 
 
-def _entry(entry: Entry | None) -> Json | None:
+def _entry(entry: FolderEntry | None) -> Json | None:
     if entry is None:
         return None
     return {
@@ -215,8 +215,8 @@ def _entry(entry: Entry | None) -> Json | None:
     }
 
 
-def _change_json(change: Change) -> Json:
-    moved = change.now.path if change.what is What.MOVED and change.now else None
+def _change_json(change: EntryChange) -> Json:
+    moved = change.now.path if change.what is ChangeKind.MOVED and change.now else None
     return {
         "path": _name(change.path),
         "what": change.what.value,
@@ -228,13 +228,13 @@ def _change_json(change: Change) -> Json:
     }
 
 
-def _change_line(change: Change) -> str:
+def _change_line(change: EntryChange) -> str:
     path = shown(_name(change.path))
-    if change.what is What.MOVED and change.now:
+    if change.what is ChangeKind.MOVED and change.now:
         path += f" to {shown(_name(change.now.path))}"
-    elif change.what is What.MODE and change.was and change.now:
+    elif change.what is ChangeKind.MODE and change.was and change.now:
         path += f" from {change.was.mode:04o} to {change.now.mode:04o}"
-    elif change.what is What.CHANGED and change.was and change.now:
+    elif change.what is ChangeKind.CHANGED and change.was and change.now:
         path += f" ({change.was.size:,} to {change.now.size:,} bytes)"
     since = f", {told_edit(change.edited_since)}" if change.edited_since else ""
     return f"{change.what.value:8} {path} {told_maker(change.by)}".rstrip() + since

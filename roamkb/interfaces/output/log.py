@@ -12,32 +12,32 @@ from roamkb.core.text import times
 from roamkb.core.untrusted import framed
 from roamkb.interfaces.output.render import SCHEMA
 from roamkb.interfaces.output.render import Json
-from roamkb.interfaces.output.render import Printed
+from roamkb.interfaces.output.render import PrintedResult
 from roamkb.log.jsonl import iso
 from roamkb.log.jsonl import learning_line
 from roamkb.log.learning import nearest_type
 from roamkb.log.state.confidence import ADOPTED
 from roamkb.log.state.confidence import as_fraction
 from roamkb.log.state.learning_state import ACTIVE
-from roamkb.log.state.learning_state import Standing
+from roamkb.log.state.learning_state import LearningState
 
 if TYPE_CHECKING:
-    from roamkb.log.init import Initialised
-    from roamkb.log.learn import Learned
+    from roamkb.log.init import InitialisedLog
+    from roamkb.log.learn import LearnResult
     from roamkb.log.recall import LogFigures
-    from roamkb.log.recall import Recall
-    from roamkb.log.recall_ranking import Recollected
-    from roamkb.pipeline.consolidate import Consolidated
-    from roamkb.pipeline.ingest.ingest import Ingested
-    from roamkb.pipeline.learn_proposals import Proposals
-    from roamkb.pipeline.learn_proposals import Taken
-    from roamkb.pipeline.observe import Observed
+    from roamkb.log.recall import RecallResult
+    from roamkb.log.recall_ranking import RecalledLearning
+    from roamkb.pipeline.consolidate import ConsolidateResult
+    from roamkb.pipeline.ingest.ingest import IngestResult
+    from roamkb.pipeline.learn_proposals import ProposalOutcome
+    from roamkb.pipeline.learn_proposals import ProposalOutcomes
+    from roamkb.pipeline.observe import ObserveResult
 
 #: A title's worth of a learning; its whole text is there for the asking.
 _TITLE = 200
 
 
-def init(result: "Initialised") -> Printed:
+def init(result: "InitialisedLog") -> PrintedResult:
     """Say what was made, and what to know about it."""
     warnings = []
     if result.ignored_by:
@@ -64,7 +64,7 @@ def init(result: "Initialised") -> Printed:
             lines += [f"  {statement}" for statement in result.adopted.statements]
         return "\n".join(lines)
 
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "root": str(result.root),
@@ -79,11 +79,11 @@ def init(result: "Initialised") -> Printed:
     )
 
 
-def learn(result: "Learned | Proposals") -> Printed:
+def learn(result: "LearnResult | ProposalOutcomes") -> PrintedResult:
     """Say what the log knows now."""
-    from roamkb.pipeline.learn_proposals import Proposals
+    from roamkb.pipeline.learn_proposals import ProposalOutcomes
 
-    if isinstance(result, Proposals):
+    if isinstance(result, ProposalOutcomes):
         return _proposals(result)
     learning = result.learning
     warnings = [
@@ -102,7 +102,7 @@ def learn(result: "Learned | Proposals") -> Printed:
         alike = (f"looks like {shown(one.key)}: {_title(one.statement)}" for one in result.looks_like)
         return "\n".join([f"{what} ({as_fraction(result.confidence):.2f})", *alike])
 
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "outcome": result.outcome,
@@ -124,12 +124,12 @@ def learn(result: "Learned | Proposals") -> Printed:
     )
 
 
-def extract(result: "Proposals") -> Printed:
+def extract(result: "ProposalOutcomes") -> PrintedResult:
     """Say what became of what a model proposed."""
     return _proposals(result)
 
 
-def _proposals(result: "Proposals") -> Printed:
+def _proposals(result: "ProposalOutcomes") -> PrintedResult:
     """Say what became of each proposal."""
     told: list[Json] = []
     lines = []
@@ -153,7 +153,7 @@ def _proposals(result: "Proposals") -> Printed:
         )
         lines.append(_became(one, standing))
     refused = [one for one in result.taken if one.outcome == "refused"]
-    return Printed(
+    return PrintedResult(
         json={"schema": SCHEMA, "proposals": told, "path": str(result.log.knowledge)},
         text=lambda _: "\n".join(lines) or "nothing was proposed",
         # as for a secret that is said alone: what can't be kept is an error, once nothing was
@@ -161,7 +161,7 @@ def _proposals(result: "Proposals") -> Printed:
     )
 
 
-def _became(taken: "Taken", standing: "Standing") -> str:
+def _became(taken: "ProposalOutcome", standing: "LearningState") -> str:
     """Say what became of one proposal: of what isn't offered any more, no verdict."""
     what = f"{taken.outcome} {shown(standing.learning.key)}"
     if taken.outcome == "withdrawn":
@@ -173,7 +173,7 @@ def _became(taken: "Taken", standing: "Standing") -> str:
     return f"{what}: {standing.verdict} ({as_fraction(standing.confidence):.2f}){replaced}{why}"
 
 
-def observe(result: "Observed") -> Printed:
+def observe(result: "ObserveResult") -> PrintedResult:
     """Say what was learned of what was said."""
     learned = [learn(one) for one in result.learned]
     declined = [f"not kept: {shown(one.text)}: {shown(one.reason)}" for one in result.declined]
@@ -182,7 +182,7 @@ def observe(result: "Observed") -> Printed:
         recorded = [f"recorded {result.recorded} in {shown(str(result.path))}"] if result.recorded else []
         return "\n".join([*(one.text(terminal) for one in learned), *recorded])
 
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "learned": [
@@ -201,7 +201,7 @@ def observe(result: "Observed") -> Printed:
 _FAULTS = 3
 
 
-def ingest(result: "Ingested") -> Printed:
+def ingest(result: "IngestResult") -> PrintedResult:
     """Say how much of the source the log has now."""
     invalid = [f"line {bad.line}: {shown(bad.reason)}" for bad in result.invalid]
 
@@ -215,7 +215,7 @@ def ingest(result: "Ingested") -> Printed:
         lines = [f"  [{shown(one.type).upper()}] {_title(one.statement)}" for one in result.preview]
         return "\n".join(["; ".join([said, ", ".join(told)]) if told else said, *lines])
 
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "read": result.read,
@@ -240,14 +240,14 @@ def ingest(result: "Ingested") -> Printed:
     )
 
 
-def _about_source(result: "Ingested") -> Iterator[str]:
+def _about_source(result: "IngestResult") -> Iterator[str]:
     if result.file is None:
         yield "there is nothing to read: no other tool keeps anything here"
     elif result.preview and result.is_dry_run:
         yield "this is only shown; --yes without --dry-run takes it in"
 
 
-def consolidate(result: "tuple[Consolidated, ...]") -> Printed:
+def consolidate(result: "tuple[ConsolidateResult, ...]") -> PrintedResult:
     """Say what each stage did."""
 
     def text(_: bool) -> str:
@@ -266,10 +266,10 @@ def consolidate(result: "tuple[Consolidated, ...]") -> Printed:
         }
         for one in result
     ]
-    return Printed(json={"schema": SCHEMA, "consolidated": stages}, text=text)
+    return PrintedResult(json={"schema": SCHEMA, "consolidated": stages}, text=text)
 
 
-def _stage(done: "Consolidated") -> str:
+def _stage(done: "ConsolidateResult") -> str:
     counts = [
         f"{count} {name}"
         for name, count in (
@@ -286,14 +286,14 @@ def _stage(done: "Consolidated") -> str:
     )
 
 
-def recall(result: "Recall | LogFigures") -> Printed:
+def recall(result: "RecallResult | LogFigures") -> PrintedResult:
     """Print what answers, or how much there is."""
     from roamkb.log.recall import LogFigures
 
     return _figures(result) if isinstance(result, LogFigures) else _recall(result)
 
 
-def _recall(result: "Recall") -> Printed:
+def _recall(result: "RecallResult") -> PrintedResult:
     def text(terminal: bool) -> str:
         if result.form == "raw":
             raw = (learning_line(one.standing.learning).decode() for one in result.learnings)
@@ -306,7 +306,7 @@ def _recall(result: "Recall") -> Printed:
             lines.append(f"({result.more} more)")
         return "\n".join(lines)
 
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "query": result.query,
@@ -332,7 +332,7 @@ def _unknown(type: str) -> Iterator[str]:
         yield f"no learning has the type {shown(type)}" + (f"; did you mean {meant}?" if meant else "")
 
 
-def standing_json(standing: Standing) -> Json:
+def standing_json(standing: LearningState) -> Json:
     """Return a learning and what it counts today."""
     learning = standing.learning
     return {
@@ -357,7 +357,7 @@ def standing_json(standing: Standing) -> Json:
     }
 
 
-def _lines(found: "Recollected", *, in_full: bool) -> Iterator[str]:
+def _lines(found: "RecalledLearning", *, in_full: bool) -> Iterator[str]:
     standing = found.standing
     learning = standing.learning
     state = [] if standing.status == ACTIVE else [standing.status]
@@ -383,14 +383,14 @@ def _title(content: str) -> str:
 _COUNTED = "Counted: every learning in the log, superseded ones too (`roamkb stats` counts those that stand)"
 
 
-def _figures(result: "LogFigures") -> Printed:
+def _figures(result: "LogFigures") -> PrintedResult:
     def text(_: bool) -> str:
         lines = [f"Active entries: {result.active}", f"Archived: {result.archived}", _COUNTED, "By type:"]
         lines += [f"{count:6} {shown(name)}" for name, count in result.by_type]
         lines += ["Top tags:", *(f"{count:6} {shown(name)}" for name, count in result.top_tags)]
         return "\n".join(lines)
 
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "active": result.active,

@@ -10,18 +10,18 @@ from roamkb.core.text import clipped
 from roamkb.core.text import counted
 from roamkb.core.text import headline
 from roamkb.core.text import shown
-from roamkb.install.doctor_report import Check
-from roamkb.install.doctor_report import Checkup
+from roamkb.install.doctor_report import DoctorCheck
+from roamkb.install.doctor_report import DoctorReport
 from roamkb.install.plan import InstallReport
-from roamkb.install.plan import Step
+from roamkb.install.plan import InstallStep
 from roamkb.interfaces.output.render import SCHEMA
 from roamkb.interfaces.output.render import Json
-from roamkb.interfaces.output.render import Printed
+from roamkb.interfaces.output.render import PrintedResult
 from roamkb.kb.conflicts import ConflictCopy
-from roamkb.kb.conflicts import Conflicts
-from roamkb.kb.hygiene import Hygiene
-from roamkb.kb.hygiene import Spot
-from roamkb.kb.hygiene import Twins
+from roamkb.kb.conflicts import ConflictList
+from roamkb.kb.hygiene import DuplicateNodes
+from roamkb.kb.hygiene import HygieneReport
+from roamkb.kb.hygiene import NodeLine
 from roamkb.kb.links import DeadLink
 from roamkb.org.report import file_link
 from roamkb.org.report import node_link
@@ -32,9 +32,9 @@ _MOST_LINES = 40
 _LINE_WIDTH = 240
 
 
-def hygiene(result: Hygiene) -> Printed:
+def hygiene(result: HygieneReport) -> PrintedResult:
     """Return what a human may want to tidy; findings are no failure, so the status is 0."""
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "orphans": [_spot(spot) for spot in result.orphans],
@@ -50,10 +50,10 @@ def hygiene(result: Hygiene) -> Printed:
     )
 
 
-def conflicts(result: Conflicts) -> Printed:
+def conflicts(result: ConflictList) -> PrintedResult:
     """Return the conflict copies; status 1 where there is none, or none that could be adopted."""
     wanted = [copy for copy in result.copies if copy.adopted or not result.adopting]
-    return Printed(
+    return PrintedResult(
         json={"schema": SCHEMA, "copies": [_copy(copy) for copy in result.copies]},
         text=lambda terminal: "\n".join(
             line for copy in result.copies for line in _copy_lines(copy, terminal, adopting=result.adopting)
@@ -62,13 +62,13 @@ def conflicts(result: Conflicts) -> Printed:
     )
 
 
-def doctor(result: Checkup) -> Printed:
+def doctor(result: DoctorReport) -> PrintedResult:
     """Return the checkup; the status says that it was made, not what it found."""
 
     def text(terminal: bool) -> str:
         return "\n".join(line for check in result.checks for line in _check_lines(check, terminal))
 
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "checks": [
@@ -86,11 +86,11 @@ def doctor(result: Checkup) -> Printed:
     )
 
 
-def install(result: InstallReport) -> Printed:
+def install(result: InstallReport) -> PrintedResult:
     """Return what `install` did, or would do; status 2 where something of somebody else's is in the way."""
     done = ["a dry run: nothing was changed"] if result.dry_run else []
     lines = [*(line for step in result.steps for line in _step_lines(step)), *_whose(result.rule), *done]
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "dry_run": result.dry_run,
@@ -105,7 +105,7 @@ def install(result: InstallReport) -> Printed:
     )
 
 
-def uninstall(result: InstallReport) -> Printed:
+def uninstall(result: InstallReport) -> PrintedResult:
     """Return what `uninstall` took away, or would; status 2 where it left what isn't its own."""
     return install(result)
 
@@ -120,11 +120,11 @@ def _whose(rule: Rule | None) -> Iterator[str]:
 # values
 
 
-def _spot(spot: Spot) -> Json:
+def _spot(spot: NodeLine) -> Json:
     return {"id": spot.id, "title": spot.title, "path": str(spot.path), "line": spot.line}
 
 
-def _twins(twins: Twins) -> Json:
+def _twins(twins: DuplicateNodes) -> Json:
     """Return the node that roamkb takes, and all that share its id or title."""
     return {**_spot(twins.first), "nodes": [_spot(spot) for spot in twins.nodes]}
 
@@ -148,7 +148,7 @@ def _copy(copy: ConflictCopy) -> Json:
     }
 
 
-def _step(step: Step) -> Json:
+def _step(step: InstallStep) -> Json:
     return {
         "what": step.what,
         "path": str(step.path) if step.path else None,
@@ -161,7 +161,7 @@ def _step(step: Step) -> Json:
 # lines
 
 
-def _as_lines(result: Hygiene) -> Iterator[str]:
+def _as_lines(result: HygieneReport) -> Iterator[str]:
     """Yield one line a finding, `PATH:LINE: WHAT`."""
     for spot in result.orphans:
         yield f"{_line_of(spot)}: orphan: {_named(spot)}, no node links to it and it links to none"
@@ -184,11 +184,11 @@ def _place(path: Path, line: int) -> str:
     return f"{shown(str(path))}:{line}"
 
 
-def _named(spot: Spot) -> str:
+def _named(spot: NodeLine) -> str:
     return f"{headline(spot.title)} ({shown(spot.id)})"
 
 
-def _line_of(spot: Spot) -> str:
+def _line_of(spot: NodeLine) -> str:
     return _place(spot.path, spot.line)
 
 
@@ -223,7 +223,7 @@ def _copy_lines(copy: ConflictCopy, terminal: bool, *, adopting: bool) -> Iterat
         yield f"  and {counted(len(copy.diff) - _MOST_LINES, 'line')} more: --json has all"
 
 
-def _check_lines(check: Check, terminal: bool) -> Iterator[str]:
+def _check_lines(check: DoctorCheck, terminal: bool) -> Iterator[str]:
     mark, colour = ("!!", 31) if not check.ok else ("ok", 32) if check.proved else ("--", 33)
     if terminal:
         mark = f"\x1b[{colour}m{mark}\x1b[0m"
@@ -232,7 +232,7 @@ def _check_lines(check: Check, terminal: bool) -> Iterator[str]:
         yield f"   {shown(check.fix)}"
 
 
-def _step_lines(step: Step) -> Iterator[str]:
+def _step_lines(step: InstallStep) -> Iterator[str]:
     where = f" {shown(str(step.path))}" if step.path else ""
     yield f"{step.outcome.value:5} {step.what}:{where} ({shown(step.why)})"
     if step.diff:
@@ -242,7 +242,7 @@ def _step_lines(step: Step) -> Iterator[str]:
 # an org document
 
 
-def _as_org(result: Hygiene) -> Iterator[str]:
+def _as_org(result: HygieneReport) -> Iterator[str]:
     """Yield a document to open in Emacs; what is quoted in it is inert."""
     link = _file_link(result.kb)
     yield "#+title: Hygiene of the knowledge base"
@@ -279,8 +279,8 @@ def _file_link(kb: Path) -> Callable[[Path, int], str]:
     return link
 
 
-def _twins_item(link: Callable[[Path, int], str]) -> Callable[[Twins], str]:
-    def item(twins: Twins) -> str:
+def _twins_item(link: Callable[[Path, int], str]) -> Callable[[DuplicateNodes], str]:
+    def item(twins: DuplicateNodes) -> str:
         places = " and ".join(link(spot.path, spot.line) for spot in twins.nodes)
         return f"{places} {node_link(twins.first.id, twins.first.title)}"
 

@@ -13,8 +13,8 @@ from roamkb.core.text import headline
 from roamkb.core.text import shown
 from roamkb.interfaces.output.render import SCHEMA
 from roamkb.interfaces.output.render import Json
-from roamkb.interfaces.output.render import Printed
-from roamkb.interfaces.output.render import Style
+from roamkb.interfaces.output.render import PrintedResult
+from roamkb.interfaces.output.render import TerminalStyle
 from roamkb.interfaces.output.render import candidate_json
 from roamkb.interfaces.output.render import candidate_line
 from roamkb.interfaces.output.render import path_text
@@ -27,15 +27,15 @@ from roamkb.org.escape import BREAK
 if TYPE_CHECKING:
     from roamkb.kb.graph import LinkGraph
     from roamkb.kb.index_admin import IndexState
-    from roamkb.kb.links import Links
+    from roamkb.kb.links import NodeLinks
     from roamkb.kb.nodes import NodeList
-    from roamkb.kb.show import Shown
-    from roamkb.kb.supersede import Superseded
-    from roamkb.kb.tags import Tags
-    from roamkb.kb.trash import Inventory
-    from roamkb.kb.trash import Restored
-    from roamkb.kb.trash import Trashed
-    from roamkb.kb.write import Written
+    from roamkb.kb.show import ShownNode
+    from roamkb.kb.supersede import SupersededNode
+    from roamkb.kb.tags import TagList
+    from roamkb.kb.trash import NodeInventory
+    from roamkb.kb.trash import RestoredNodes
+    from roamkb.kb.trash import TrashedNodes
+    from roamkb.kb.write import WrittenNode
 
 _PROVENANCE = ("CREATED", "AGENT", "PROJECT", "SOURCE", "SUPERSEDED_BY")
 
@@ -66,12 +66,12 @@ def node_json(node: Node) -> Json:
     }
 
 
-def show(result: "Shown") -> Printed:
+def show(result: "ShownNode") -> PrintedResult:
     """Print a node: its fields and its text."""
     node = result.node
 
     def text(terminal: bool) -> str:
-        style = Style(terminal)
+        style = TerminalStyle(terminal)
         state = " ".join(filter(None, (node.todo, f"[#{node.priority}]" if node.priority else "")))
         head = [
             style.bold(" ".join(filter(None, (state, headline(node.title))))),
@@ -90,18 +90,18 @@ def show(result: "Shown") -> Printed:
         head += [f"{style.dim(name + ':')} {shown(value)}" for name, value in facts if value]
         return "\n".join([*head, "", cleaned(result.body).rstrip("\n")]).rstrip("\n")
 
-    return Printed(
+    return PrintedResult(
         json={"schema": SCHEMA, "node": {**node_json(node), "path": str(result.path), "body": result.body}},
         text=text,
     )
 
 
-def _ends(result: "Links") -> Printed:
+def _ends(result: "NodeLinks") -> PrintedResult:
     def end(id: str, title: str, path: Path, line: int) -> Json:
         return {"id": id, "title": title, "path": str(path), "line": line}
 
     def text(terminal: bool) -> str:
-        style = Style(terminal)
+        style = TerminalStyle(terminal)
         lines = [
             f"{mark} {place(node.path, node.line)}: {style.bold(headline(node.title))} ({shown(node.id)})"
             for mark, ends in (("->", result.forward), ("<-", result.back))
@@ -114,7 +114,7 @@ def _ends(result: "Links") -> Printed:
         lines += [f"=> {shown(link.type)}:{shown(link.dest)}" for link in result.external]
         return "\n".join(lines)
 
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "id": result.id,
@@ -130,14 +130,14 @@ def _ends(result: "Links") -> Printed:
     )
 
 
-def links(result: "Links | LinkGraph") -> Printed:
+def links(result: "NodeLinks | LinkGraph") -> PrintedResult:
     """Print a node's links, or all of them for Graphviz."""
     from roamkb.kb.graph import LinkGraph
 
     return _graph(result) if isinstance(result, LinkGraph) else _ends(result)
 
 
-def _graph(result: "LinkGraph") -> Printed:
+def _graph(result: "LinkGraph") -> PrintedResult:
     nodes, edges = result.graph.nodes, result.graph.edges
 
     def text(_: bool) -> str:
@@ -145,7 +145,7 @@ def _graph(result: "LinkGraph") -> Printed:
         joined = (f"  {_dot(source)} -> {_dot(dest)};" for source, dest in edges)
         return "\n".join(["digraph roamkb {", "  node [shape=box];", *named, *joined, "}"])
 
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "nodes": [
@@ -169,16 +169,16 @@ def _dot(text: str) -> str:
     return '"' + shown(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def tags(result: "Tags") -> Printed:
+def tags(result: "TagList") -> PrintedResult:
     """Print the tags with their counts."""
-    return Printed(
+    return PrintedResult(
         json={"schema": SCHEMA, "tags": [{"tag": one.tag, "nodes": one.nodes} for one in result.tags]},
         text=lambda _: "\n".join(f"{one.nodes:6} {shown(one.tag)}" for one in result.tags),
         status=0 if result.tags else 1,
     )
 
 
-def index(result: "IndexState") -> Printed:
+def index(result: "IndexState") -> PrintedResult:
     """Say where the index lies and how large it is."""
 
     def text(_: bool) -> str:
@@ -192,7 +192,7 @@ def index(result: "IndexState") -> Printed:
             lines.append(f"{result.differences} differences from an index made just now")
         return "\n".join(lines)
 
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "path": path_text(result.path),
@@ -207,9 +207,9 @@ def index(result: "IndexState") -> Printed:
     )
 
 
-def nodes(result: "NodeList") -> Printed:
+def nodes(result: "NodeList") -> PrintedResult:
     """Print every node with its place."""
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "kb": str(result.kb),
@@ -226,7 +226,7 @@ def _node_line(kb: Path, node: Node) -> str:
     return f"{place(kb / node.file, node.line)}: {headline(node.title)} {tags_text(node.tags)}".rstrip()
 
 
-def _written(result: "Written") -> Json:
+def _written(result: "WrittenNode") -> Json:
     return {
         "schema": SCHEMA,
         "id": result.id,
@@ -239,7 +239,7 @@ def _written(result: "Written") -> Json:
     }
 
 
-def write(result: "Written") -> Printed:
+def write(result: "WrittenNode") -> PrintedResult:
     """Say where a node was written, or would be."""
 
     def text(terminal: bool) -> str:
@@ -247,13 +247,13 @@ def write(result: "Written") -> Printed:
             # with its zero-width spaces, since they will be there as well
             text = BREAK.join(map(cleaned, result.text.split(BREAK)))
             return f"{shown(str(result.path))} (not written)\n\n{text}".rstrip("\n")
-        style = Style(terminal)
+        style = TerminalStyle(terminal)
         return f"{style.cyan(shown(str(result.path)))}: {style.bold(headline(result.title))} ({result.id})"
 
-    return Printed(json=_written(result), text=text, warnings=result.warnings)
+    return PrintedResult(json=_written(result), text=text, warnings=result.warnings)
 
 
-def supersede(result: "Superseded") -> Printed:
+def supersede(result: "SupersededNode") -> PrintedResult:
     """Say what was written and what it replaced."""
     new = write(result.written)
     old = candidate_json(result.old)
@@ -261,10 +261,10 @@ def supersede(result: "Superseded") -> Printed:
     def text(terminal: bool) -> str:
         return f"{new.text(terminal)}\n  supersedes {headline(result.old.title)} ({shown(result.old.id)})"
 
-    return Printed(json={**new.json, "supersedes": old}, text=text, warnings=new.warnings)
+    return PrintedResult(json={**new.json, "supersedes": old}, text=text, warnings=new.warnings)
 
 
-def trash(result: "Trashed") -> Printed:
+def trash(result: "TrashedNodes") -> PrintedResult:
     """Print what went to the trash, or would go."""
     verb = "moved to the trash" if result.done else "would be moved to the trash; add --yes to do it"
 
@@ -273,7 +273,7 @@ def trash(result: "Trashed") -> Printed:
         back = "; `roamkb restore --last` brings them back" if result.done and len(lines) > 1 else ""
         return "\n".join([*lines, f"{counted(len(lines), 'node')} {verb}{back}"])
 
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "trashed": [candidate_json(node) for node in result.nodes],
@@ -286,7 +286,7 @@ def trash(result: "Trashed") -> Printed:
     )
 
 
-def _left_dangling(result: "Trashed") -> Iterator[str]:
+def _left_dangling(result: "TrashedNodes") -> Iterator[str]:
     """Yield what links to a node that is gone, and what to do about it."""
     for node in result.linked_from:
         says = "is superseded by" if node in result.replaced else "links to"
@@ -296,7 +296,7 @@ def _left_dangling(result: "Trashed") -> Iterator[str]:
         )
 
 
-def restore(result: "Restored") -> Printed:
+def restore(result: "RestoredNodes") -> PrintedResult:
     """Print what came back, or what is in the trash."""
 
     def text(_terminal: bool) -> str:
@@ -312,7 +312,7 @@ def restore(result: "Restored") -> Printed:
 
     nodes = [candidate_json(node) for node in result.nodes]
     left: list[Json] = [{**candidate_json(node), "reason": reason} for node, reason in result.left]
-    return Printed(
+    return PrintedResult(
         json={"schema": SCHEMA, **({"restored": nodes, "left": left} if result.done else {"trash": nodes})},
         text=text,
         status=0 if result.nodes else 1,
@@ -322,7 +322,7 @@ def restore(result: "Restored") -> Printed:
     )
 
 
-def inventory(result: "Inventory") -> Printed:
+def inventory(result: "NodeInventory") -> PrintedResult:
     """Print what agents wrote."""
 
     def text(_terminal: bool) -> str:
@@ -331,7 +331,7 @@ def inventory(result: "Inventory") -> Printed:
             for node in result.nodes
         )
 
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "nodes": [{**node_json(node), "path": str(result.kb / node.file)} for node in result.nodes],
@@ -343,15 +343,15 @@ def inventory(result: "Inventory") -> Printed:
     )
 
 
-def classify(result: Project) -> Printed:
+def classify(result: Project) -> PrintedResult:
     """Say what a project is, and why."""
 
     def text(terminal: bool) -> str:
-        style = Style(terminal)
+        style = TerminalStyle(terminal)
         root = shown(str(result.root)) if result.root else "no project root"
         return f"{style.bold(result.kind.value)}: {root} ({shown(result.reason)})"
 
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "kind": result.kind.value,

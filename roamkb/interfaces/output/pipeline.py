@@ -10,7 +10,7 @@ from roamkb.core.text import shown
 from roamkb.interfaces.output.log import standing_json
 from roamkb.interfaces.output.render import SCHEMA
 from roamkb.interfaces.output.render import Json
-from roamkb.interfaces.output.render import Printed
+from roamkb.interfaces.output.render import PrintedResult
 from roamkb.log.state.confidence import DURABLE
 from roamkb.log.state.confidence import as_fraction
 from roamkb.pipeline.extract.attention import DURABLE_CATEGORIES
@@ -19,11 +19,11 @@ from roamkb.pipeline.gate.checks import VERIFIED_FROM
 from roamkb.pipeline.gate.checks import failed
 
 if TYPE_CHECKING:
-    from roamkb.instructions.propose import Proposed
-    from roamkb.log.state.learning_state import Standing
-    from roamkb.pipeline.promote import Promoted
-    from roamkb.pipeline.verify import Judged
-    from roamkb.pipeline.verify import Verified
+    from roamkb.instructions.propose import ProposeResult
+    from roamkb.log.state.learning_state import LearningState
+    from roamkb.pipeline.promote import PromoteResult
+    from roamkb.pipeline.verify import JudgedLearning
+    from roamkb.pipeline.verify import VerifyResult
 
 #: A title's worth of a learning.
 _TITLE = 120
@@ -39,7 +39,7 @@ _VETOED = {
 _QUESTION = "Anything worth promoting to the KB?"
 
 
-def verify(result: "Verified") -> Printed:
+def verify(result: "VerifyResult") -> PrintedResult:
     """Say which verdict each learning has, and what stands against it."""
 
     def text(_: bool) -> str:
@@ -52,7 +52,7 @@ def verify(result: "Verified") -> Printed:
             lines.append(f"{result.skipped} {'has' if result.skipped == 1 else 'have'} a verdict already")
         return "\n".join(lines) or "nothing wants judging"
 
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "judged": [
@@ -81,12 +81,12 @@ def verify(result: "Verified") -> Printed:
     )
 
 
-def _is_unscored(one: "Judged") -> bool:
+def _is_unscored(one: "JudgedLearning") -> bool:
     """Say whether nothing but a score is missing."""
     return not one.scores and not one.trouble and not any(failed(one.checks))
 
 
-def _judged(one: "Judged") -> list[str]:
+def _judged(one: "JudgedLearning") -> list[str]:
     told = " (nobody scored it)" if _is_unscored(one) else ""
     if one.scores:
         below = "" if one.scores.reaches(VERIFIED_FROM) else f", verified from {VERIFIED_FROM:.2f}"
@@ -97,11 +97,11 @@ def _judged(one: "Judged") -> list[str]:
     return lines + [f"  {check.name}: {shown(check.why)}" for check in failed(one.checks)]
 
 
-def promote(result: "Promoted | Proposed") -> Printed:
+def promote(result: "PromoteResult | ProposeResult") -> PrintedResult:
     """Say what became nodes, what stayed and why; or what could be promoted."""
-    from roamkb.pipeline.promote import Promoted
+    from roamkb.pipeline.promote import PromoteResult
 
-    if not isinstance(result, Promoted):
+    if not isinstance(result, PromoteResult):
         from roamkb.interfaces.output.instructions import proposed
 
         return proposed(result)
@@ -121,7 +121,7 @@ def promote(result: "Promoted | Proposed") -> Printed:
             lines.append(f"left: {shown(one.standing.learning.key)}: {shown(one.reason)}{known}")
         return "\n".join(lines)
 
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "promoted": [
@@ -154,17 +154,17 @@ def promote(result: "Promoted | Proposed") -> Printed:
     )
 
 
-def _hindered(result: "Promoted") -> Iterator[str]:
+def _hindered(result: "PromoteResult") -> Iterator[str]:
     """Yield why nothing can be promoted, and what is meant by durable."""
-    from roamkb.pipeline.promote import Hindrance
+    from roamkb.pipeline.promote import PromotionHindrance
 
     if not (result.candidates or result.nodes or result.left):
         number = counted(sum(result.hindered.values()), "learning")
         counts = ", ".join(f"{count} {reason}" for reason, count in result.hindered.items())
         yield "nothing to promote: " + (f"of {number} {counts}" if counts else "no learning yet")
-    if Hindrance.UNVERIFIED in result.hindered:
+    if PromotionHindrance.UNVERIFIED in result.hindered:
         yield "`roamkb verify KEY` or `roamkb verify --batch` puts them through the gate"
-    if count := result.hindered.get(Hindrance.PASSING):
+    if count := result.hindered.get(PromotionHindrance.PASSING):
         are = "isn't" if count == 1 else "aren't"
         yield (
             f"{counted(count, 'verified learning')} left: {are} durable, which is a confidence of "
@@ -173,7 +173,7 @@ def _hindered(result: "Promoted") -> Iterator[str]:
         )
 
 
-def _candidates(result: "Promoted") -> Printed:
+def _candidates(result: "PromoteResult") -> PrintedResult:
     receipt = f"KB: promoted 0 / consulted {'yes' if result.consulted else 'no'}"
 
     def text(_: bool) -> str:
@@ -192,7 +192,7 @@ def _candidates(result: "Promoted") -> Printed:
     }
     if result.asks:
         json |= {"question": _QUESTION if result.candidates else None, "receipt": receipt}
-    return Printed(
+    return PrintedResult(
         json=json,
         text=text,
         status=0 if result.candidates or result.asks else 1,
@@ -200,6 +200,6 @@ def _candidates(result: "Promoted") -> Printed:
     )
 
 
-def _candidate(standing: "Standing") -> str:
+def _candidate(standing: "LearningState") -> str:
     title = clipped(shown(standing.learning.statement), _TITLE)
     return f"- {title} [{as_fraction(standing.confidence):.2f}] {shown(standing.learning.key)}"

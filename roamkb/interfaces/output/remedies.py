@@ -8,34 +8,34 @@ from roamkb.core.text import shown
 from roamkb.core.text import times
 from roamkb.interfaces.output.render import SCHEMA
 from roamkb.interfaces.output.render import Json
-from roamkb.interfaces.output.render import Printed
+from roamkb.interfaces.output.render import PrintedResult
 from roamkb.log.jsonl import iso
-from roamkb.remedies.effectiveness import Attempt
 from roamkb.remedies.effectiveness import Remedy
-from roamkb.remedies.effectiveness import Tier
+from roamkb.remedies.effectiveness import RemedyAttempt
+from roamkb.remedies.effectiveness import RemedyTier
 
 if TYPE_CHECKING:
-    from roamkb.remedies.remedy import Known
-    from roamkb.remedies.remedy import Suggested
+    from roamkb.remedies.remedy import KnownErrors
+    from roamkb.remedies.remedy import SuggestedRemedies
 
 #: Of a technique or a step that is a page long, a person reads so much; JSON has the whole of it.
 _WIDTH = 240
 #: Why a remedy is for an error that it wasn't recorded with.
 _WHY = {
-    Tier.PATTERN: "by its pattern",
-    Tier.TOLD: "met together",
-    Tier.SIMILAR: "a similar error",
+    RemedyTier.PATTERN: "by its pattern",
+    RemedyTier.TOLD: "met together",
+    RemedyTier.SIMILAR: "a similar error",
 }
 
 
-def remedy(result: "Suggested | Known") -> Printed:
+def remedy(result: "SuggestedRemedies | KnownErrors") -> PrintedResult:
     """Say what to do about an error, or what is known of all of them."""
-    from roamkb.remedies.remedy import Known
+    from roamkb.remedies.remedy import KnownErrors
 
-    return _known(result) if isinstance(result, Known) else _suggested(result)
+    return _known(result) if isinstance(result, KnownErrors) else _suggested(result)
 
 
-def _suggested(result: "Suggested") -> Printed:
+def _suggested(result: "SuggestedRemedies") -> PrintedResult:
     recorded = result.recorded
 
     def text(_terminal: bool) -> str:
@@ -48,7 +48,7 @@ def _suggested(result: "Suggested") -> Printed:
     json: Json = {"schema": SCHEMA, **_json(result), "more": result.more}
     if recorded:
         json["recorded"] = _attempt(recorded)
-    return Printed(
+    return PrintedResult(
         json=json,
         text=text,
         status=0 if result.remedies or recorded else 1,
@@ -56,14 +56,14 @@ def _suggested(result: "Suggested") -> Printed:
     )
 
 
-def _known(result: "Known") -> Printed:
+def _known(result: "KnownErrors") -> PrintedResult:
     def text(_terminal: bool) -> str:
         blocks = ["\n".join(_of_error(error, in_full=result.in_full)) for error in result.errors]
         if result.more:
             blocks.append(f"{result.more} more: add --limit")
         return ("\n\n" if result.in_full else "\n").join(blocks)
 
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "errors": [_json(error, attempts=result.in_full) for error in result.errors],
@@ -74,7 +74,7 @@ def _known(result: "Known") -> Printed:
     )
 
 
-def _of_error(result: "Suggested", *, in_full: bool) -> Iterator[str]:
+def _of_error(result: "SuggestedRemedies", *, in_full: bool) -> Iterator[str]:
     yield f"{result.fingerprint.digest}  {_error(result)}"
     for one in () if in_full else result.remedies:
         yield f"  {_figures(one)}  {_short(one.technique)}"
@@ -82,7 +82,7 @@ def _of_error(result: "Suggested", *, in_full: bool) -> Iterator[str]:
         yield from _blocks(result, withdrawn=True)
 
 
-def _blocks(result: "Suggested", *, withdrawn: bool = False) -> Iterator[str]:
+def _blocks(result: "SuggestedRemedies", *, withdrawn: bool = False) -> Iterator[str]:
     """Yield the lines of each technique, and which are to be given up."""
     for one in result.remedies:
         if withdrawn or not one.is_withdrawn:
@@ -109,7 +109,7 @@ def _figures(one: Remedy) -> str:
     return f"worked in part {times(one.partial)}" if one.partial else "untried"
 
 
-def _error(result: "Suggested") -> str:
+def _error(result: "SuggestedRemedies") -> str:
     return _short(result.fingerprint.line or result.fingerprint.text)
 
 
@@ -117,7 +117,7 @@ def _short(text: str) -> str:
     return clipped(shown(text), _WIDTH)
 
 
-def _json(result: "Suggested", *, attempts: bool = False) -> Json:
+def _json(result: "SuggestedRemedies", *, attempts: bool = False) -> Json:
     return {
         "fingerprint": result.fingerprint.digest,
         "error": result.fingerprint.text,
@@ -154,7 +154,7 @@ def _remedy(one: Remedy, *, attempts: bool) -> Json:
     return {**told, "attempts": [_attempt(each) for each in one.attempts]} if attempts else told
 
 
-def _attempt(one: Attempt) -> Json:
+def _attempt(one: RemedyAttempt) -> Json:
     return {
         "id": one.id,
         "ts": iso(one.ts),

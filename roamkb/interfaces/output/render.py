@@ -13,9 +13,9 @@ from roamkb.core.errors import NearDuplicate
 from roamkb.core.errors import NoNode
 from roamkb.core.errors import Refused
 from roamkb.core.errors import RoamkbError
-from roamkb.core.model import Candidate
 from roamkb.core.model import Hit
-from roamkb.core.model import Unreadable
+from roamkb.core.model import NodeCandidate
+from roamkb.core.model import UnreadableFile
 from roamkb.core.text import HIDDEN
 from roamkb.core.text import clipped
 from roamkb.core.text import headline
@@ -33,7 +33,7 @@ Json = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Printed:
+class PrintedResult:
     """A result, ready to be printed one way or the other."""
 
     json: Json
@@ -75,7 +75,7 @@ def error_text(error: RoamkbError) -> str:
     return error.message + (f"\n  {error.hint}" if error.hint else "")
 
 
-def render(name: str, result: object) -> Printed:
+def render(name: str, result: object) -> PrintedResult:
     """Return the result of the operation called `name`, ready to be printed."""
     return _RENDERERS[name](result)
 
@@ -85,22 +85,22 @@ def path_text(path: Path | None) -> str | None:
     return None if path is None else str(path)
 
 
-def candidate_json(candidate: Candidate) -> Json:
+def candidate_json(candidate: NodeCandidate) -> Json:
     """Return what names a node."""
     return {"id": candidate.id, "title": candidate.title, "path": str(candidate.path)}
 
 
-def candidate_line(candidate: Candidate) -> str:
+def candidate_line(candidate: NodeCandidate) -> str:
     """Return what names a node, in a line."""
     return f"{shown(str(candidate.path))}: {headline(candidate.title)} ({shown(candidate.id)})"
 
 
-def skipped_json(skipped: Iterable[Unreadable]) -> list[Json]:
+def skipped_json(skipped: Iterable[UnreadableFile]) -> list[Json]:
     """Return the files that could not be read, with the reasons."""
     return [{"path": str(entry.path), "reason": entry.reason} for entry in skipped]
 
 
-def warnings_of(skipped: Iterable[Unreadable]) -> tuple[str, ...]:
+def warnings_of(skipped: Iterable[UnreadableFile]) -> tuple[str, ...]:
     """Return the same for standard error, as far as something can be done about the file itself."""
     return tuple(
         f"{shown(str(entry.path))}: {shown(entry.reason)}" for entry in skipped if not entry.is_elsewhere
@@ -108,11 +108,11 @@ def warnings_of(skipped: Iterable[Unreadable]) -> tuple[str, ...]:
 
 
 def without_colours(text: str) -> str:
-    """Return `text` without what `Style` put into it; of what it shows nothing can look like that."""
+    """Return `text` without what `TerminalStyle` put into it; of what it shows nothing can look like that."""
     return _COLOUR.sub("", text)
 
 
-class Style:
+class TerminalStyle:
     """Colours for a terminal, nothing for a pipe."""
 
     def __init__(self, terminal: bool) -> None:
@@ -139,7 +139,7 @@ class Style:
         return self._paint(36, text)
 
 
-def _search(result: "SearchResult") -> Printed:
+def _search(result: "SearchResult") -> PrintedResult:
     hits = [
         {
             "id": hit.id,
@@ -161,7 +161,7 @@ def _search(result: "SearchResult") -> Printed:
             return "\n".join(shown(str(hit.path)) for hit in result.hits)
         if not terminal:
             return "\n".join(f"{shown(str(h.path))}:{h.line}: {_said(h)}" for h in result.hits)
-        style = Style(terminal)
+        style = TerminalStyle(terminal)
         return "\n".join(
             f"{style.bold(headline(hit.title))}  {style.dim(_about(hit))}\n"
             f"  {style.cyan(f'{shown(str(hit.path))}:{hit.line}')}\n"
@@ -169,7 +169,7 @@ def _search(result: "SearchResult") -> Printed:
             for hit in result.hits
         )
 
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "query": result.query,
@@ -202,13 +202,13 @@ def place(path: Path, line: int) -> str:
     return f"{shown(str(path))}:{line}"
 
 
-def _report(name: str, room: str) -> Callable[[object], Printed]:
+def _report(name: str, room: str) -> Callable[[object], PrintedResult]:
     """Return a renderer of another room, which few calls need."""
 
-    def render_report(result: object) -> Printed:
+    def render_report(result: object) -> PrintedResult:
         from importlib import import_module
 
-        renderer: Callable[[object], Printed] = getattr(
+        renderer: Callable[[object], PrintedResult] = getattr(
             import_module(f"roamkb.interfaces.output.{room}"), name
         )
         return renderer(result)
@@ -253,7 +253,7 @@ _ROOMS = {
         "export",
     ),
 }
-_RENDERERS: dict[str, Callable[..., Printed]] = {
+_RENDERERS: dict[str, Callable[..., PrintedResult]] = {
     "search": _search,
     **{name: _report(name, room) for room, names in _ROOMS.items() for name in names},
 }

@@ -9,28 +9,28 @@ from roamkb.core.text import headline
 from roamkb.core.text import shown
 from roamkb.interfaces.output.render import SCHEMA
 from roamkb.interfaces.output.render import Json
-from roamkb.interfaces.output.render import Printed
+from roamkb.interfaces.output.render import PrintedResult
 from roamkb.log.jsonl import iso
 from roamkb.log.state.confidence import as_fraction
 from roamkb.log.state.learning_state import ACTIVE
 from roamkb.log.state.learning_state import UNVERIFIED
-from roamkb.log.state.learning_state import Standing
+from roamkb.log.state.learning_state import LearningState
 
 if TYPE_CHECKING:
     from roamkb.log.jsonl import BadLine
     from roamkb.log.learning import Learning
-    from roamkb.sharing.bundle import Bundled
-    from roamkb.sharing.bundle import Imported
-    from roamkb.sharing.bundle import Opened
-    from roamkb.sharing.bundle_format import Header
-    from roamkb.sharing.snapshot import Recovered
+    from roamkb.sharing.bundle import CreatedBundle
+    from roamkb.sharing.bundle import ImportResult
+    from roamkb.sharing.bundle import OpenedBundle
+    from roamkb.sharing.bundle_format import BundleHeader
+    from roamkb.sharing.snapshot import RecoverResult
     from roamkb.sharing.snapshot import SnapshotList
-    from roamkb.sharing.snapshot import Taken
+    from roamkb.sharing.snapshot import SnapshotsTaken
     from roamkb.sharing.store.snapshot_archive import Snapshot
-    from roamkb.sharing.template import Templates
+    from roamkb.sharing.template import TemplateList
     from roamkb.sharing.template import TemplateShown
     from roamkb.sharing.template_model import Template
-    from roamkb.sharing.template_model import Version
+    from roamkb.sharing.template_model import TemplateVersion
 
 #: A title's worth of a learning.
 _TITLE = 120
@@ -38,24 +38,24 @@ _TITLE = 120
 _LISTED = 20
 
 
-def bundle(result: "Bundled | Opened | Imported") -> Printed:
+def bundle(result: "CreatedBundle | OpenedBundle | ImportResult") -> PrintedResult:
     """Say what a bundle is, or what became of it."""
-    from roamkb.sharing.bundle import Bundled
-    from roamkb.sharing.bundle import Imported
+    from roamkb.sharing.bundle import CreatedBundle
+    from roamkb.sharing.bundle import ImportResult
 
     match result:
-        case Bundled():
+        case CreatedBundle():
             return _bundled(result)
-        case Imported():
+        case ImportResult():
             return _imported(result)
         case _:
             return _opened(result)
 
 
-def _bundled(result: "Bundled") -> Printed:
+def _bundled(result: "CreatedBundle") -> PrintedResult:
     header = result.header
     withheld = [shown(key) for key in result.withheld]
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "path": str(result.path),
@@ -67,7 +67,7 @@ def _bundled(result: "Bundled") -> Printed:
     )
 
 
-def _opened(result: "Opened") -> Printed:
+def _opened(result: "OpenedBundle") -> PrintedResult:
     header, said = result.bundle.header, result.bundle.said
 
     def text(terminal: bool) -> str:
@@ -76,7 +76,7 @@ def _opened(result: "Opened") -> Printed:
         lines += _titles((one.learning for one in said), terminal)
         return "\n".join(lines)
 
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "path": str(result.path),
@@ -90,7 +90,7 @@ def _opened(result: "Opened") -> Printed:
     )
 
 
-def _imported(result: "Imported") -> Printed:
+def _imported(result: "ImportResult") -> PrintedResult:
     found = result.ingested
 
     def text(terminal: bool) -> str:
@@ -100,7 +100,7 @@ def _imported(result: "Imported") -> Printed:
         lines = [_headline(result.header), *_titles(found.preview, terminal)]
         return "\n".join([*lines, f"would import as unverified: {counts}; add --yes to do it"])
 
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "path": str(result.path),
@@ -117,7 +117,7 @@ def _imported(result: "Imported") -> Printed:
     )
 
 
-def _header_json(header: "Header") -> Json:
+def _header_json(header: "BundleHeader") -> Json:
     return {
         "project": header.project,
         "kind": header.kind.value,
@@ -127,7 +127,7 @@ def _header_json(header: "Header") -> Json:
     }
 
 
-def _headline(header: "Header") -> str:
+def _headline(header: "BundleHeader") -> str:
     day = f", {iso(header.created)[:10]}" if header.created else ""
     what = _several(header.count, "learning")
     return f"{what} of {header.kind.value} project {shown(header.project) or '(unnamed)'}{day}"
@@ -153,22 +153,22 @@ def _complaints(bad: "Iterable[BadLine]") -> tuple[str, ...]:
     return tuple(f"line {one.line}: {shown(one.reason)}" for one in bad)[:_LISTED]
 
 
-def template(result: "Templates | TemplateShown") -> Printed:
+def template(result: "TemplateList | TemplateShown") -> PrintedResult:
     """List templates, or show one."""
-    from roamkb.sharing.template import Templates
+    from roamkb.sharing.template import TemplateList
 
-    return _templates(result) if isinstance(result, Templates) else _template(result)
+    return _templates(result) if isinstance(result, TemplateList) else _template(result)
 
 
-def _templates(result: "Templates") -> Printed:
-    return Printed(
+def _templates(result: "TemplateList") -> PrintedResult:
+    return PrintedResult(
         json={"schema": SCHEMA, "templates": [_template_json(one) for one in result.templates]},
         text=lambda _: "\n".join(map(_template_line, result.templates)),
         status=0 if result.templates else 1,
     )
 
 
-def _template(result: "TemplateShown") -> Printed:
+def _template(result: "TemplateShown") -> PrintedResult:
     one = result.template
 
     def text(_: bool) -> str:
@@ -183,7 +183,7 @@ def _template(result: "TemplateShown") -> Printed:
         return "\n".join([did + _template_line(one), *given, *older])
 
     missing = f"{_several(result.left_out, 'learning')} of it no longer stands, or has no line in this log"
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             **_template_json(one),
@@ -214,7 +214,7 @@ def _template_line(one: "Template") -> str:
     return " | ".join(filter(None, about))
 
 
-def _version_line(version: "Version") -> str:
+def _version_line(version: "TemplateVersion") -> str:
     why = f": {shown(version.reason)}" if version.reason else ""
     what = _several(len(version.learnings), "learning")
     return f"  before: version {version.number}, {iso(version.ts)[:10]}, {what}{why}"
@@ -234,7 +234,7 @@ def _template_json(one: "Template") -> Json:
     }
 
 
-def _version_json(version: "Version") -> Json:
+def _version_json(version: "TemplateVersion") -> Json:
     return {
         "version": version.number,
         "task_types": list(version.task_types),
@@ -246,7 +246,7 @@ def _version_json(version: "Version") -> Json:
     }
 
 
-def _learning_json(standing: Standing) -> Json:
+def _learning_json(standing: LearningState) -> Json:
     learning = standing.learning
     return {
         "id": standing.id,
@@ -258,7 +258,7 @@ def _learning_json(standing: Standing) -> Json:
     }
 
 
-def _learnings(standings: "Iterable[Standing]") -> Iterator[str]:
+def _learnings(standings: "Iterable[LearningState]") -> Iterator[str]:
     for one in standings:
         marks = [
             *([one.status] if one.status != ACTIVE else []),
@@ -269,31 +269,31 @@ def _learnings(standings: "Iterable[Standing]") -> Iterator[str]:
         yield f"  [{shown(one.learning.type).upper()}] {title}{marked}"
 
 
-def snapshot(result: "Taken | SnapshotList | Recovered") -> Printed:
+def snapshot(result: "SnapshotsTaken | SnapshotList | RecoverResult") -> PrintedResult:
     """Say what was kept, what is kept, or what was lost."""
-    from roamkb.sharing.snapshot import Recovered
-    from roamkb.sharing.snapshot import Taken
+    from roamkb.sharing.snapshot import RecoverResult
+    from roamkb.sharing.snapshot import SnapshotsTaken
 
     match result:
-        case Taken():
+        case SnapshotsTaken():
             return _taken(result)
-        case Recovered():
+        case RecoverResult():
             return _recovered(result)
         case _:
-            return Printed(
+            return PrintedResult(
                 json={"schema": SCHEMA, "snapshots": [_snapshot_json(one) for one in result.snapshots]},
                 text=lambda _: "\n".join(map(_snapshot_line, result.snapshots)),
                 status=0 if result.snapshots else 1,
             )
 
 
-def _taken(result: "Taken") -> Printed:
+def _taken(result: "SnapshotsTaken") -> PrintedResult:
     def text(_: bool) -> str:
         lines = [f"kept {_snapshot_line(one)}" for one in result.made]
         lines += [f"no snapshot of the {what}: {shown(why)}" for what, why in result.skipped]
         return "\n".join(lines)
 
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "made": [_snapshot_json(one) for one in result.made],
@@ -303,7 +303,7 @@ def _taken(result: "Taken") -> Printed:
     )
 
 
-def _recovered(result: "Recovered") -> Printed:
+def _recovered(result: "RecoverResult") -> PrintedResult:
     is_lost = bool(result.learnings or result.events or result.nodes)
 
     def text(terminal: bool) -> str:
@@ -325,7 +325,7 @@ def _recovered(result: "Recovered") -> Printed:
         did = "put back" if result.done else "would be put back; add --yes to do it"
         return "\n".join([*lines, f"{counts} {did}"])
 
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "snapshots": [_snapshot_json(one) for one in result.snapshots],

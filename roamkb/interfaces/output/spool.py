@@ -2,15 +2,15 @@
 
 from pathlib import Path
 
-from roamkb.app.hooks.events import HookedSession
-from roamkb.app.spool import Outcome
+from roamkb.app.hooks.events import HookEventSession
+from roamkb.app.spool import SpooledOutcome
 from roamkb.app.spool import carry_out
 from roamkb.core.text import cleaned
 from roamkb.core.text import headline
-from roamkb.interfaces.operations import Shape
+from roamkb.interfaces.operations import ParameterShape
 from roamkb.interfaces.operations import find_operation
 from roamkb.interfaces.output import render
-from roamkb.spool.call import Queued
+from roamkb.spool.call import QueuedCall
 from roamkb.spool.call import SpooledCall
 from roamkb.spool.call import Values
 from roamkb.wall.broker import VERBS
@@ -18,10 +18,10 @@ from roamkb.wall.broker import VERBS
 _WAITS_FOR = "the hook after this command, which runs outside of its sandbox, finds its number and does it"
 
 
-def queued(result: Queued) -> render.Printed:
+def queued(result: QueuedCall) -> render.PrintedResult:
     """Return what is said of a call that waits."""
     call = result.call
-    return render.Printed(
+    return render.PrintedResult(
         json={
             "schema": render.SCHEMA,
             "queued": True,
@@ -39,13 +39,13 @@ def queued(result: Queued) -> render.Printed:
     )
 
 
-def carried_out(session: HookedSession, event: str) -> str:
+def carried_out(session: HookEventSession, event: str) -> str:
     """Carry out what the session called in its sandbox, and return what is to be said of it."""
     outcomes = carry_out(session, printed=session.printed, is_over=event == "stop", read=_values)
     return "\n".join(map(_line, outcomes))
 
 
-def _line(outcome: Outcome) -> str:
+def _line(outcome: SpooledOutcome) -> str:
     call = outcome.call
     what = _what(call) if call else "a call"
     if outcome.error is not None:
@@ -70,15 +70,15 @@ def _values(call: SpooledCall) -> Values | None:
     for parameter in operation.parameters:
         value = call.values.get(parameter.name)
         match parameter.shape:
-            case Shape.FLAG:
+            case ParameterShape.FLAG:
                 fits = isinstance(value, bool | None)
                 value = bool(value)
-            case Shape.TEXTS:
+            case ParameterShape.TEXTS:
                 fits = isinstance(value, tuple | None)
                 value = value or ()
-            case Shape.COUNT:
+            case ParameterShape.COUNT:
                 fits = value is None or (type(value) is int and value >= 0)
-            case Shape.TEXT | Shape.OBJECTS:
+            case ParameterShape.TEXT | ParameterShape.OBJECTS:
                 fits = isinstance(value, str | None)
         if not fits or (parameter.required and value is None):
             return None

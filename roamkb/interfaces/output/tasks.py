@@ -11,23 +11,23 @@ from roamkb.core.text import times
 from roamkb.interfaces.output.log import standing_json
 from roamkb.interfaces.output.render import SCHEMA
 from roamkb.interfaces.output.render import Json
-from roamkb.interfaces.output.render import Printed
+from roamkb.interfaces.output.render import PrintedResult
 from roamkb.log.jsonl import iso
 from roamkb.log.state.confidence import as_fraction
 from roamkb.tasks.stats import FORMULA
 
 if TYPE_CHECKING:
-    from roamkb.tasks.relevance_score import Relevant
+    from roamkb.tasks.relevance_score import RelevantLearning
     from roamkb.tasks.relevant import RelevantFound
-    from roamkb.tasks.signature import Task
-    from roamkb.tasks.stats import Reuse
+    from roamkb.tasks.signature import TaskRecord
+    from roamkb.tasks.stats import ReuseFigures
     from roamkb.tasks.task import TaskReport
-    from roamkb.tasks.used import Used
+    from roamkb.tasks.used import UsedLearning
 
 _TITLE = 160
 
 
-def task(result: "TaskReport") -> Printed:
+def task(result: "TaskReport") -> PrintedResult:
     """Say what became of a task, and which are like it."""
 
     def text(_: bool) -> str:
@@ -44,7 +44,7 @@ def task(result: "TaskReport") -> Printed:
             lines.append(f"did it help? roamkb used {shown(one.learning.key)} --outcome success|failure|…")
         return "\n".join(lines)
 
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "action": result.action,
@@ -59,7 +59,7 @@ def task(result: "TaskReport") -> Printed:
     )
 
 
-def _task(task: "Task") -> Json:
+def _task(task: "TaskRecord") -> Json:
     return {
         "id": task.id,
         "title": task.title,
@@ -73,11 +73,11 @@ def _task(task: "Task") -> Json:
     }
 
 
-def _task_line(task: "Task") -> str:
+def _task_line(task: "TaskRecord") -> str:
     return " ".join(filter(None, (shown(task.id), headline(task.title))))
 
 
-def relevant(result: "RelevantFound") -> Printed:
+def relevant(result: "RelevantFound") -> PrintedResult:
     """Print what helps, best first, and why."""
 
     def text(_: bool) -> str:
@@ -87,7 +87,7 @@ def relevant(result: "RelevantFound") -> Printed:
         ]
         return "\n".join(lines)
 
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "task": result.task.id or None,
@@ -108,7 +108,7 @@ def relevant(result: "RelevantFound") -> Printed:
     )  # fmt: skip
 
 
-def _relevant(one: "Relevant") -> list[str]:
+def _relevant(one: "RelevantLearning") -> list[str]:
     learning = one.standing.learning
     return [
         f"[{shown(learning.type).upper()}] {clipped(shown(learning.statement), _TITLE)}",
@@ -117,7 +117,7 @@ def _relevant(one: "Relevant") -> list[str]:
     ]
 
 
-def used(result: "Used") -> Printed:
+def used(result: "UsedLearning") -> PrintedResult:
     """Say what the outcome did."""
     learning = result.standing.learning
 
@@ -126,7 +126,7 @@ def used(result: "Used") -> Printed:
         still = f": {result.still}" if result.still else ""
         return f"{result.outcome}: {shown(learning.key)} ({moved}{still})"
 
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "id": learning.id,
@@ -141,7 +141,7 @@ def used(result: "Used") -> Printed:
     )
 
 
-def stats(result: "Reuse") -> Printed:
+def stats(result: "ReuseFigures") -> PrintedResult:
     """Print how often knowledge was shown, and what came of it."""
 
     def text(_: bool) -> str:
@@ -162,7 +162,7 @@ def stats(result: "Reuse") -> Printed:
             )
         )
 
-    return Printed(
+    return PrintedResult(
         json={
             "schema": SCHEMA,
             "total_entries": result.total,
@@ -191,7 +191,7 @@ def stats(result: "Reuse") -> Printed:
     )
 
 
-def _metrics(result: "Reuse") -> Iterator[str]:
+def _metrics(result: "ReuseFigures") -> Iterator[str]:
     """Yield the figures of document 004's success metrics, if they were asked for."""
     if result.strategies is None:
         return

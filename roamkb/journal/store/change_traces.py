@@ -21,21 +21,21 @@ from roamkb.boundary.human_consent import find_harness
 from roamkb.boundary.store.folder_evidence import PROC
 from roamkb.boundary.store.processes import commands_of_parents
 from roamkb.boundary.store.socket_peers import environment_of
-from roamkb.core.model import Unreadable
+from roamkb.core.model import UnreadableFile
 from roamkb.fs.files import digest
 from roamkb.fs.files import read_file
 from roamkb.journal.human_edits import is_like_a_hands
-from roamkb.journal.moments import By
-from roamkb.journal.moments import Change
+from roamkb.journal.moments import ChangeKind
+from roamkb.journal.moments import ChangeMaker
 from roamkb.journal.moments import Content
-from roamkb.journal.moments import Form
-from roamkb.journal.moments import What
+from roamkb.journal.moments import EntryChange
+from roamkb.journal.moments import EntryForm
 from roamkb.journal.store.journal import Journal
 from roamkb.journal.store.syncthing import Syncthing
 from roamkb.journal.store.syncthing import find_syncthing
 from roamkb.kb.notes.file_names import CONFLICT_MARK
-from roamkb.kb.notes.store.own_writes import Deeds
 from roamkb.kb.notes.store.own_writes import OwnWrites
+from roamkb.kb.notes.store.own_writes import RecordedWrites
 
 #: Notes that a human changes between two looks; more at once are a mass edit, and told.
 _MOST_BY_HAND: Final = 10
@@ -51,7 +51,7 @@ _REFLOG_TAIL: Final = 16_384
 _REFLOG: Final = re.compile(rb"> (\d+) [+-]\d{4}\t(\w[\w-]*)")
 
 
-class Traces:
+class ChangeTraces:
     """The traces in one knowledge base, as they are now; `is_idle` where no agent is at work."""
 
     def __init__(self, kb: Path, *, own: OwnWrites, home: Path | None, is_idle: bool) -> None:
@@ -60,32 +60,32 @@ class Traces:
         self._home = home
         self._is_idle = is_idle
 
-    def __call__(self, changes: Sequence[Change], content: Content) -> list[By]:
+    def __call__(self, changes: Sequence[EntryChange], content: Content) -> list[ChangeMaker]:
         """Return for each change what made it."""
         found = [self._by_program(change) for change in changes]
         by_hand = {
             number: by
             for number, change in enumerate(changes)
-            if found[number] is By.UNKNOWN and (by := self._by_hand(change, content))
+            if found[number] is ChangeMaker.UNKNOWN and (by := self._by_hand(change, content))
         }
         if sum(changes[number].was is not None for number in by_hand) <= _MOST_BY_HAND:
             found = [by_hand.get(number, by) for number, by in enumerate(found)]
         return [
-            self._by_syncthing(change) if by is By.UNKNOWN else by
+            self._by_syncthing(change) if by is ChangeMaker.UNKNOWN else by
             for change, by in zip(changes, found, strict=True)
         ]
 
-    def _by_program(self, change: Change) -> By:
+    def _by_program(self, change: EntryChange) -> ChangeMaker:
         paths = [self._path(entry.path) for entry in (change.was, change.now) if entry]
         if self._is_own(change):
-            return By.ROAMKB
+            return ChangeMaker.ROAMKB
         if any(map(self._is_held_by_emacs, paths)):
-            return By.EMACS
+            return ChangeMaker.EMACS
         if any(map(self._is_held_by_vim, paths)):
-            return By.VIM
+            return ChangeMaker.VIM
         if self._is_gits(paths[-1]):
-            return By.IDLE if self._is_idle else By.GIT
-        return By.UNKNOWN
+            return ChangeMaker.IDLE if self._is_idle else ChangeMaker.GIT
+        return ChangeMaker.UNKNOWN
 
     def _path(self, relative: bytes) -> bytes:
         return self._kb + b"/" + relative
@@ -93,14 +93,14 @@ class Traces:
     # roamkb
 
     @cached_property
-    def _deeds(self) -> Deeds:
+    def _deeds(self) -> RecordedWrites:
         return self._own.read()
 
-    def _is_own(self, change: Change) -> bool:
+    def _is_own(self, change: EntryChange) -> bool:
         was, now = change.was, change.now
-        if any(entry and entry.form is not Form.FILE for entry in (was, now)):
+        if any(entry and entry.form is not EntryForm.FILE for entry in (was, now)):
             return False
-        if change.what is What.MOVED and was and now:
+        if change.what is ChangeKind.MOVED and was and now:
             return self._deeds.explain(was.path, was.digest, None) and self._deeds.explain(
                 now.path, None, now.digest
             )
@@ -147,20 +147,20 @@ class Traces:
             and _is_humans(pid, b"vi")
         )
 
-    def _by_hand(self, change: Change, content: Content) -> By | None:
+    def _by_hand(self, change: EntryChange, content: Content) -> ChangeMaker | None:
         """Return what a human made it with, where a hand could have: little of a note is gone."""
         if not is_like_a_hands(change, content):
             return None
         if self._is_idle:
-            return By.IDLE
+            return ChangeMaker.IDLE
         # saved once in this Emacs, and not touched since
-        return By.EMACS if self._home and self._has_backup(change) and self._emacs_runs else None
+        return ChangeMaker.EMACS if self._home and self._has_backup(change) and self._emacs_runs else None
 
-    def _has_backup(self, change: Change) -> bool:
-        if change.what is not What.CHANGED or change.was is None or change.was.digest is None:
+    def _has_backup(self, change: EntryChange) -> bool:
+        if change.what is not ChangeKind.CHANGED or change.was is None or change.was.digest is None:
             return False
         kept = read_file(Path(os.fsdecode(self._path(change.path)) + "~"))
-        return not isinstance(kept, Unreadable) and digest(kept) == change.was.digest.hex()
+        return not isinstance(kept, UnreadableFile) and digest(kept) == change.was.digest.hex()
 
     @cached_property
     def _emacs_runs(self) -> bool:
@@ -169,17 +169,21 @@ class Traces:
 
     # Syncthing
 
-    def _by_syncthing(self, change: Change) -> By:
+    def _by_syncthing(self, change: EntryChange) -> ChangeMaker:
         """Ask the human's own Syncthing whether another machine made the change."""
-        if change.what is What.ADDED and CONFLICT_MARK.encode() in change.path and self._syncthing:
-            return By.SYNCTHING
+        if change.what is ChangeKind.ADDED and CONFLICT_MARK.encode() in change.path and self._syncthing:
+            return ChangeMaker.SYNCTHING
         syncthing, was, now = self._syncthing, change.was, change.now
         if syncthing is None:
-            return By.UNKNOWN
+            return ChangeMaker.UNKNOWN
         is_gone = was is not None and (now is None or now.path != was.path)
         if is_gone and was and not syncthing.brought(was, is_there=False):
-            return By.UNKNOWN
-        return By.UNKNOWN if now and not syncthing.brought(now, is_there=True) else By.SYNCTHING
+            return ChangeMaker.UNKNOWN
+        return (
+            ChangeMaker.UNKNOWN
+            if now and not syncthing.brought(now, is_there=True)
+            else ChangeMaker.SYNCTHING
+        )
 
     @cached_property
     def _syncthing(self) -> Syncthing | None:
@@ -202,10 +206,10 @@ class Traces:
         return any(deed - before <= when <= deed + after for deed in self._git_deeds)
 
 
-def traces_of(journal: Journal, *, home: Path | None) -> Traces:
+def traces_of(journal: Journal, *, home: Path | None) -> ChangeTraces:
     """Return the traces around a journal's notes."""
     own = OwnWrites(kb=journal.kb, folder=journal.folder)
-    return Traces(journal.kb, own=own, home=home, is_idle=not journal.at_work())
+    return ChangeTraces(journal.kb, own=own, home=home, is_idle=not journal.at_work())
 
 
 def _is_here(host: str) -> bool:

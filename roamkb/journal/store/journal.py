@@ -25,16 +25,16 @@ from roamkb.fs.locks import lock
 from roamkb.fs.locks import private_folder
 from roamkb.fs.user_dirs import JOURNAL_DB
 from roamkb.journal.moments import EXPLAINED
-from roamkb.journal.moments import By
-from roamkb.journal.moments import Change
-from roamkb.journal.moments import Entry
+from roamkb.journal.moments import ChangeMaker
+from roamkb.journal.moments import EntryChange
+from roamkb.journal.moments import FolderEntry
+from roamkb.journal.moments import JournalSession
 from roamkb.journal.moments import Moment
-from roamkb.journal.moments import Session
 from roamkb.journal.names import session_key
 from roamkb.journal.store.glance import TURNS
 from roamkb.journal.store.glance import is_running
-from roamkb.journal.store.look import Look
-from roamkb.journal.store.look import Request
+from roamkb.journal.store.look import JournalLook
+from roamkb.journal.store.look import LookRequest
 from roamkb.journal.store.look import Tracer
 from roamkb.journal.store.tables import SCHEMA
 from roamkb.journal.store.tables import changes_since
@@ -57,15 +57,15 @@ _CHUNK: Final = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Looked:
+class LookResult:
     """What one look found."""
 
     #: The last moment, by now.
     moment: int
     #: What changed since the last look, whoever made that.
-    changes: tuple[Change, ...] = ()
+    changes: tuple[EntryChange, ...] = ()
     #: What nothing explains, and the session didn't hear of yet.
-    untold: tuple[Change, ...] = ()
+    untold: tuple[EntryChange, ...] = ()
     #: How many contents weren't read in the time that there was.
     waiting: int = 0
     #: Whether something may have changed that there was no time to read.
@@ -73,7 +73,7 @@ class Looked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Holdings:
+class JournalHoldings:
     """What the journal holds, in figures."""
 
     entries: int
@@ -118,11 +118,11 @@ class Journal:
         self,
         *,
         what: str = "look",
-        session: Session | None = None,
+        session: JournalSession | None = None,
         budget: float | None = None,
         tracer: Tracer | None = None,
         wait: float = _WAIT,
-    ) -> Looked:
+    ) -> LookResult:
         """Take in what changed since the last look; without a `budget` in seconds, all of it.
 
         Raises:
@@ -132,9 +132,9 @@ class Journal:
         end = None if budget is None else time.monotonic() + budget
         # what ends meanwhile may have written since its folder was looked at
         over = [name for name in self.at_work() if self._is_over(name)]
-        changes: tuple[Change, ...] = ()
+        changes: tuple[EntryChange, ...] = ()
         with self._opened(wait=wait) as db:
-            request = Request(what=what, session=session, during=self.at_work(), tracer=tracer, end=end)
+            request = LookRequest(what=what, session=session, during=self.at_work(), tracer=tracer, end=end)
             left = None
             while True:
                 found, postponed = self._take(db, request)
@@ -144,7 +144,7 @@ class Journal:
                     break
                 left, request = (
                     still,
-                    Request(what="look", session=session, during=request.during, tracer=tracer),
+                    LookRequest(what="look", session=session, during=request.during, tracer=tracer),
                 )
             untold = self._untold(db, session, what) if session else ()
             if what == "mark":
@@ -152,7 +152,7 @@ class Journal:
                 untold = tuple(change for change in changes if not change.is_explained)
             for name in () if postponed else over:
                 (self.folder / TURNS / name).unlink(missing_ok=True)
-            return Looked(
+            return LookResult(
                 moment=last_moment(db),
                 changes=changes,
                 untold=untold,
@@ -160,9 +160,9 @@ class Journal:
                 is_cut_short=postponed > 0,
             )
 
-    def _take(self, db: sqlite3.Connection, request: Request) -> tuple[tuple[Change, ...], int]:
+    def _take(self, db: sqlite3.Connection, request: LookRequest) -> tuple[tuple[EntryChange, ...], int]:
         check_kb(self.kb)
-        look = Look(db, os.fsencode(os.path.realpath(self.kb)), now=self.clock(), request=request)
+        look = JournalLook(db, os.fsencode(os.path.realpath(self.kb)), now=self.clock(), request=request)
         try:
             return look.take(), look.postponed
         except TooSlow:
@@ -170,7 +170,7 @@ class Journal:
         except OSError as error:
             raise NoKnowledgeBase(self.kb, why(error)) from error
 
-    def _untold(self, db: sqlite3.Connection, session: Session, what: str) -> tuple[Change, ...]:
+    def _untold(self, db: sqlite3.Connection, session: JournalSession, what: str) -> tuple[EntryChange, ...]:
         """Return what the session is to hear of; by then it has."""
         last = last_moment(db)
         row = db.execute("SELECT told FROM session WHERE id = ?", (session.id,)).fetchone()
@@ -222,17 +222,17 @@ class Journal:
         """Return the moments, the latest first."""
         with self._reading() as db:
             rows = db.execute("SELECT id, kind, agent FROM session")
-            sessions = {id: Session(id=id, kind=kind, agent=agent) for id, kind, agent in rows}
-            causes: dict[int, list[By]] = {}
+            sessions = {id: JournalSession(id=id, kind=kind, agent=agent) for id, kind, agent in rows}
+            causes: dict[int, list[ChangeMaker]] = {}
             for moment, by in db.execute("SELECT moment, by FROM change"):
-                causes.setdefault(moment, []).append(By(by))
+                causes.setdefault(moment, []).append(ChangeMaker(by))
             return tuple(
                 Moment(
                     id=id,
                     at=at,
                     what=what,
-                    session=sessions.get(session) or (Session(id=session) if session else None),
-                    during=tuple(sessions.get(one) or Session(id=one) for one in during.split()),
+                    session=sessions.get(session) or (JournalSession(id=session) if session else None),
+                    during=tuple(sessions.get(one) or JournalSession(id=one) for one in during.split()),
                     changed=len(causes.get(id, ())),
                     unexplained=sum(by not in EXPLAINED for by in causes.get(id, ())),
                 )
@@ -264,7 +264,7 @@ class Journal:
         that change where no session was at work. Where nothing is unexplained, the last mark of a session;
         without any, the moment before the last change.
         """
-        open_ends = [by.value for by in By if by not in EXPLAINED]
+        open_ends = [by.value for by in ChangeMaker if by not in EXPLAINED]
         with self._reading() as db:
             (last,) = db.execute(
                 f"SELECT max(moment) FROM change WHERE by IN ({_marks(open_ends)})", open_ends
@@ -289,25 +289,25 @@ class Journal:
                     return row[0], f"the mark of {_session_text(row)}"
             return _before(db, last, "the last change that nothing explains")
 
-    def changes_since(self, moment: int) -> tuple[Change, ...]:
+    def changes_since(self, moment: int) -> tuple[EntryChange, ...]:
         """Return how the folder, as it was last seen, differs from what it was at a moment."""
         with self._reading() as db:
             return changes_since(db, moment)
 
-    def entries_at(self, moment: int) -> tuple[Entry, ...]:
+    def entries_at(self, moment: int) -> tuple[FolderEntry, ...]:
         """Return what lay in the folder at a moment."""
         with self._reading() as db:
             return entries_at(db, moment)
 
     @contextlib.contextmanager
-    def contents(self) -> Iterator[Callable[[Entry], bytes]]:
+    def contents(self) -> Iterator[Callable[[FolderEntry], bytes]]:
         """Give what returns an entry's content, compared with its digest; nobody looks meanwhile.
 
         It raises `DiskError` where the journal's copy is missing or damaged.
         """
         with self._reading() as db:
 
-            def content(entry: Entry) -> bytes:
+            def content(entry: FolderEntry) -> bytes:
                 data = find_content(db, entry.digest)
                 if data is None:
                     raise DiskError(self.path, "its copy is damaged", hint="`roamkb doctor` says of how many")
@@ -315,7 +315,7 @@ class Journal:
 
             yield content
 
-    def holdings(self) -> Holdings:
+    def holdings(self) -> JournalHoldings:
         """Return what the journal holds."""
         with self._reading() as db:
             (entries,) = db.execute("SELECT count(*) FROM live WHERE form <> 'folder'").fetchone()
@@ -323,7 +323,7 @@ class Journal:
             unkept = db.execute("SELECT path, why FROM live WHERE why <> '' ORDER BY path").fetchall()
             last = last_moment(db)
             (at,) = db.execute("SELECT coalesce(max(at), 0) FROM moment WHERE id = ?", (last,)).fetchone()
-            return Holdings(
+            return JournalHoldings(
                 entries=entries,
                 contents=contents,
                 size=size,
@@ -461,7 +461,7 @@ def _marks(values: list[str]) -> str:
 
 def _session_text(row: tuple[int, str, str, str]) -> str:
     _, id, kind, agent = row
-    return str(Session(id=id, kind=kind, agent=agent))
+    return str(JournalSession(id=id, kind=kind, agent=agent))
 
 
 def _before(db: sqlite3.Connection, moment: int, what: str) -> tuple[int, str]:

@@ -16,12 +16,12 @@ from roamkb.journal.moments import FULL_BYTES
 from roamkb.journal.moments import KEPT_DAYS
 from roamkb.journal.moments import MOST_BYTES
 from roamkb.journal.moments import SAFE_DAYS
-from roamkb.journal.moments import By
-from roamkb.journal.moments import Change
+from roamkb.journal.moments import ChangeMaker
 from roamkb.journal.moments import Content
-from roamkb.journal.moments import Entry
-from roamkb.journal.moments import Form
-from roamkb.journal.moments import Session
+from roamkb.journal.moments import EntryChange
+from roamkb.journal.moments import EntryForm
+from roamkb.journal.moments import FolderEntry
+from roamkb.journal.moments import JournalSession
 from roamkb.journal.moments import changes_between
 from roamkb.journal.names import FULL
 from roamkb.journal.names import UNREADABLE
@@ -32,7 +32,7 @@ from roamkb.journal.store.tables import find_live
 from roamkb.journal.store.tables import last_moment
 from roamkb.journal.store.tables import transaction
 from roamkb.journal.store.tables import used_bytes
-from roamkb.journal.store.walk import Listing
+from roamkb.journal.store.walk import FolderListing
 from roamkb.journal.store.walk import Seen
 from roamkb.journal.store.walk import list_folder
 from roamkb.journal.store.walk import looked_again
@@ -51,16 +51,16 @@ _LOOKS_AGAIN: Final = 3
 _SWEPT: Final = 500
 
 #: Says what made each change.
-Tracer = Callable[[Sequence[Change], Content], Sequence[By]]
+Tracer = Callable[[Sequence[EntryChange], Content], Sequence[ChangeMaker]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class LookRequest:
     """What is looked for whom."""
 
     #: `mark`, `look` or `restore`: all but a look are remembered even where nothing changed.
     what: str
-    session: Session | None = None
+    session: JournalSession | None = None
     #: Sessions that are at work.
     during: Sequence[str] = ()
     tracer: Tracer | None = None
@@ -69,7 +69,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
+class _DifferingEntry:
     """An entry that differs, as it was listed or read."""
 
     seen: Seen
@@ -79,11 +79,11 @@ class _Found:
     #: Why it can't be kept; empty where there was no time to read it.
     why: str = ""
 
-    def entry(self, since: int) -> Entry:
+    def entry(self, since: int) -> FolderEntry:
         path, form, mode, size, mtime = self.seen[:5]
-        return Entry(
+        return FolderEntry(
             path=path,
-            form=Form(form),
+            form=EntryForm(form),
             mode=mode,
             size=size,
             mtime=mtime,
@@ -93,20 +93,20 @@ class _Found:
         )
 
 
-class Look:
+class JournalLook:
     """A look while it is made; the journal's lock is held."""
 
-    def __init__(self, db: sqlite3.Connection, root: bytes, *, now: float, request: Request) -> None:
+    def __init__(self, db: sqlite3.Connection, root: bytes, *, now: float, request: LookRequest) -> None:
         self._db = db
         self._root = root
         self._now = now
         self._request = request
         self._last = last_moment(db)
-        self._found: dict[bytes, _Found] = {}
+        self._found: dict[bytes, _DifferingEntry] = {}
         #: How many known entries may have changed and weren't read in time.
         self.postponed = 0
 
-    def take(self) -> tuple[Change, ...]:
+    def take(self) -> tuple[EntryChange, ...]:
         """Take in what differs, and return what changed since the last look.
 
         Raises:
@@ -117,7 +117,7 @@ class Look:
             return ()
         self._read(new)
         was, now = self._compared(lost, new)
-        changes: tuple[Change, ...] = ()
+        changes: tuple[EntryChange, ...] = ()
         if self._last:
             changes = self._traced(changes_between(was, now))
         with transaction(self._db):
@@ -151,19 +151,19 @@ class Look:
         size = 0
         for seen in sorted(new.values(), key=lambda one: one[5], reverse=True):
             has_time = self._request.end is None or time.monotonic() < self._request.end
-            found = _Found(seen=seen, why="no file" if seen[1] == "other" else "")
+            found = _DifferingEntry(seen=seen, why="no file" if seen[1] == "other" else "")
             if seen[1] in ("file", "link") and has_time and size < _BATCH:
                 now, data = read_entry(self._root, seen)
                 if isinstance(data, bytes):
-                    found = _Found(seen=now, data=data, digest=hashlib.sha256(data).digest())
+                    found = _DifferingEntry(seen=now, data=data, digest=hashlib.sha256(data).digest())
                 else:
-                    found = _Found(seen=now, why=data)
+                    found = _DifferingEntry(seen=now, why=data)
                 size += len(data)
             self._found[seen[0]] = found
 
     def _compared(
         self, lost: Mapping[bytes, Seen], new: Mapping[bytes, Seen]
-    ) -> tuple[dict[bytes, Entry], dict[bytes, Entry]]:
+    ) -> tuple[dict[bytes, FolderEntry], dict[bytes, FolderEntry]]:
         """Return what the entries that differ were and are, but for those with other times alone."""
         was, now = {}, {}
         for path in lost.keys() | new.keys():
@@ -188,13 +188,13 @@ class Look:
                 now[path] = after
         return was, now
 
-    def _traced(self, changes: tuple[Change, ...]) -> tuple[Change, ...]:
+    def _traced(self, changes: tuple[EntryChange, ...]) -> tuple[EntryChange, ...]:
         if self._request.tracer is None:
             return changes
         makers = self._request.tracer(changes, self._content)
         return tuple(replace(change, by=by) for change, by in zip(changes, makers, strict=True))
 
-    def _content(self, entry: Entry) -> bytes | None:
+    def _content(self, entry: FolderEntry) -> bytes | None:
         found = self._found.get(entry.path)
         if found and found.data is not None and entry.since > self._last:
             return found.data
@@ -208,7 +208,9 @@ class Look:
         self._db.execute("INSERT INTO moment(at, what, session, during) VALUES(?, ?, ?, ?)", row)
         self._last = last_moment(self._db)
 
-    def _put_down(self, lost: Iterable[bytes], was: Iterable[bytes], now: Mapping[bytes, Entry]) -> None:
+    def _put_down(
+        self, lost: Iterable[bytes], was: Iterable[bytes], now: Mapping[bytes, FolderEntry]
+    ) -> None:
         db = self._db
         for path in was:
             db.execute(
@@ -228,7 +230,7 @@ class Look:
                     found = replace(found, digest=None, why=FULL)
             self._put(found, is_new=path in now)
 
-    def _put(self, found: _Found, *, is_new: bool) -> None:
+    def _put(self, found: _DifferingEntry, *, is_new: bool) -> None:
         path, form, mode, size, mtime, ctime, inode = found.seen
         if found.digest and abs(time.time_ns() - ctime) < _SETTLED:
             # another change within the clock's next tick would leave the same times
@@ -255,7 +257,7 @@ class Look:
         self._db.execute("INSERT INTO object VALUES(?, ?, ?)", (digest, len(data), packed))
         return len(packed)
 
-    def _put_changes(self, changes: Iterable[Change]) -> None:
+    def _put_changes(self, changes: Iterable[EntryChange]) -> None:
         for change in changes:
             for path in {entry.path for entry in (change.was, change.now) if entry}:
                 row = (self._last, path, change.by.value)
@@ -292,7 +294,7 @@ class Look:
 
 
 def _differing(
-    live: set[Seen], unread: set[Seen], listing: Listing
+    live: set[Seen], unread: set[Seen], listing: FolderListing
 ) -> tuple[dict[bytes, Seen], dict[bytes, Seen]]:
     new = {one[0]: one for one in listing.seen - (live - unread)}
     lost = {one[0]: one for one in live - listing.seen if not listing.is_unlisted(one[0])}

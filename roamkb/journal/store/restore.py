@@ -21,61 +21,61 @@ from roamkb.core.errors import NameTaken
 from roamkb.core.errors import NotDurable
 from roamkb.fs import files as disk
 from roamkb.fs.locks import lock
-from roamkb.journal.moments import Entry
-from roamkb.journal.moments import Form
-from roamkb.journal.moments import Left
-from roamkb.journal.moments import RestoreLeave
-from roamkb.journal.moments import Step
+from roamkb.journal.moments import EntryForm
+from roamkb.journal.moments import FolderEntry
+from roamkb.journal.moments import NotRestored
+from roamkb.journal.moments import RestoreConsent
+from roamkb.journal.moments import RestoreStep
 from roamkb.journal.store.journal import Journal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class RestoreOutcome:
     """What became of a plan."""
 
     #: What was not done, and why.
-    undone: tuple[Left, ...]
+    undone: tuple[NotRestored, ...]
     #: Whether the disk promised to keep all of it.
     is_durable: bool
 
 
-def carry_out(leave: RestoreLeave, journal: Journal, *, lock_file: Path) -> Outcome:
+def carry_out(leave: RestoreConsent, journal: Journal, *, lock_file: Path) -> RestoreOutcome:
     """Do the steps of a plan; one that can't be done stops no other."""
     with journal.contents() as contents:
-        hand = _Hand(contents, root=Path(os.path.realpath(journal.kb)), lock_file=lock_file)
+        hand = _FolderRestorer(contents, root=Path(os.path.realpath(journal.kb)), lock_file=lock_file)
         return _carried_out(leave.plan.steps, hand)
 
 
-def _carried_out(steps: Iterable[Step], hand: "_Hand") -> Outcome:
-    undone: dict[bytes, Left] = {}
+def _carried_out(steps: Iterable[RestoreStep], hand: "_FolderRestorer") -> RestoreOutcome:
+    undone: dict[bytes, NotRestored] = {}
     is_durable = True
     for step in steps:
         path = step.path
         if step.after in undone:
-            undone[path] = Left(path=path, why="stays, since its old name could not be filled")
+            undone[path] = NotRestored(path=path, why="stays, since its old name could not be filled")
             continue
         try:
             hand.do(step)
         except NotDurable:
             is_durable = False
         except (ChangedOnDisk, NameTaken) as error:
-            undone[path] = Left(path=path, why=error.why)
+            undone[path] = NotRestored(path=path, why=error.why)
         except DiskError as error:
-            undone[path] = Left(path=path, why=error.why, has_failed=True)
+            undone[path] = NotRestored(path=path, why=error.why, has_failed=True)
         except Busy as error:
-            undone[path] = Left(path=path, why=error.message, has_failed=True)
-    return Outcome(undone=tuple(undone.values()), is_durable=is_durable)
+            undone[path] = NotRestored(path=path, why=error.message, has_failed=True)
+    return RestoreOutcome(undone=tuple(undone.values()), is_durable=is_durable)
 
 
-class _Hand:
+class _FolderRestorer:
     """What changes the notes' folder, one step at a time."""
 
-    def __init__(self, contents: Callable[[Entry], bytes], *, root: Path, lock_file: Path) -> None:
+    def __init__(self, contents: Callable[[FolderEntry], bytes], *, root: Path, lock_file: Path) -> None:
         self._contents = contents
         self._lock_file = lock_file
         self._root = root
 
-    def do(self, step: Step) -> None:
+    def do(self, step: RestoreStep) -> None:
         """Do a step whole, or raise."""
         path = self._path(step.path)
         want, have = step.want, step.have
@@ -84,7 +84,7 @@ class _Hand:
         try:
             if want and have and step.verb == "mode":
                 self._give_mode(path, want)
-            elif want and have and want.form is have.form is Form.FILE:
+            elif want and have and want.form is have.form is EntryForm.FILE:
                 self._content(have)
                 disk.swap(path, data, was=_hex(have), lock=lock(self._lock_file))
                 self._give_mode(path, want)
@@ -104,22 +104,22 @@ class _Hand:
             raise DiskError(path, "a link in its path leads elsewhere")
         return path
 
-    def _content(self, entry: Entry) -> bytes:
-        return b"" if entry.form is Form.FOLDER else self._contents(entry)
+    def _content(self, entry: FolderEntry) -> bytes:
+        return b"" if entry.form is EntryForm.FOLDER else self._contents(entry)
 
     @staticmethod
-    def _give_mode(path: Path, want: Entry) -> None:
+    def _give_mode(path: Path, want: FolderEntry) -> None:
         found = path.lstat()
-        if Form.of(found.st_mode) is not want.form:
+        if EntryForm.of(found.st_mode) is not want.form:
             raise ChangedOnDisk(path)
-        if want.form is not Form.LINK and stat.S_IMODE(found.st_mode) != want.mode:
+        if want.form is not EntryForm.LINK and stat.S_IMODE(found.st_mode) != want.mode:
             path.chmod(want.mode)
 
-    def _remove(self, path: Path, have: Entry) -> None:
+    def _remove(self, path: Path, have: FolderEntry) -> None:
         match have.form:
-            case Form.FILE:
+            case EntryForm.FILE:
                 disk.remove(path, was=_hex(have), lock=lock(self._lock_file))
-            case Form.LINK:
+            case EntryForm.LINK:
                 if hashlib.sha256(os.readlink(os.fsencode(path))).digest() != have.digest:
                     raise ChangedOnDisk(path)
                 path.unlink()
@@ -128,14 +128,14 @@ class _Hand:
                 path.rmdir()
                 disk.sync_folder(path.parent)
 
-    def _create(self, path: Path, want: Entry, data: bytes) -> None:
+    def _create(self, path: Path, want: FolderEntry, data: bytes) -> None:
         folder = disk.make_folder(path.parent)
         if os.path.lexists(folder / f".#{path.name}"):
             raise ChangedOnDisk(path, "is open with unsaved changes in Emacs (or was, if that crashed)")
         match want.form:
-            case Form.FILE:
+            case EntryForm.FILE:
                 disk.create(folder, path.name, data, mode=want.mode)
-            case Form.LINK:
+            case EntryForm.LINK:
                 os.symlink(data, os.fsencode(path))
                 disk.sync_folder(folder)
             case _:
@@ -143,5 +143,5 @@ class _Hand:
         self._give_mode(path, want)
 
 
-def _hex(entry: Entry) -> str:
+def _hex(entry: FolderEntry) -> str:
     return entry.digest.hex() if entry.digest else ""

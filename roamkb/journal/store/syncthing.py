@@ -25,10 +25,10 @@ from roamkb.boundary.store.folder_evidence import PROC
 from roamkb.boundary.store.socket_peers import find_peers
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import RoamkbError
-from roamkb.core.model import Unreadable
-from roamkb.fs.files import Missing
+from roamkb.core.model import UnreadableFile
+from roamkb.fs.files import MissingFile
 from roamkb.fs.files import read_file
-from roamkb.journal.moments import Entry
+from roamkb.journal.moments import FolderEntry
 
 #: Where Syncthing keeps its configuration, from HOME on, the newest place first.
 _SYNCTHING = (
@@ -63,9 +63,9 @@ def syncthing_folder(kb: Path, *, home: Path) -> SyncthingFolder | None:
 
 def _configured(config: Path, home: Path) -> Iterator[SyncthingFolder]:
     data = read_file(config)
-    if isinstance(data, Missing):
+    if isinstance(data, MissingFile):
         return
-    if isinstance(data, Unreadable):
+    if isinstance(data, UnreadableFile):
         raise DiskError(data.path, data.reason)
     try:
         root = ElementTree.fromstring(data)
@@ -115,7 +115,7 @@ class Syncthing:
         self._answers = True
         self._is_known = False
 
-    def brought(self, entry: Entry, *, is_there: bool) -> bool:
+    def brought(self, entry: FolderEntry, *, is_there: bool) -> bool:
         """Say whether another machine wrote the file as it is there now, or removed it."""
         told = self._file(self._prefix + os.fsdecode(entry.path)).get("local")
         if not isinstance(told, dict) or told.get("modifiedBy") in (None, "", self._own):

@@ -13,11 +13,11 @@ from collections.abc import Mapping
 from typing import Any
 from typing import Final
 
-from roamkb.journal.moments import By
-from roamkb.journal.moments import Cause
-from roamkb.journal.moments import Change
-from roamkb.journal.moments import Entry
-from roamkb.journal.moments import Form
+from roamkb.journal.moments import ChangeCause
+from roamkb.journal.moments import ChangeMaker
+from roamkb.journal.moments import EntryChange
+from roamkb.journal.moments import EntryForm
+from roamkb.journal.moments import FolderEntry
 from roamkb.journal.moments import changes_between
 from roamkb.journal.names import UNREADABLE
 
@@ -89,7 +89,7 @@ def used_bytes(db: sqlite3.Connection) -> int:
     return int((numbers[0] - numbers[1]) * numbers[2])
 
 
-def find_live(db: sqlite3.Connection, path: bytes) -> Entry | None:
+def find_live(db: sqlite3.Connection, path: bytes) -> FolderEntry | None:
     """Return an entry as it was last seen; None where there was none."""
     row = db.execute(f"SELECT {_ENTRY}, mtime FROM live WHERE path = ?", (path,)).fetchone()
     return _entry(row) if row else None
@@ -108,38 +108,40 @@ def find_content(db: sqlite3.Connection, digest: bytes | None) -> bytes | None:
     return data if hashlib.sha256(data).digest() == digest else None
 
 
-def changes_since(db: sqlite3.Connection, moment: int) -> tuple[Change, ...]:
+def changes_since(db: sqlite3.Connection, moment: int) -> tuple[EntryChange, ...]:
     """Return how the folder, as it was last seen, differs from what it was at a moment."""
     was = _entries(db, f"SELECT {_ENTRY} FROM past WHERE since <= ? AND gone > ?", moment, moment)
     now = _entries(db, f"SELECT {_ENTRY} FROM live WHERE since > ?", moment)
-    causes: dict[bytes, Cause] = {}
+    causes: dict[bytes, ChangeCause] = {}
     for path, by in db.execute("SELECT path, by FROM change WHERE moment > ? ORDER BY moment", (moment,)):
-        causes[path] = causes[path].then(By(by)) if path in causes else Cause(by=By(by))
+        causes[path] = (
+            causes[path].then(ChangeMaker(by)) if path in causes else ChangeCause(by=ChangeMaker(by))
+        )
     # what came and went, or became what it was, is no change
     same = {path for path in was.keys() & now.keys() if was[path].is_as(now[path])}
     return changes_between(
         {path: entry for path, entry in was.items() if path not in same},
         {path: entry for path, entry in now.items() if path not in same},
-        lambda path: causes.get(path, Cause()),
+        lambda path: causes.get(path, ChangeCause()),
     )
 
 
-def entries_at(db: sqlite3.Connection, moment: int) -> tuple[Entry, ...]:
+def entries_at(db: sqlite3.Connection, moment: int) -> tuple[FolderEntry, ...]:
     """Return what lay in the folder at a moment."""
     past = _entries(db, f"SELECT {_ENTRY} FROM past WHERE since <= ? AND gone > ?", moment, moment)
     live = _entries(db, f"SELECT {_ENTRY} FROM live WHERE since <= ?", moment)
     return (*past.values(), *live.values())
 
 
-def _entries(db: sqlite3.Connection, query: str, *values: int) -> Mapping[bytes, Entry]:
+def _entries(db: sqlite3.Connection, query: str, *values: int) -> Mapping[bytes, FolderEntry]:
     return {row[0]: _entry(row) for row in db.execute(query, values)}
 
 
-def _entry(row: tuple[Any, ...]) -> Entry:
+def _entry(row: tuple[Any, ...]) -> FolderEntry:
     path, form, mode, size, digest, why, since, *rest = row
-    return Entry(
+    return FolderEntry(
         path=path,
-        form=Form(form),
+        form=EntryForm(form),
         mode=mode,
         size=size,
         digest=digest,

@@ -33,7 +33,7 @@ class TooSlow(Exception):
     """The folder is too large for a look in the time that there is."""
 
 
-class Listing:
+class FolderListing:
     """What lies in the folder; no dataclass, which takes as long to make as Python to start."""
 
     __slots__ = ("seen", "unlisted")
@@ -49,7 +49,7 @@ class Listing:
         return path.startswith(self.unlisted) if self.unlisted else False
 
 
-def list_folder(root: bytes, *, deadline: float | None = None) -> Listing:
+def list_folder(root: bytes, *, deadline: float | None = None) -> FolderListing:
     """Return every name below `root`.
 
     Raises:
@@ -96,16 +96,16 @@ def list_folder(root: bytes, *, deadline: float | None = None) -> Listing:
             unlisted.append(above)
         if len(seen) > _MOST_NAMES or (deadline is not None and time.monotonic() > deadline):
             raise TooSlow
-    return Listing(seen, tuple(unlisted))
+    return FolderListing(seen, tuple(unlisted))
 
 
-def looked_again(root: bytes, listing: Listing, doubtful: Iterable[bytes]) -> Listing:
+def looked_again(root: bytes, listing: FolderListing, doubtful: Iterable[bytes]) -> FolderListing:
     """Return the listing with each of the `doubtful` names as it is a moment later."""
     time.sleep(_SAVE)
     again = set(doubtful)
     seen = {one for one in listing.seen if one[0] not in again}
     seen.update(found for path in again if (found := _seen(root, path)) is not None)
-    return Listing(seen, listing.unlisted)
+    return FolderListing(seen, listing.unlisted)
 
 
 def _seen(root: bytes, path: bytes) -> Seen | None:

@@ -21,7 +21,7 @@ _CREATED = re.compile(r"[\[<]?(\d{4}-\d\d-\d\d)[^\]>\d]*(\d\d:\d\d)?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Passage:
+class NotePassage:
     """One thing that a search can find."""
 
     note: Note
@@ -55,16 +55,16 @@ class Passage:
         return 1
 
 
-def passages(note: Note) -> Iterator[Passage]:
+def passages(note: Note) -> Iterator[NotePassage]:
     """Yield each node of `note` with its own lines, then the text that belongs to none."""
     owners = _owners(note)
     for node in (*note.nodes, None):
         lines = tuple(owners.get(id(node), ()))
         if node is not None or any(text.strip() for _, text in lines) or not note.nodes:
-            yield Passage(note=note, node=node, lines=lines)
+            yield NotePassage(note=note, node=node, lines=lines)
 
 
-def passage_at(pieces: Sequence[Passage], line: int) -> Passage:
+def passage_at(pieces: Sequence[NotePassage], line: int) -> NotePassage:
     """Return the passage of a note that `line` stands in: the innermost node's, else the file's."""
     around = [p for p in pieces if p.node and p.node.level and p.node.line <= line <= p.node.end_line]
     if around:

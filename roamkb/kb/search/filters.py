@@ -4,13 +4,13 @@ from collections.abc import Iterable
 
 from roamkb.core.text import flat
 from roamkb.core.text import folded
-from roamkb.kb.notes.passages import Passage
+from roamkb.kb.notes.passages import NotePassage
 from roamkb.kb.search.query import Query
 from roamkb.org.agent_node import is_agent_node
 from roamkb.text.tokenize import terms
 
 
-def passes_filters(passage: Passage, query: Query) -> bool:
+def passes_filters(passage: NotePassage, query: Query) -> bool:
     """Say whether the passage is one that the query's filters let through."""
     tags = frozenset(folded(tag) for tag in passage.tags)
     node = passage.node
@@ -25,13 +25,13 @@ def passes_filters(passage: Passage, query: Query) -> bool:
     )
 
 
-def is_agent_passage(passage: Passage) -> bool:
+def is_agent_passage(passage: NotePassage) -> bool:
     """Say whether an agent wrote it: its node, or the file node that it stands in."""
     file_node = next((node for node in passage.note.nodes if not node.level), None)
     return file_node is not None and is_agent_node(passage.note, file_node)
 
 
-def _holds_any(passage: Passage, unwanted: Iterable[str]) -> bool:
+def _holds_any(passage: NotePassage, unwanted: Iterable[str]) -> bool:
     names = (passage.title, *passage.tags, *(passage.node.aliases if passage.node else ()))
     text = "\n".join((*names, *(line for _, line in passage.lines)))
     held = None

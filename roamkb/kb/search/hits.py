@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from roamkb.core.model import Unreadable
+from roamkb.core.model import UnreadableFile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class PassageHit:
     """One passage that a query found: a node, or the text of a file that lies in none."""
 
     #: None for text in a file that holds no node around it.
@@ -28,9 +28,9 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answers:
+class PassageHits:
     """What a query found, best first, and what could not be read."""
 
-    answers: tuple[Answer, ...]
-    skipped: tuple[Unreadable, ...]
+    answers: tuple[PassageHit, ...]
+    skipped: tuple[UnreadableFile, ...]
     conflict_copies: int

@@ -55,7 +55,7 @@ class Query:
 
 
 @dataclass(slots=True)
-class _Pieces:
+class _QueryPieces:
     words: list[str] = field(default_factory=list)
     phrases: list[str] = field(default_factory=list)
     without: list[str] = field(default_factory=list)
@@ -74,7 +74,7 @@ def parse_query(text: str, *, today: date) -> Query:
         UsageError: more filters than anybody writes.
     """
     text = _beginning(text)
-    pieces = _Pieces()
+    pieces = _QueryPieces()
     for minus, phrase, word in _PIECE.findall(text):
         if word:
             _take_word(word, pieces, today)
@@ -112,7 +112,7 @@ def _bounded(query: Query) -> Query:
 _FLAG = re.compile(r"-[A-Za-z0-9]{1,2}")
 
 
-def _take_word(word: str, pieces: _Pieces, today: date) -> None:
+def _take_word(word: str, pieces: _QueryPieces, today: date) -> None:
     match = _FILTER.fullmatch(word)
     if match and _take_filter(match[1], match[2].lower(), match[3].strip('"'), pieces, today):
         return
@@ -122,7 +122,7 @@ def _take_word(word: str, pieces: _Pieces, today: date) -> None:
         pieces.words.append(word)
 
 
-def _take_filter(minus: str, name: str, value: str, pieces: _Pieces, today: date) -> bool:
+def _take_filter(minus: str, name: str, value: str, pieces: _QueryPieces, today: date) -> bool:
     """Put the filter where it belongs; say whether it was one."""
     if name == "tag" and value.strip(":"):
         (pieces.without_tags if minus else pieces.tags).append(value.strip(":"))
@@ -142,10 +142,10 @@ def _take_filter(minus: str, name: str, value: str, pieces: _Pieces, today: date
 
 def parse_words(text: str) -> Query:
     """Return a query for the words of `text`, in which nothing is a filter or a phrase."""
-    return _worded(text, list(words(text)), _Pieces())
+    return _worded(text, list(words(text)), _QueryPieces())
 
 
-def _worded(text: str, found: list[str], pieces: _Pieces) -> Query:
+def _worded(text: str, found: list[str], pieces: _QueryPieces) -> Query:
     telling = [word for word in found if not _is_stop(word)] or found
     return Query(
         text=text,
@@ -163,7 +163,7 @@ def _worded(text: str, found: list[str], pieces: _Pieces) -> Query:
     )
 
 
-def _asks(pieces: _Pieces) -> bool:
+def _asks(pieces: _QueryPieces) -> bool:
     """Say whether there is anything but words to go by."""
     return bool(
         pieces.phrases
@@ -233,7 +233,7 @@ def narrowed(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Weights:
+class TermWeights:
     """What the terms of a query tell in one collection of texts."""
 
     terms: Mapping[str, float]

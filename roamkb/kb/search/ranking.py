@@ -50,7 +50,7 @@ _GOOD = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class RankedEntry:
     """One thing that can be found, as far as the ranking needs it."""
 
     key: int
@@ -80,7 +80,7 @@ def weight(holding: int, size: int) -> float:
     return math.log(1 + (max(size, holding) - holding + 0.5) / (holding + 0.5))
 
 
-def score(found: Found, weights: Mapping[str, float]) -> float:
+def score(found: RankedEntry, weights: Mapping[str, float]) -> float:
     """Return how well `found` answers a query whose terms weigh `weights`."""
     return (
         found.words
@@ -90,7 +90,7 @@ def score(found: Found, weights: Mapping[str, float]) -> float:
     )
 
 
-def blended(found: Sequence[Found], weights: Mapping[str, float]) -> list[float]:
+def blended(found: Sequence[RankedEntry], weights: Mapping[str, float]) -> list[float]:
     """Return the scores, each a convex combination of words and meaning.
 
     So they are fused best (Bruch, Gai and Ingber, "An Analysis of Fusion Functions for Hybrid
@@ -136,13 +136,13 @@ def _bonus(most: float, held: Set[str], weights: Mapping[str, float]) -> float:
     return most * total * power
 
 
-def ranked(results: Iterable[Found], weights: Mapping[str, float]) -> list[tuple[Found, float]]:
+def ranked(results: Iterable[RankedEntry], weights: Mapping[str, float]) -> list[tuple[RankedEntry, float]]:
     """Return the results with their scores, best first; the best match of the words alone would have 1."""
     found = list(results)
     return _sorted(zip(found, blended(found, weights), strict=True))
 
 
-def _sorted(scored: Iterable[tuple[Found, float]]) -> list[tuple[Found, float]]:
+def _sorted(scored: Iterable[tuple[RankedEntry, float]]) -> list[tuple[RankedEntry, float]]:
     order = sorted(scored, key=lambda pair: pair[0].place)
     order.sort(key=lambda pair: pair[0].date, reverse=True)
     order.sort(key=lambda pair: (pair[0].has_all, pair[0].is_called, _rounded(pair[1])), reverse=True)
@@ -150,12 +150,12 @@ def _sorted(scored: Iterable[tuple[Found, float]]) -> list[tuple[Found, float]]:
 
 
 def said(
-    order: Sequence[tuple[Found, float]],
+    order: Sequence[tuple[RankedEntry, float]],
     spelled: Mapping[int, Sequence[float]],
     weights: Mapping[str, float],
     *,
     is_foreign: bool = False,
-) -> list[tuple[Found, float]]:
+) -> list[tuple[RankedEntry, float]]:
     """Return the hits in the order that they have once the best say how much of each word they spell.
 
     `spelled` has the shares of the words for the best `MOST_SAID`. How often a word is said, and in how long
@@ -178,13 +178,13 @@ def _covered(spelled: Sequence[Sequence[float]]) -> list[float]:
     return [value / most for value in points]
 
 
-def good(order: Sequence[tuple[Found, float]]) -> list[int]:
+def good(order: Sequence[tuple[RankedEntry, float]]) -> list[int]:
     """Return the keys of the hits whose links say something about where they lead."""
     return [found.key for found, _ in order[:_GOOD] if not found.is_superseded]
 
 
 def gains(
-    order: Sequence[tuple[Found, float]], links: Mapping[int, Set[int]]
+    order: Sequence[tuple[RankedEntry, float]], links: Mapping[int, Set[int]]
 ) -> dict[int, tuple[float, int]]:
     """Return what each thing has of the score of the hit that says most for it by a link, and that hit.
 
@@ -203,10 +203,10 @@ def gains(
 
 
 def lifted(
-    order: Sequence[tuple[Found, float]],
+    order: Sequence[tuple[RankedEntry, float]],
     gained: Mapping[int, tuple[float, int]],
     weights: Mapping[str, float],
-) -> list[tuple[Found, float]]:
+) -> list[tuple[RankedEntry, float]]:
     """Return the hits in the order that what they have `gained` gives them; no promise is broken by it."""
     share = _breadth(weights)
     return _sorted(

@@ -9,17 +9,17 @@ from typing import Protocol
 
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Hit
-from roamkb.core.model import Unreadable
+from roamkb.core.model import UnreadableFile
 from roamkb.core.text import clipped
 from roamkb.kb.notes.passages import passage_at
 from roamkb.kb.notes.passages import passages
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.search.filters import passes_filters
-from roamkb.kb.search.hits import Answer
-from roamkb.kb.search.hits import Answers
+from roamkb.kb.search.hits import PassageHit
+from roamkb.kb.search.hits import PassageHits
 from roamkb.kb.search.query import Query
 from roamkb.kb.search.store.grep import Grep
-from roamkb.kb.search.store.grep import Matches
+from roamkb.kb.search.store.grep import MatchedNote
 from roamkb.org.escape import BREAK
 
 #: Ranked hits that are worth an agent's reading; grep has no such limit.
@@ -28,10 +28,10 @@ DEFAULT_LIMIT = 20
 BEST_LINES = 3
 
 
-class Finder(Protocol):
+class NoteFinder(Protocol):
     """What ranks."""
 
-    def find(self, query: Query, *, limit: int | None = None) -> Answers: ...
+    def find(self, query: Query, *, limit: int | None = None) -> PassageHits: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,7 @@ class SearchResult:
 
     query: str
     hits: tuple[Hit, ...]
-    skipped: tuple[Unreadable, ...]
+    skipped: tuple[UnreadableFile, ...]
     #: Syncers' conflict copies that lie in the knowledge base and were not searched.
     conflict_copies: int
     #: Whether only the files were asked for.
@@ -48,7 +48,7 @@ class SearchResult:
 
 
 def search(
-    finder: Finder,
+    finder: NoteFinder,
     notes: Notes,
     query: Query,
     *,
@@ -106,14 +106,14 @@ def _has_filter(query: Query) -> bool:
     )
 
 
-def _ranked_hits(answers: Iterable[Answer], kb: Path, *, every_line: bool) -> Iterator[Hit]:
+def _ranked_hits(answers: Iterable[PassageHit], kb: Path, *, every_line: bool) -> Iterator[Hit]:
     for answer in answers:
         lines = answer.lines if every_line else answer.lines[:1]
         for number, text in sorted(lines) or ((answer.line, answer.title),):
             yield hit_of(answer, kb, number, text)
 
 
-def hit_of(answer: Answer, kb: Path, number: int, text: str) -> Hit:
+def hit_of(answer: PassageHit, kb: Path, number: int, text: str) -> Hit:
     """Return one line of an answer as a hit."""
     return Hit(
         id=answer.id,
@@ -134,7 +134,9 @@ def _unbroken(line: str) -> str:
     return line.replace(BREAK, "")
 
 
-def _matching_hits(matches: Iterable[Matches], kb: Path, query: Query, *, every_line: bool) -> Iterator[Hit]:
+def _matching_hits(
+    matches: Iterable[MatchedNote], kb: Path, query: Query, *, every_line: bool
+) -> Iterator[Hit]:
     for match in matches:
         pieces = tuple(passages(match.note))
         seen: set[int] = set()

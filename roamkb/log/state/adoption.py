@@ -16,7 +16,7 @@ from roamkb.log.learning import Learning
 from roamkb.log.state.learning_state import ATTEMPTED
 from roamkb.log.state.learning_state import CANONICAL
 from roamkb.log.state.learning_state import VALIDATED
-from roamkb.log.state.learning_state import Event
+from roamkb.log.state.learning_state import LedgerEvent
 
 #: Bytes by which an id is known again.
 _MARK: Final = 8
@@ -29,7 +29,7 @@ _OF_TRUST: Final = frozenset(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Adopted:
+class AdoptedLines:
     """The lines that were there before, by their ids."""
 
     #: The marks of the ids, one behind the other, in ascending order.
@@ -44,7 +44,7 @@ class Adopted:
         """Return what was said, with what was adopted known as that."""
         return tuple(map(self._learning, said)) if self.marks else said
 
-    def events(self, happened: tuple[Event, ...]) -> tuple[Event, ...]:
+    def events(self, happened: tuple[LedgerEvent, ...]) -> tuple[LedgerEvent, ...]:
         """Return what happened, with what was adopted known as that."""
         return tuple(map(self._event, happened)) if self.marks else happened
 
@@ -54,7 +54,7 @@ class Adopted:
         provenance = "external" if learning.provenance == "user-stated" else learning.provenance
         return replace(learning, provenance=provenance, is_adopted=True)
 
-    def _event(self, event: Event) -> Event:
+    def _event(self, event: LedgerEvent) -> LedgerEvent:
         if not self._has(event.id):
             return event
         if event.event == ATTEMPTED:
@@ -72,23 +72,23 @@ class Adopted:
 
 
 #: Where all lines are this machine's own.
-OWN: Final = Adopted()
+OWN: Final = AdoptedLines()
 
 
-def adopting(ids: Iterable[str]) -> Adopted:
+def adopting(ids: Iterable[str]) -> AdoptedLines:
     """Return what says that the lines of those ids are somebody else's word."""
-    return Adopted(marks=b"".join(sorted(set(map(_mark, ids)))))
+    return AdoptedLines(marks=b"".join(sorted(set(map(_mark, ids)))))
 
 
 def _mark(id: str) -> bytes:
     return blake2b(id.encode("utf-8", "surrogatepass"), digest_size=_MARK).digest()
 
 
-def counting(events: Iterable[Event]) -> Iterator[Event]:
+def counting(events: Iterable[LedgerEvent]) -> Iterator[LedgerEvent]:
     """Yield the events that say something here: of adopted ones, those that ask for no trust."""
     return (event for event in events if not (event.is_adopted and _asks_for_trust(event)))
 
 
-def _asks_for_trust(event: Event) -> bool:
+def _asks_for_trust(event: LedgerEvent) -> bool:
     is_reviewed = event.event == "curated" and event.text("status") == CANONICAL
     return is_reviewed or event.event in _OF_TRUST

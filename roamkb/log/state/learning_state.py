@@ -40,7 +40,7 @@ NO_PREFERENCE: Final = "none"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class LedgerEvent:
     """One line of the ledger: something that happened."""
 
     #: A ULID, later than any in the ledger that it was written to.
@@ -75,16 +75,16 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class ConfidenceStep:
     """What one event did to a learning's confidence."""
 
-    event: Event
+    event: LedgerEvent
     before: int
     after: int
 
 
 @dataclass(slots=True, kw_only=True)
-class Standing:
+class LearningState:
     """A learning and what it counts today; only `replay` changes it."""
 
     #: As it was first said, with the files, tags and actions of its repetitions.
@@ -112,7 +112,7 @@ class Standing:
     preferred_by: set[str] = field(default_factory=set)
     #: Seconds since 1970 when it was said, repeated or used last.
     last_used: float = 0.0
-    history: list[Step] = field(default_factory=list)
+    history: list[ConfidenceStep] = field(default_factory=list)
     #: Sources that moved its confidence already.
     heard: set[tuple[str, ...]] = field(default_factory=set)
     #: Whether its line was moved to the archive.
@@ -136,7 +136,7 @@ class Standing:
 #: files, belongs to more tasks than one, is sure.
 YES: Final = "yes"
 #: What learnings are asked for by, beside their ids.
-TRAITS: Final[Mapping[str, Callable[[Standing], str]]] = {
+TRAITS: Final[Mapping[str, Callable[[LearningState], str]]] = {
     "key": lambda one: one.learning.key,
     "type": lambda one: one.learning.canonical_type,
     "said": lambda one: one.learning.content.strip(),
@@ -153,19 +153,19 @@ TRAITS: Final[Mapping[str, Callable[[Standing], str]]] = {
 }
 
 
-def is_sure(standing: Standing) -> bool:
+def is_sure(standing: LearningState) -> bool:
     """Say whether a learning was said twice, was verified, or is trusted anyway."""
     is_told_twice = standing.occurrences > 1
     return is_told_twice or standing.verdict == VERIFIED or standing.confidence >= confidence.DURABLE
 
 
-class Shelf(Protocol):
+class StateShelf(Protocol):
     """Where a state is kept, of which few learnings and events are wanted at a time."""
 
-    def having(self, trait: str, values: Collection[str]) -> list[Standing]:
+    def having(self, trait: str, values: Collection[str]) -> list[LearningState]:
         """Return the learnings of which one of `TRAITS` has one of those values, in order."""
 
-    def named(self, names: Collection[str]) -> list[Event]:
+    def named(self, names: Collection[str]) -> list[LedgerEvent]:
         """Return the events of those names, in order."""
 
     def since(self, digest: str) -> Sequence[str] | None:
@@ -177,41 +177,41 @@ Reach = tuple[str, frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class State:
+class LogState:
     """A project's log as it stands."""
 
     #: By id, in the order in which they were said.
-    standings: Mapping[str, Standing]
+    standings: Mapping[str, LearningState]
     #: The events that count, in order.
-    events: Sequence[Event]
+    events: Sequence[LedgerEvent]
     #: Stands for the lines that it was folded from; empty where nobody says.
     digest: str = field(default="", compare=False)
     #: What that was before the last lines came, and the ids that they added.
     grown: tuple[str, tuple[str, ...]] = field(default=("", ()), compare=False)
     #: Where the rest of it is looked up; None where all of it is here.
-    shelf: Shelf | None = field(default=None, compare=False)
+    shelf: StateShelf | None = field(default=None, compare=False)
     #: The greatest id of an event, counted or not, and what events told of that nobody said; for `advanced`.
     reach: Reach | None = field(default=None, compare=False)
 
     @property
     def learnings(self) -> Mapping[str, Learning]:
         """The learnings, by id."""
-        return _Learnings(self.standings)
+        return _StateLearnings(self.standings)
 
-    def called(self, name: str) -> list[Standing]:
+    def called(self, name: str) -> list[LearningState]:
         """Return the learnings with that id or key, the latest first (D4)."""
         if name in self.standings:
             return [self.standings[name]]
         return self.having("key", name)[::-1]
 
-    def having(self, trait: str, *values: str) -> list[Standing]:
+    def having(self, trait: str, *values: str) -> list[LearningState]:
         """Return the learnings of which one of `TRAITS` has one of `values`, in order."""
         if self.shelf is not None:
             return self.shelf.having(trait, values)
         told = TRAITS[trait]
         return [standing for standing in self.standings.values() if told(standing) in values]
 
-    def named(self, *names: str) -> Sequence[Event]:
+    def named(self, *names: str) -> Sequence[LedgerEvent]:
         """Return the events of those names that count, in order."""
         if self.shelf is not None:
             return self.shelf.named(names)
@@ -224,11 +224,11 @@ class State:
             return new
         return None if self.shelf is None else self.shelf.since(digest)
 
-    def unshelved(self) -> "State":
+    def unshelved(self) -> "LogState":
         """Return the same state, all of it in memory."""
         return replace(self, standings=dict(self.standings), events=[*self.events], shelf=None)
 
-    def is_disputed(self, standing: Standing) -> bool:
+    def is_disputed(self, standing: LearningState) -> bool:
         """Say whether the ledger names a learning that still stands and that `standing` may contradict."""
         rival = self.standings.get(standing.flags.get(MAY_CONTRADICT, ""))
         return rival is not None and rival.status != SUPERSEDED
@@ -238,10 +238,10 @@ class State:
         return any(source in event.texts("source") for event in self.named("repeated"))
 
 
-class _Learnings(Mapping[str, Learning]):
+class _StateLearnings(Mapping[str, Learning]):
     """The learnings of standings, looked up as they are wanted."""
 
-    def __init__(self, standings: Mapping[str, Standing]) -> None:
+    def __init__(self, standings: Mapping[str, LearningState]) -> None:
         self._standings = standings
 
     def __getitem__(self, id: str) -> Learning:

@@ -31,20 +31,20 @@ from roamkb.log.state.learning_state import UNDONE
 from roamkb.log.state.learning_state import UNVERIFIED
 from roamkb.log.state.learning_state import VALIDATED
 from roamkb.log.state.learning_state import VERIFIED
-from roamkb.log.state.learning_state import Event
+from roamkb.log.state.learning_state import ConfidenceStep
+from roamkb.log.state.learning_state import LearningState
+from roamkb.log.state.learning_state import LedgerEvent
+from roamkb.log.state.learning_state import LogState
 from roamkb.log.state.learning_state import Reach
-from roamkb.log.state.learning_state import Standing
-from roamkb.log.state.learning_state import State
-from roamkb.log.state.learning_state import Step
 
 
 def replay(
     learnings: Iterable[Learning],
-    events: Iterable[Event],
+    events: Iterable[LedgerEvent],
     *,
     archived: Iterable[Learning] = (),
     as_of: float | None = None,
-) -> State:
+) -> LogState:
     """Return the state that the lines give, in whatever order they come.
 
     `as_of`, in seconds since 1970, leaves out what came later; a learning without a time was
@@ -61,14 +61,16 @@ def replay(
     }
     last, counted = _counted(event for event in events if as_of is None or event.ts <= as_of)
     unmet = _fold(counted, standings.get)
-    return State(
+    return LogState(
         standings=_ordered(standings.values()),
         events=counted,
         reach=(last, frozenset(unmet - standings.keys())),
     )
 
 
-def advanced(state: State, learnings: Sequence[Learning], events: Sequence[Event]) -> State | None:
+def advanced(
+    state: LogState, learnings: Sequence[Learning], events: Sequence[LedgerEvent]
+) -> LogState | None:
     """Return what `replay` gives of a state's lines and these; None where it takes all lines to tell.
 
     An agents' server asks after each line that is added, and most are later than all there were.
@@ -78,26 +80,28 @@ def advanced(state: State, learnings: Sequence[Learning], events: Sequence[Event
         return None
     changed, reach = known
     if state.shelf is not None:
-        grown = _Grown(state, changed, events)
-        return State(standings=grown, events=_Later(state.events, events), reach=reach, shelf=grown)
+        grown = _GrownStates(state, changed, events)
+        return LogState(standings=grown, events=_LaterEvents(state.events, events), reach=reach, shelf=grown)
     standings = {**state.standings, **changed}
     new = [(learning.ts, learning.id) for learning in learnings]
     latest = next(reversed(list(state.standings)), None)
     before = state.standings[latest].learning if latest is not None else None
     if new != sorted(new) or (new and before and new[0] < (before.ts, before.id)):
         standings = _ordered(standings.values())
-    return State(standings=standings, events=[*state.events, *events], reach=reach)
+    return LogState(standings=standings, events=[*state.events, *events], reach=reach)
 
 
-class _Grown(Mapping[str, Standing]):
+class _GrownStates(Mapping[str, LearningState]):
     """The standings of a state that lies on a shelf, some of which are others now."""
 
-    def __init__(self, before: State, changed: Mapping[str, Standing], events: Sequence[Event]) -> None:
+    def __init__(
+        self, before: LogState, changed: Mapping[str, LearningState], events: Sequence[LedgerEvent]
+    ) -> None:
         self._before = before
         self._changed = changed
         self._events = events
 
-    def __getitem__(self, id: str) -> Standing:
+    def __getitem__(self, id: str) -> LearningState:
         return self._changed[id] if id in self._changed else self._before.standings[id]
 
     def __iter__(self) -> Iterator[str]:
@@ -108,17 +112,17 @@ class _Grown(Mapping[str, Standing]):
         return len(known) + sum(id not in known for id in self._changed)
 
     @cached_property
-    def _all(self) -> Mapping[str, Standing]:
+    def _all(self) -> Mapping[str, LearningState]:
         return _ordered({**self._before.standings, **self._changed}.values())
 
-    def having(self, trait: str, values: Collection[str]) -> list[Standing]:
+    def having(self, trait: str, values: Collection[str]) -> list[LearningState]:
         """Return the learnings of which one of `TRAITS` has one of those values, in order."""
         told = TRAITS[trait]
         found = [one for one in self._before.having(trait, *values) if one.id not in self._changed]
         found += [one for one in self._changed.values() if told(one) in values]
         return list(_ordered(found).values())
 
-    def named(self, names: Collection[str]) -> list[Event]:
+    def named(self, names: Collection[str]) -> list[LedgerEvent]:
         """Return the events of those names, in order."""
         return [*self._before.named(*names), *(event for event in self._events if event.event in names)]
 
@@ -126,21 +130,21 @@ class _Grown(Mapping[str, Standing]):
         """Return nothing: the state says what came since the one before."""
 
 
-class _Later(Sequence[Event]):
+class _LaterEvents(Sequence[LedgerEvent]):
     """Events, and those that came later."""
 
-    def __init__(self, first: Sequence[Event], then: Sequence[Event]) -> None:
+    def __init__(self, first: Sequence[LedgerEvent], then: Sequence[LedgerEvent]) -> None:
         self._first = first
         self._then = then
 
     @overload
-    def __getitem__(self, at: int) -> Event: ...
+    def __getitem__(self, at: int) -> LedgerEvent: ...
     @overload
-    def __getitem__(self, at: slice) -> Sequence[Event]: ...
-    def __getitem__(self, at: int | slice) -> Event | Sequence[Event]:
+    def __getitem__(self, at: slice) -> Sequence[LedgerEvent]: ...
+    def __getitem__(self, at: int | slice) -> LedgerEvent | Sequence[LedgerEvent]:
         return [*self._first, *self._then][at]
 
-    def __iter__(self) -> Iterator[Event]:
+    def __iter__(self) -> Iterator[LedgerEvent]:
         return chain(self._first, self._then)
 
     def __len__(self) -> int:
@@ -154,10 +158,10 @@ class _Later(Sequence[Event]):
 
 def advances(
     reach: Reach | None,
-    known: Callable[[str], Standing | None],
+    known: Callable[[str], LearningState | None],
     learnings: Sequence[Learning],
-    events: Sequence[Event],
-) -> tuple[dict[str, Standing], Reach] | None:
+    events: Sequence[LedgerEvent],
+) -> tuple[dict[str, LearningState], Reach] | None:
     """Return the standings that such lines make or make others, and how far they reach, as `advanced` does.
 
     `known` gives those that there were, which stay as they are.
@@ -169,13 +173,13 @@ def advances(
         if event.id <= last or event.event == UNDONE or event.is_adopted:
             return None
         last = event.id
-    changed: dict[str, Standing] = {}
+    changed: dict[str, LearningState] = {}
     for learning in learnings:
         if learning.id in changed or learning.id in unmet or known(learning.id) is not None:
             return None
         changed[learning.id] = begun(learning, is_archived=False)
 
-    def touched(id: str) -> Standing | None:
+    def touched(id: str) -> LearningState | None:
         """Return a standing that nobody else has."""
         if id not in changed and (standing := known(id)) is not None:
             changed[id] = _copied(standing)
@@ -185,12 +189,12 @@ def advances(
     return changed, (last, unmet | {id for id in told if id not in changed})
 
 
-def _ordered(standings: Iterable[Standing]) -> dict[str, Standing]:
+def _ordered(standings: Iterable[LearningState]) -> dict[str, LearningState]:
     ordered = sorted(standings, key=lambda standing: (standing.learning.ts, standing.learning.id))
     return {standing.learning.id: standing for standing in ordered}
 
 
-def _fold(events: Iterable[Event], standing_of: Callable[[str], Standing | None]) -> set[str]:
+def _fold(events: Iterable[LedgerEvent], standing_of: Callable[[str], LearningState | None]) -> set[str]:
     """Have `events`, in order, happen to what they are about; return what they are about."""
     told: set[str] = set()
     for event in events:
@@ -199,7 +203,7 @@ def _fold(events: Iterable[Event], standing_of: Callable[[str], Standing | None]
             if standing := standing_of(event.of):
                 before = standing.confidence
                 fold(standing, event)
-                standing.history.append(Step(event=event, before=before, after=standing.confidence))
+                standing.history.append(ConfidenceStep(event=event, before=before, after=standing.confidence))
         if event.event == "task":
             # a template's learnings, put into the scope of a task
             for id in event.texts("learnings"):
@@ -209,7 +213,7 @@ def _fold(events: Iterable[Event], standing_of: Callable[[str], Standing | None]
     return told
 
 
-def _copied(standing: Standing) -> Standing:
+def _copied(standing: LearningState) -> LearningState:
     return replace(
         standing,
         flags=dict(standing.flags),
@@ -259,9 +263,9 @@ def _fullness(learning: Learning) -> tuple[int, str]:
     return len(told), told
 
 
-def _counted(events: Iterable[Event]) -> tuple[str, list[Event]]:
+def _counted(events: Iterable[LedgerEvent]) -> tuple[str, list[LedgerEvent]]:
     """Return the greatest id, and the events in order, each once, without those that were taken back."""
-    by_id: dict[str, Event] = {}
+    by_id: dict[str, LedgerEvent] = {}
     for event in events:
         other = by_id.get(event.id)
         if other is None or repr(event) < repr(other):
@@ -280,19 +284,21 @@ def start_of(learning: Learning) -> int:
     return min(said, confidence.ADOPTED) if learning.is_adopted else said
 
 
-def begun(learning: Learning, *, is_archived: bool) -> Standing:
+def begun(learning: Learning, *, is_archived: bool) -> LearningState:
     """Return a learning to which nothing has happened yet."""
     trust = start_of(learning)
     extra = learning.extra
     if not extra:
         # as nearly all, and there are many
-        return Standing(learning=learning, confidence=trust, last_used=learning.ts, is_archived=is_archived)
+        return LearningState(
+            learning=learning, confidence=trust, last_used=learning.ts, is_archived=is_archived
+        )
     status = extra.get("status")
     # other tools keep the outcome of a review on the line itself
     known = status if status in (CANONICAL, SUPERSEDED, NEEDS_REVIEW) else ACTIVE
     if learning.is_adopted and known == CANONICAL:
         known = ACTIVE
-    return Standing(
+    return LearningState(
         learning=learning,
         confidence=trust,
         status=str(known),
@@ -325,7 +331,7 @@ def _source_of(agent: str, session: str, task: str, otherwise: str = "") -> tupl
 # What the events do
 
 
-def _move(standing: Standing, event: Event, by: int, *, once: str) -> None:
+def _move(standing: LearningState, event: LedgerEvent, by: int, *, once: str) -> None:
     """Move the confidence, but only once for each source."""
     session = event.session or event.task
     if not session and (process := event.text("process")):
@@ -339,7 +345,7 @@ def _move(standing: Standing, event: Event, by: int, *, once: str) -> None:
         standing.confidence = confidence.moved(standing.confidence, by)
 
 
-def _repeated(standing: Standing, event: Event) -> None:
+def _repeated(standing: LearningState, event: LedgerEvent) -> None:
     standing.last_used = max(standing.last_used, event.ts)
     _widen(standing, event)
     if event.is_adopted:
@@ -350,7 +356,7 @@ def _repeated(standing: Standing, event: Event) -> None:
     _move(standing, event, by, once="learn")
 
 
-def _widen(standing: Standing, event: Event) -> None:
+def _widen(standing: LearningState, event: LedgerEvent) -> None:
     """Let a learning be about what its repetition is about as well."""
     if event.task:
         standing.tasks.add(event.task)
@@ -372,7 +378,7 @@ def _united(known: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
 _OUTCOMES = {"success": confidence.REUSED, "failure": confidence.FAILED, "prevented": confidence.PREVENTED}
 
 
-def _reused(standing: Standing, event: Event) -> None:
+def _reused(standing: LearningState, event: LedgerEvent) -> None:
     outcome = event.text("outcome")
     standing.outcomes[outcome] = standing.outcomes.get(outcome, 0) + 1
     standing.last_used = max(standing.last_used, event.ts)
@@ -389,7 +395,7 @@ def _first_source(learning: Learning) -> tuple[str, ...]:
     return _source_of(learning.agent, learning.session, learning.task)
 
 
-def _validated(standing: Standing, event: Event) -> None:
+def _validated(standing: LearningState, event: LedgerEvent) -> None:
     if event.agent and event.agent == standing.learning.agent:
         return
     source = (VALIDATED, event.agent or event.id)
@@ -398,7 +404,7 @@ def _validated(standing: Standing, event: Event) -> None:
     standing.heard.add(source)
 
 
-def _judged(standing: Standing, event: Event) -> None:
+def _judged(standing: LearningState, event: LedgerEvent) -> None:
     verdict = event.text("verdict")
     if verdict in (VERIFIED, "invalidated", UNVERIFIED):
         standing.verdict = verdict
@@ -409,11 +415,11 @@ def _judged(standing: Standing, event: Event) -> None:
         standing.confidence = max(standing.confidence, confidence.DURABLE)
 
 
-def _raised(standing: Standing, event: Event) -> None:
+def _raised(standing: LearningState, event: LedgerEvent) -> None:
     standing.scope = event.text("to") or standing.scope
 
 
-def _superseded(standing: Standing, event: Event) -> None:
+def _superseded(standing: LearningState, event: LedgerEvent) -> None:
     if standing.status != SUPERSEDED and not standing.is_overridden:
         standing.confidence = confidence.moved(standing.confidence, confidence.SUPERSEDED)
     standing.status = SUPERSEDED
@@ -422,7 +428,7 @@ def _superseded(standing: Standing, event: Event) -> None:
     standing.review_reason = why or standing.review_reason
 
 
-def _flagged(standing: Standing, event: Event) -> None:
+def _flagged(standing: LearningState, event: LedgerEvent) -> None:
     reason = event.text("reason")
     if event.fields.get("cleared"):
         standing.flags.pop(reason, None)
@@ -430,7 +436,7 @@ def _flagged(standing: Standing, event: Event) -> None:
         standing.flags[reason] = event.text("evidence")
 
 
-def _curated(standing: Standing, event: Event) -> None:
+def _curated(standing: LearningState, event: LedgerEvent) -> None:
     status = event.text("status")
     if status in (CANONICAL, NEEDS_REVIEW, ACTIVE):
         standing.status = status
@@ -439,33 +445,33 @@ def _curated(standing: Standing, event: Event) -> None:
     standing.review_reason = event.text("review_reason") or standing.review_reason
 
 
-def _pinned(standing: Standing, event: Event) -> None:
+def _pinned(standing: LearningState, event: LedgerEvent) -> None:
     standing.is_pinned = event.fields.get("value") is not False
 
 
-def _overridden(standing: Standing, event: Event) -> None:
+def _overridden(standing: LearningState, event: LedgerEvent) -> None:
     value = event.fields.get("value")
     if isinstance(value, int) and not isinstance(value, bool):
         standing.confidence = min(max(value, 0), 100)
         standing.is_overridden = True
 
 
-def _preferred(standing: Standing, event: Event) -> None:
+def _preferred(standing: LearningState, event: LedgerEvent) -> None:
     if event.agent and event.text("preference") == PREFERS:
         standing.preferred_by.add(event.agent)
     else:
         standing.preferred_by.discard(event.agent)
 
 
-def _promoted(standing: Standing, event: Event) -> None:
+def _promoted(standing: LearningState, event: LedgerEvent) -> None:
     standing.node = event.text("node") or standing.node
 
 
-def _noted(standing: Standing, event: Event) -> None:
+def _noted(standing: LearningState, event: LedgerEvent) -> None:
     """Leave it at the history; `instructions.proposal` tells what it means."""
 
 
-_FOLDS: Final[Mapping[str, Callable[[Standing, Event], None]]] = {
+_FOLDS: Final[Mapping[str, Callable[[LearningState, LedgerEvent], None]]] = {
     "repeated": _repeated,
     "reused": _reused,
     VALIDATED: _validated,

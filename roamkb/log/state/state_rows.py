@@ -12,11 +12,11 @@ from operator import attrgetter
 from typing import Any
 from typing import Final
 
-from roamkb.core.model import Kind
+from roamkb.core.model import ProjectKind
 from roamkb.log.learning import Learning
-from roamkb.log.state.learning_state import Event
-from roamkb.log.state.learning_state import Standing
-from roamkb.log.state.learning_state import Step
+from roamkb.log.state.learning_state import ConfidenceStep
+from roamkb.log.state.learning_state import LearningState
+from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.replay import begun
 
 #: In the order in which `_learning` and `_event` take them.
@@ -45,7 +45,7 @@ def _decode(rows: Iterable[bytes]) -> Any:
     return json.loads((b"[" + b",".join(rows) + b"]").decode("utf-8", "surrogatepass"))
 
 
-def standing_row(standing: Standing) -> bytes:
+def standing_row(standing: LearningState) -> bytes:
     """Return a standing as `read_standings` takes it."""
     told = _OF_LEARNING(standing.learning)
     if not (standing.history or standing.tasks):
@@ -56,7 +56,7 @@ def standing_row(standing: Standing) -> bytes:
     return _encode((told, standing.is_archived, _OF_STANDING(standing), sets, steps))
 
 
-def read_standings(rows: Iterable[bytes]) -> list[Standing]:
+def read_standings(rows: Iterable[bytes]) -> list[LearningState]:
     """Return the standings that `standing_row` wrote.
 
     Raises:
@@ -71,7 +71,7 @@ def _standing(
     values: Sequence[Any] = (),
     sets: Sequence[Any] = (),
     steps: Sequence[Any] = (),
-) -> Standing:
+) -> LearningState:
     learning = _learning(*told)
     if not values:
         return begun(learning, is_archived=is_archived)
@@ -79,23 +79,25 @@ def _standing(
         name: tuple(one) if isinstance(one, list) else one for name, one in zip(_TOLD, values, strict=True)
     }
     preferred_by, heard, tasks = sets
-    return Standing(
+    return LearningState(
         learning=learning,
         is_archived=is_archived,
         preferred_by=set(preferred_by),
         heard=set(map(tuple, heard)),
         tasks=set(tasks),
-        history=[Step(event=_event(*event), before=before, after=after) for event, before, after in steps],
+        history=[
+            ConfidenceStep(event=_event(*event), before=before, after=after) for event, before, after in steps
+        ],
         **given,
     )
 
 
-def event_row(event: Event) -> bytes:
+def event_row(event: LedgerEvent) -> bytes:
     """Return an event as `read_events` takes it."""
     return _encode(_OF_EVENT(event))
 
 
-def read_events(rows: Iterable[bytes]) -> list[Event]:
+def read_events(rows: Iterable[bytes]) -> list[LedgerEvent]:
     """Return the events that `event_row` wrote; raises as `read_standings` does."""
     return [_event(*told) for told in _decode(rows)]
 
@@ -139,7 +141,7 @@ def _learning(
         actions=tuple(actions),
         provenance=provenance,
         origin=origin,
-        kind=None if kind is None else Kind(kind),
+        kind=None if kind is None else ProjectKind(kind),
         confidence=confidence,
         is_adopted=is_adopted,
         extra=extra,
@@ -158,8 +160,8 @@ def _event(
     machine: str,
     is_adopted: bool,
     fields: Mapping[str, object],
-) -> Event:
-    return Event(
+) -> LedgerEvent:
+    return LedgerEvent(
         id=id,
         ts=ts,
         event=event,

@@ -14,14 +14,14 @@ from pathlib import Path
 
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NameTaken
-from roamkb.core.model import Unreadable
-from roamkb.fs.files import Missing
+from roamkb.core.model import UnreadableFile
+from roamkb.fs.files import MissingFile
 from roamkb.fs.files import create
 from roamkb.fs.files import digest
 from roamkb.fs.files import read_file
 from roamkb.fs.files import swap
 from roamkb.fs.locks import private_folder
-from roamkb.log.state.adoption import Adopted
+from roamkb.log.state.adoption import AdoptedLines
 
 #: `init` makes it, or finds it; nobody has a reason to write to it again.
 LASTING = ".gitignore"
@@ -32,12 +32,12 @@ _LONGEST = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Adoption:
+class LogAdoption:
     """One log, as it was adopted."""
 
     #: Which one it is, as `identity_of` says it.
     log: str
-    adopted: Adopted
+    adopted: AdoptedLines
 
 
 def identity_of(folder: Path) -> str:
@@ -49,7 +49,7 @@ def identity_of(folder: Path) -> str:
     return f"{seen.st_ino}:{seen.st_ctime_ns}" if stat.S_ISREG(seen.st_mode) else ""
 
 
-def find_adoption(state: Path, name: str) -> Adoption | None:
+def find_adoption(state: Path, name: str) -> LogAdoption | None:
     """Return what was put down of the log whose local folder is called `name`.
 
     Raises:
@@ -57,11 +57,11 @@ def find_adoption(state: Path, name: str) -> Adoption | None:
     """
     path = state / ADOPTIONS / name
     data = read_file(path)
-    if isinstance(data, Missing):
+    if isinstance(data, MissingFile):
         return None
-    found = None if isinstance(data, Unreadable) else _adoption(data)
+    found = None if isinstance(data, UnreadableFile) else _adoption(data)
     if found is None:
-        reason = data.reason if isinstance(data, Unreadable) else "isn't what roamkb wrote"
+        reason = data.reason if isinstance(data, UnreadableFile) else "isn't what roamkb wrote"
         raise DiskError(
             path,
             reason,
@@ -70,28 +70,28 @@ def find_adoption(state: Path, name: str) -> Adoption | None:
     return found
 
 
-def find_moved(state: Path, log: str) -> Adoption | None:
+def find_moved(state: Path, log: str) -> LogAdoption | None:
     """Return what was put down of a log that was elsewhere then."""
     return next((found for found in _adoptions(state) if log and found.log == log), None)
 
 
-def _adoptions(state: Path) -> Iterator[Adoption]:
+def _adoptions(state: Path) -> Iterator[LogAdoption]:
     with contextlib.suppress(OSError), os.scandir(state / ADOPTIONS) as entries:
         for entry in entries:
             data = read_file(Path(entry.path))
-            if not isinstance(data, Unreadable) and (found := _adoption(data)):
+            if not isinstance(data, UnreadableFile) and (found := _adoption(data)):
                 yield found
 
 
-def _adoption(data: bytes) -> Adoption | None:
+def _adoption(data: bytes) -> LogAdoption | None:
     version, _, rest = data.partition(b" ")
     log, end, _ = rest[: _LONGEST + 1].partition(b"\n")
     if version != _VERSION or not end:
         return None
-    return Adoption(log=log.decode("ascii", "replace"), adopted=Adopted(marks=rest[len(log) + 1 :]))
+    return LogAdoption(log=log.decode("ascii", "replace"), adopted=AdoptedLines(marks=rest[len(log) + 1 :]))
 
 
-def keep_adoption(state: Path, name: str, adoption: Adoption) -> None:
+def keep_adoption(state: Path, name: str, adoption: LogAdoption) -> None:
     """Put down that a log was adopted, whose local folder is called `name`.
 
     Raises:
@@ -100,11 +100,11 @@ def keep_adoption(state: Path, name: str, adoption: Adoption) -> None:
     folder = private_folder(state / ADOPTIONS)
     data = b"%s %s\n%s" % (_VERSION, adoption.log.encode(), adoption.adopted.marks)
     known = read_file(folder / name)
-    if isinstance(known, Missing):
+    if isinstance(known, MissingFile):
         # another init of the same log may be faster
         with contextlib.suppress(NameTaken):
             create(folder, name, data, mode=0o600)
-    elif isinstance(known, Unreadable):
+    elif isinstance(known, UnreadableFile):
         raise DiskError(folder / name, known.reason)
     elif known != data:
         swap(folder / name, data, was=digest(known), lock=contextlib.nullcontext())

@@ -19,12 +19,12 @@ from roamkb.core.ids import derived_id
 from roamkb.core.ids import is_id
 from roamkb.fs.append import changed
 from roamkb.fs.append import opened
-from roamkb.log.jsonl import Said
+from roamkb.log.jsonl import LearningLine
 from roamkb.log.jsonl import iso
 from roamkb.log.jsonl import read_events
 from roamkb.log.jsonl import read_learnings
 from roamkb.log.learning import Learning
-from roamkb.log.state.learning_state import Event
+from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.store.project_log import Log
 
 CREATED: Final = "knowledge:created"
@@ -37,7 +37,7 @@ _PLAIN: Final = re.compile(r"[!-~]{1,100}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class News:
+class LogChange:
     """One thing that happened."""
 
     #: The id of its line.
@@ -49,7 +49,7 @@ class News:
     ts: float
 
 
-class Feed:
+class LogChangeFeed:
     """The news of one log; several threads may ask."""
 
     def __init__(self, log: Log | None) -> None:
@@ -59,7 +59,7 @@ class Feed:
         self._seen: set[str] = set()
         self._guard = threading.Lock()
         #: What was noticed so far; it only grows.
-        self.news: list[News] = []
+        self.news: list[LogChange] = []
 
     def refresh(self) -> None:
         """Notice what was added to the files since the last look; a log that can't be read has no news."""
@@ -76,7 +76,7 @@ class Feed:
         """Return where what follows the piece `id` begins; 0 where nobody knows it: nothing is lost."""
         return next((place for place, one in enumerate(self.news, start=1) if one.id == id), 0)
 
-    def _fresh(self, log: Log) -> Iterator[News]:
+    def _fresh(self, log: Log) -> Iterator[LogChange]:
         # a line that moves to the archive meanwhile is met twice, and told once
         for path in (log.knowledge, log.archive, log.ledger):
             stamp = changed(path)
@@ -104,9 +104,9 @@ class Feed:
         return whole.split(b"\n")
 
 
-def _said(lines: list[bytes]) -> Iterator[News]:
+def _said(lines: list[bytes]) -> Iterator[LogChange]:
     for found in read_learnings(lines):
-        if isinstance(found, Said):
+        if isinstance(found, LearningLine):
             one = found.learning
             told = {
                 "id": one.id,
@@ -118,15 +118,15 @@ def _said(lines: list[bytes]) -> Iterator[News]:
                 "task": one.task or one.bead,
                 "ts": iso(one.ts),
             }
-            yield News(id=_plain(one.id), name=CREATED, told=told, ts=_moment(one))
+            yield LogChange(id=_plain(one.id), name=CREATED, told=told, ts=_moment(one))
 
 
-def _happened(lines: list[bytes]) -> Iterator[News]:
+def _happened(lines: list[bytes]) -> Iterator[LogChange]:
     for event in read_events(lines):
-        if isinstance(event, Event) and event.event in _TOLD:
+        if isinstance(event, LedgerEvent) and event.event in _TOLD:
             named = {name: event.text(name) for name in ("outcome", "match", "node") if event.text(name)}
             told = {"id": event.of, "agent": event.agent, "task": event.task, "ts": iso(event.ts), **named}
-            yield News(id=_plain(event.id), name=_TOLD[event.event], told=told, ts=event.ts)
+            yield LogChange(id=_plain(event.id), name=_TOLD[event.event], told=told, ts=event.ts)
 
 
 def _moment(learning: Learning) -> float:

@@ -14,32 +14,34 @@ from typing import NamedTuple
 
 from roamkb.fs.append import read_bytes
 from roamkb.log.jsonl import BadLine
-from roamkb.log.jsonl import Said
+from roamkb.log.jsonl import LearningLine
 from roamkb.log.jsonl import read_events
 from roamkb.log.jsonl import read_learnings
 from roamkb.log.learning import Learning
-from roamkb.log.state.learning_state import Event
+from roamkb.log.state.learning_state import LedgerEvent
 
 #: Files of one log.
 _MOST_PAGES = 3
 #: A larger file isn't kept in memory beside what it says.
 _MOST_KEPT = 64 * 1024 * 1024
 
-_Read = Callable[..., Iterable[Said | Event | BadLine]]
+_Read = Callable[..., Iterable[LearningLine | LedgerEvent | BadLine]]
 
 
-class Told(NamedTuple):
+class ParsedLines(NamedTuple):
     """What lines say, as far as they are readable."""
 
     learnings: tuple[Learning, ...] = ()
-    events: tuple[Event, ...] = ()
+    events: tuple[LedgerEvent, ...] = ()
     faults: tuple[BadLine, ...] = ()
 
 
-class Page:
+class FileVersion:
     """One file, and what it grew from, as far as this process knows."""
 
-    def __init__(self, path: Path, data: bytes, *, is_ledger: bool, before: "Page | None" = None) -> None:
+    def __init__(
+        self, path: Path, data: bytes, *, is_ledger: bool, before: "FileVersion | None" = None
+    ) -> None:
         self.path = path
         self.data = data
         self._read: _Read = read_events if is_ledger else read_learnings
@@ -48,7 +50,7 @@ class Page:
         #: One thing for all pages that grew out of one another.
         self.strain: object = before.strain if before else object()
         # the latest of them that was read
-        self._base: Page | None = before if before is None or before._is_read else before._base
+        self._base: FileVersion | None = before if before is None or before._is_read else before._base
 
     @property
     def digest(self) -> str:
@@ -56,7 +58,7 @@ class Page:
         return self._hash.hexdigest()
 
     @cached_property
-    def told(self) -> Told:
+    def told(self) -> ParsedLines:
         """What the lines say, in order."""
         base = self._base
         if base is None:
@@ -64,16 +66,18 @@ class Page:
         new = self._said_from(len(base.data), first=1 + base.data.count(b"\n"))
         self._base = None
         known = base.told
-        return Told(known.learnings + new.learnings, known.events + new.events, known.faults + new.faults)
+        return ParsedLines(
+            known.learnings + new.learnings, known.events + new.events, known.faults + new.faults
+        )
 
     @property
     def _is_read(self) -> bool:
         # as cached_property keeps it
         return "told" in vars(self)
 
-    def after(self, size: int) -> Told:
+    def after(self, size: int) -> ParsedLines:
         """Return what the lines behind the first `size` bytes say; lines end there."""
-        return self._said_from(size, first=1) if size < len(self.data) else Told()
+        return self._said_from(size, first=1) if size < len(self.data) else ParsedLines()
 
     def begins_with(self, size: int, digest: str) -> bool:
         """Say whether the first `size` bytes are those that `digest` stands for, and lines end there."""
@@ -83,38 +87,38 @@ class Page:
             return False
         return digest == hashlib.blake2b(memoryview(self.data)[:size], digest_size=16).hexdigest()
 
-    def _said_from(self, start: int, *, first: int) -> Told:
+    def _said_from(self, start: int, *, first: int) -> ParsedLines:
         with uncollected():
             said = list(self._read(self.data[start:].split(b"\n"), first=first))
-            return Told(
-                tuple(one.learning for one in said if isinstance(one, Said)),
-                tuple(one for one in said if isinstance(one, Event)),
+            return ParsedLines(
+                tuple(one.learning for one in said if isinstance(one, LearningLine)),
+                tuple(one for one in said if isinstance(one, LedgerEvent)),
                 tuple(one for one in said if isinstance(one, BadLine)),
             )
 
 
-class _Memory:
+class _FileMemory:
     """The last files that this process read; only ever replaced as a whole, since several threads may ask."""
 
-    pages: Mapping[Path, Page] = MappingProxyType({})
+    pages: Mapping[Path, FileVersion] = MappingProxyType({})
 
 
-def read_page(path: Path, *, is_ledger: bool) -> Page:
+def read_page(path: Path, *, is_ledger: bool) -> FileVersion:
     """Return a file; one that only grew since this process read it is known as that.
 
     Raises:
         DiskError: it can't be read.
     """
     data = read_bytes(path)
-    known = _Memory.pages.get(path)
+    known = _FileMemory.pages.get(path)
     if known is not None and data == known.data:
         return known
     if known is not None and not (data.startswith(known.data) and known.data[-1:] in (b"", b"\n")):
         known = None
-    page = Page(path, data, is_ledger=is_ledger, before=known)
+    page = FileVersion(path, data, is_ledger=is_ledger, before=known)
     if len(data) <= _MOST_KEPT:
-        others = [one for one in _Memory.pages.values() if one.path != path]
-        _Memory.pages = {one.path: one for one in (*others, page)[-_MOST_PAGES:]}
+        others = [one for one in _FileMemory.pages.values() if one.path != path]
+        _FileMemory.pages = {one.path: one for one in (*others, page)[-_MOST_PAGES:]}
     return page
 
 

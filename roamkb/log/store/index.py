@@ -20,12 +20,12 @@ from roamkb.core.errors import RoamkbError
 from roamkb.core.model import Node
 from roamkb.core.model import Note
 from roamkb.core.text import shown
-from roamkb.kb.search.hits import Answer
+from roamkb.kb.search.hits import PassageHit
 from roamkb.kb.search.index.file import A_MOMENT
 from roamkb.kb.search.index.file import IndexFile
 from roamkb.kb.search.index.file import in_memory
-from roamkb.kb.search.index.query import Question
-from roamkb.kb.search.index.schema import Seen
+from roamkb.kb.search.index.query import IndexQuery
+from roamkb.kb.search.index.schema import SeenFile
 from roamkb.kb.search.index.schema import add_note
 from roamkb.kb.search.index.schema import create_tables
 from roamkb.kb.search.index.schema import fits
@@ -34,7 +34,7 @@ from roamkb.kb.search.index.schema import remove_notes
 from roamkb.kb.search.index.schema import summarise
 from roamkb.kb.search.index.schema import transaction
 from roamkb.kb.search.query import Query
-from roamkb.kb.search.query import Weights
+from roamkb.kb.search.query import TermWeights
 from roamkb.log.jsonl import iso
 from roamkb.log.learning import Learning
 
@@ -63,21 +63,21 @@ class LogIndex:
         self._learnings = learnings
         self._maker = maker((), version)
 
-    def find(self, query: Query, *, limit: int | None = None) -> tuple[Answer, ...]:
+    def find(self, query: Query, *, limit: int | None = None) -> tuple[PassageHit, ...]:
         """Return the best `limit` answers to `query`; the `file` of each is the learning's id."""
         with contextlib.closing(self._opened()) as db:
-            return tuple(Question(db, query).answers(limit))
+            return tuple(IndexQuery(db, query).answers(limit))
 
     @contextlib.contextmanager
-    def asking(self, query: Query) -> Iterator["Asked"]:
+    def asking(self, query: Query) -> Iterator["LogIndexQuery"]:
         """Give what answers `query`, for who looks closer at a few of the answers only."""
         with contextlib.closing(self._opened()) as db:
-            yield Asked(Question(db, query))
+            yield LogIndexQuery(IndexQuery(db, query))
 
-    def weigh(self, query: Query) -> Weights:
+    def weigh(self, query: Query) -> TermWeights:
         """Return what each term of `query` weighs among the learnings."""
         with contextlib.closing(self._opened()) as db:
-            return Question(db, query).weigh()
+            return IndexQuery(db, query).weigh()
 
     def _opened(self) -> sqlite3.Connection:
         try:
@@ -153,7 +153,7 @@ class LogIndex:
             if gone := list(gone):
                 remove_notes(db, gone)
             for learning in new:
-                seen = Seen(file=learning.id, stat="", settled=True, digest=_mark(learning))
+                seen = SeenFile(file=learning.id, stat="", settled=True, digest=_mark(learning))
                 add_note(db, seen, _note(learning))
             summarise(db)
             db.execute("INSERT OR REPLACE INTO about VALUES('log', ?)", (self._digest,))
@@ -165,10 +165,10 @@ def _filled_by(db: sqlite3.Connection) -> str:
     return str(found[0]) if found else ""
 
 
-class Asked:
+class LogIndexQuery:
     """One query put to the index."""
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: IndexQuery) -> None:
         self._question = question
         self._keys: dict[str, int] = {}
 

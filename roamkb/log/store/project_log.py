@@ -41,20 +41,20 @@ from roamkb.log.jsonl import event_line
 from roamkb.log.jsonl import learning_line
 from roamkb.log.learning import Learning
 from roamkb.log.state.adoption import OWN
-from roamkb.log.state.adoption import Adopted
-from roamkb.log.state.learning_state import Event
-from roamkb.log.state.learning_state import State
+from roamkb.log.state.adoption import AdoptedLines
+from roamkb.log.state.learning_state import LedgerEvent
+from roamkb.log.state.learning_state import LogState
 from roamkb.log.state.replay import advanced
 from roamkb.log.state.replay import replay
-from roamkb.log.store.adoptions import Adoption
+from roamkb.log.store.adoptions import LogAdoption
 from roamkb.log.store.adoptions import find_adoption
 from roamkb.log.store.adoptions import find_moved
 from roamkb.log.store.adoptions import identity_of
 from roamkb.log.store.adoptions import keep_adoption
-from roamkb.log.store.file_contents import Page
+from roamkb.log.store.file_contents import FileVersion
 from roamkb.log.store.file_contents import read_page
 from roamkb.log.store.file_contents import uncollected
-from roamkb.log.store.state_cache import Kept
+from roamkb.log.store.state_cache import StateCache
 from roamkb.log.store.state_cache import learnings_digest
 from roamkb.secrets.detector import refuse_secrets
 
@@ -71,11 +71,11 @@ ROTATED = 2500
 _PATIENCE = 60.0
 
 
-_Dated = TypeVar("_Dated", Learning, Event)
+_Dated = TypeVar("_Dated", Learning, LedgerEvent)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
+class LogFault:
     """A line of the log that says nothing readable."""
 
     path: Path
@@ -83,44 +83,44 @@ class Fault:
     reason: str
 
 
-class Reached(NamedTuple):
+class ReachedState(NamedTuple):
     """A state, and how far its lines go: bytes of the ledger and the log, and what was added to them."""
 
-    state: State
+    state: LogState
     sizes: tuple[int, int, int]
     said: int
     happened: int
 
 
 @dataclass(frozen=True, kw_only=True)
-class Contents:
+class LogContents:
     """What the log's files say, line by line, and what that amounts to: each once somebody asks."""
 
     #: The log, the archive, the ledger.
-    pages: tuple[Page, Page, Page]
+    pages: tuple[FileVersion, FileVersion, FileVersion]
     #: What was said and happened since.
     said: tuple[Learning, ...] = ()
-    happened: tuple[Event, ...] = ()
+    happened: tuple[LedgerEvent, ...] = ()
     #: Which of the lines are somebody else's word.
-    adopted: Adopted = OWN
+    adopted: AdoptedLines = OWN
     #: In seconds since 1970, after which nothing counts.
     as_of: float | None = None
     #: Where the state is kept.
-    kept: Kept | None = None
+    kept: StateCache | None = None
     #: What the last of those that these grew from amounted to.
-    before: Reached | None = None
+    before: ReachedState | None = None
     #: How often that was in this process.
     growths: int = 0
 
-    def state(self, *, as_of: float | None = None) -> State:
+    def state(self, *, as_of: float | None = None) -> LogState:
         """Return what the lines amount to, today or at a time in seconds since 1970."""
         return self._today if as_of is None else self.until(as_of)._today
 
-    def until(self, as_of: float | None) -> "Contents":
+    def until(self, as_of: float | None) -> "LogContents":
         """Return the lines of that time, in seconds since 1970, and before; one without a time always was."""
         if as_of is None:
             return self
-        return Contents(
+        return LogContents(
             pages=self.pages, said=self.said, happened=self.happened, adopted=self.adopted, as_of=as_of
         )
 
@@ -135,7 +135,7 @@ class Contents:
         return self._of_then(self.adopted.learnings(self.pages[1].told.learnings))
 
     @cached_property
-    def events(self) -> tuple[Event, ...]:
+    def events(self) -> tuple[LedgerEvent, ...]:
         """What the ledger says, and what happened since."""
         return self._of_then((*self.adopted.events(self.pages[2].told.events), *self.happened))
 
@@ -143,10 +143,10 @@ class Contents:
         return said if self.as_of is None else tuple(one for one in said if one.ts <= self.as_of)
 
     @property
-    def faults(self) -> tuple[Fault, ...]:
+    def faults(self) -> tuple[LogFault, ...]:
         """Lines that say nothing readable."""
         return tuple(
-            Fault(path=page.path, line=bad.line, reason=bad.reason)
+            LogFault(path=page.path, line=bad.line, reason=bad.reason)
             for page in self.pages
             for bad in page.told.faults
         )
@@ -159,7 +159,7 @@ class Contents:
         return learnings_digest(self.pages)
 
     @cached_property
-    def _today(self) -> State:
+    def _today(self) -> LogState:
         if self.before is not None and (state := self._grown_from(self.before)):
             return state
         # only what lies on the disk is kept
@@ -171,12 +171,12 @@ class Contents:
             kept.keep(self.pages, state)
         return state
 
-    def _replayed(self) -> State:
+    def _replayed(self) -> LogState:
         with uncollected():
             state = replay(self.learnings, self.events, archived=self.archived)
         return replace(state, digest=self.digest)
 
-    def _grown_from(self, before: Reached) -> State | None:
+    def _grown_from(self, before: ReachedState) -> LogState | None:
         """Return the state, from the one before and the lines that came since; None where all are needed."""
         new = [page.after(size) for page, size in zip(self.pages, before.sizes, strict=True)]
         learnings = (*self.adopted.learnings(new[0].learnings), *self.said[before.said :])
@@ -187,7 +187,7 @@ class Contents:
         ids = tuple(learning.id for learning in learnings)
         return replace(known, digest=self.digest, grown=(before.state.digest, ids))
 
-    def plus(self, learnings: Iterable[Learning] = (), events: Iterable[Event] = ()) -> "Contents":
+    def plus(self, learnings: Iterable[Learning] = (), events: Iterable[LedgerEvent] = ()) -> "LogContents":
         """Return the contents with what was added since."""
         return replace(
             self,
@@ -196,23 +196,23 @@ class Contents:
             before=self._reached,
         )
 
-    def grown(self, pages: tuple[Page, Page, Page]) -> "Contents":
+    def grown(self, pages: tuple[FileVersion, FileVersion, FileVersion]) -> "LogContents":
         """Return what `pages` say, which grew from these."""
         before, growths = self._reached, self.growths + 1
         if before is not None and before.state.shelf is not None:
             # who asks again and again is better off with all of it
             before = before._replace(state=before.state.unshelved()) if growths > 1 else None
-        return Contents(pages=pages, adopted=self.adopted, kept=self.kept, before=before, growths=growths)
+        return LogContents(pages=pages, adopted=self.adopted, kept=self.kept, before=before, growths=growths)
 
     @property
-    def _reached(self) -> Reached | None:
+    def _reached(self) -> ReachedState | None:
         """What these amount to, if anybody asked yet, else the last of those that they grew from."""
         # as cached_property keeps it
-        state: State | None = vars(self).get("_today")
+        state: LogState | None = vars(self).get("_today")
         if state is None:
             return self.before
         knowledge, archive, ledger = (len(page.data) for page in self.pages)
-        return Reached(state, (knowledge, archive, ledger), len(self.said), len(self.happened))
+        return ReachedState(state, (knowledge, archive, ledger), len(self.said), len(self.happened))
 
     @property
     def last_event(self) -> str:
@@ -256,7 +256,7 @@ class Log:
         local = self.local
         return bool(self._own) and stat.S_ISDIR(_mode(local))
 
-    def _proof(self) -> Adoption | None:
+    def _proof(self) -> LogAdoption | None:
         """Return what says that just this log was adopted, here or before it was moved here."""
         log, local = identity_of(self.folder), self.local
         # something else may stand in its place
@@ -265,7 +265,7 @@ class Log:
         here = find_adoption(self._state, self._own)
         return here if here is not None and here.log == log else find_moved(self._state, log)
 
-    def adopt(self, adopted: Adopted) -> Path:
+    def adopt(self, adopted: AdoptedLines) -> Path:
         """Let the log count on this machine from now on; return the folder whose being there says so.
 
         Raises:
@@ -273,13 +273,13 @@ class Log:
         """
         from roamkb.log.store.observations import set_aside  # once in a log's life
 
-        adoption = Adoption(log=identity_of(self.folder), adopted=adopted)
+        adoption = LogAdoption(log=identity_of(self.folder), adopted=adopted)
         # first, so that at no moment the log counts more than it should
         keep_adoption(self._state, self.local.name, adoption)
         set_aside(self.ignored)
         return make_folder(self.local, mode=0o700)
 
-    def _adopted(self) -> Adopted:
+    def _adopted(self) -> AdoptedLines:
         """Return which lines are somebody else's word; before the log was adopted they say what they say."""
         found = find_adoption(self._state, self._own) if self._has_local else self._proof()
         return found.adopted if found else OWN
@@ -325,33 +325,35 @@ class Log:
         # one for all that see this tree, by whatever name and from whatever container
         return lock(self.ignored / "log.lock", wait=_PATIENCE)
 
-    def read(self) -> Contents:
+    def read(self) -> LogContents:
         """Return all that the files say; what this process read before is not read again."""
         # the archive after what it is filled from: a line that moves meanwhile is seen twice,
         # which replay drops
         knowledge, archive = (read_page(path, is_ledger=False) for path in (self.knowledge, self.archive))
         pages = knowledge, archive, read_page(self.ledger, is_ledger=True)
         adopted = self._adopted()
-        kept, last = self._kept(adopted), _Memory.contents
+        kept, last = self._kept(adopted), _LogMemory.contents
         # a log may have been adopted since
         is_ours = last is not None and last.kept == kept and last.adopted == adopted
         if last is None or last.pages != pages or not is_ours:
             is_growth = last is not None and is_ours and _have_grown(last.pages, pages)
             contents = (
-                last.grown(pages) if last and is_growth else Contents(pages=pages, adopted=adopted, kept=kept)
+                last.grown(pages)
+                if last and is_growth
+                else LogContents(pages=pages, adopted=adopted, kept=kept)
             )
-            last = _Memory.contents = contents
+            last = _LogMemory.contents = contents
         return last
 
-    def _kept(self, adopted: Adopted) -> Kept | None:
+    def _kept(self, adopted: AdoptedLines) -> StateCache | None:
         """Where the state is kept; nowhere before the log was adopted."""
-        return Kept(self.local / "standings", adopted=adopted) if self._has_local else None
+        return StateCache(self.local / "standings", adopted=adopted) if self._has_local else None
 
     def stamp(self) -> tuple[object, ...]:
         """Return what is different once anybody has written to the files."""
         return tuple(changed(path) for path in (self.knowledge, self.archive, self.ledger))
 
-    def append(self, learnings: Iterable[Learning] = (), events: Iterable[Event] = ()) -> None:
+    def append(self, learnings: Iterable[Learning] = (), events: Iterable[LedgerEvent] = ()) -> None:
         """Add lines at the end of the files; the lock is held, and `read` was called since.
 
         Raises:
@@ -359,7 +361,7 @@ class Log:
                 keep it, or took the learnings and not the events.
         """
         learnings, events = tuple(learnings), tuple(events)
-        written: tuple[Learning | Event, ...] = (*learnings, *events)
+        written: tuple[Learning | LedgerEvent, ...] = (*learnings, *events)
         refuse_secrets([getattr(one, field.name) for one in written for field in fields(one)])
         self._remember()
         said = [learning_line(learning) for learning in learnings]
@@ -396,7 +398,7 @@ class Log:
             log, known = identity_of(self.folder), find_adoption(self._state, self._own)
             if self._has_local and log and (known is None or known.log != log):
                 adopted = known.adopted if known else OWN
-                keep_adoption(self._state, self._own, Adoption(log=log, adopted=adopted))
+                keep_adoption(self._state, self._own, LogAdoption(log=log, adopted=adopted))
 
     def _rotate(self) -> None:
         """Move the oldest lines to the archive when there are too many.
@@ -418,16 +420,16 @@ class Log:
                 append_lines(self.knowledge, late.split(b"\n"))
 
 
-class _Memory:
+class _LogMemory:
     """The last log that this process read: an agents' server asks the same one again and again.
 
     What is kept is only ever replaced as a whole, since several threads may ask.
     """
 
-    contents: Contents | None = None
+    contents: LogContents | None = None
 
 
-def _have_grown(before: Sequence[Page], now: Sequence[Page]) -> bool:
+def _have_grown(before: Sequence[FileVersion], now: Sequence[FileVersion]) -> bool:
     """Say whether the pages say what they said before, and then more; the archive just the same."""
     return before[1] is now[1] and all(
         one.strain is other.strain for one, other in zip(before, now, strict=True)

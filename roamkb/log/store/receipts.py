@@ -12,7 +12,7 @@ from roamkb.fs.append import read_lines
 from roamkb.secrets.detector import refuse_secrets
 
 if TYPE_CHECKING:
-    from roamkb.log.new_learning import Hand
+    from roamkb.log.new_learning import Author
 
 _FILE = "receipts.jsonl"
 
@@ -32,7 +32,7 @@ class Receipt:
     by: str
 
 
-def keep_receipt(local: Path, hand: "Hand", shown: Sequence[str], *, by: str, task: str = "") -> Receipt:
+def keep_receipt(local: Path, hand: "Author", shown: Sequence[str], *, by: str, task: str = "") -> Receipt:
     """Record in the log's local folder that `shown` was shown; return the record."""
     receipt = Receipt(
         id=hand.new_id(),

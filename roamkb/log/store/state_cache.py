@@ -34,18 +34,18 @@ from roamkb.log.state import learning_state as ledger
 from roamkb.log.state import replay
 from roamkb.log.state import state_rows as rows
 from roamkb.log.state.adoption import OWN
-from roamkb.log.state.adoption import Adopted
+from roamkb.log.state.adoption import AdoptedLines
 from roamkb.log.state.learning_state import TRAITS
-from roamkb.log.state.learning_state import Event
+from roamkb.log.state.learning_state import LearningState
+from roamkb.log.state.learning_state import LedgerEvent
+from roamkb.log.state.learning_state import LogState
 from roamkb.log.state.learning_state import Reach
-from roamkb.log.state.learning_state import Standing
-from roamkb.log.state.learning_state import State
 from roamkb.log.state.replay import advances
 from roamkb.log.state.state_rows import event_row
 from roamkb.log.state.state_rows import read_events
 from roamkb.log.state.state_rows import read_standings
 from roamkb.log.state.state_rows import standing_row
-from roamkb.log.store.file_contents import Page
+from roamkb.log.store.file_contents import FileVersion
 from roamkb.log.store.file_contents import uncollected
 
 #: Raise on any change of tables; a file of another number is made anew.
@@ -72,14 +72,14 @@ CREATE INDEX event_name ON event(name);
 """
 
 
-class Kept:
+class StateCache:
     """The states of one log, in a folder of its own."""
 
     def __init__(
         self,
         folder: Path,
         *,
-        adopted: Adopted = OWN,
+        adopted: AdoptedLines = OWN,
         least: int = _WORTH_KEEPING,
         clock: Callable[[], int] = time.time_ns,
     ) -> None:
@@ -89,12 +89,12 @@ class Kept:
         self._least = least
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Kept) and self._file.folder == other._file.folder
+        return isinstance(other, StateCache) and self._file.folder == other._file.folder
 
     def __hash__(self) -> int:
         return hash(self._file.folder)
 
-    def find(self, pages: Sequence[Page], otherwise: Callable[[], State]) -> State | None:
+    def find(self, pages: Sequence[FileVersion], otherwise: Callable[[], LogState]) -> LogState | None:
         """Return what `pages` amount to, if that is kept or takes only the lines that were added since.
 
         What is asked of it later comes from the file; where that can't tell any more, from `otherwise`.
@@ -106,7 +106,7 @@ class Kept:
         except _TROUBLES:
             return None
 
-    def keep(self, pages: Sequence[Page], state: State) -> None:
+    def keep(self, pages: Sequence[FileVersion], state: LogState) -> None:
         """Keep what `pages` amount to; where that can't be, nothing is lost."""
         if not self._is_worth_it(pages):
             return
@@ -120,27 +120,27 @@ class Kept:
             db.execute("COMMIT")
             db.executescript(_INDEXES)
 
-    def _is_worth_it(self, pages: Sequence[Page]) -> bool:
+    def _is_worth_it(self, pages: Sequence[FileVersion]) -> bool:
         return sum(len(page.data) for page in pages) >= self._least
 
-    def _found(self, pages: Sequence[Page], otherwise: Callable[[], State]) -> State | None:
+    def _found(self, pages: Sequence[FileVersion], otherwise: Callable[[], LogState]) -> LogState | None:
         if not self._file.is_sealed():
             return None
         return self._opened(pages, otherwise)
 
-    def _opened(self, pages: Sequence[Page], otherwise: Callable[[], State]) -> State | None:
+    def _opened(self, pages: Sequence[FileVersion], otherwise: Callable[[], LogState]) -> LogState | None:
         db = self._file.open(shared=True)
         try:
             about = _about(db)
             if about.get("made_from") == _made_from(pages) and about.get("maker") == self._maker():
-                return _Shelf(db, about, otherwise).state()
+                return _CacheShelf(db, about, otherwise).state()
         except _TROUBLES:
             db.close()
             raise
         db.close()
         return None
 
-    def _advanced(self, pages: Sequence[Page], otherwise: Callable[[], State]) -> State | None:
+    def _advanced(self, pages: Sequence[FileVersion], otherwise: Callable[[], LogState]) -> LogState | None:
         """Take in the lines that were added, if there is something to add them to."""
         if not self._file.is_sealed():
             return None
@@ -182,17 +182,17 @@ class Kept:
         return json.dumps([SCHEMA, sys.hexversion, self._adopted.digest, *code])
 
 
-def _made_from(pages: Sequence[Page]) -> str:
+def _made_from(pages: Sequence[FileVersion]) -> str:
     return json.dumps([(len(page.data), page.digest) for page in pages])
 
 
-def learnings_digest(pages: Sequence[Page]) -> str:
+def learnings_digest(pages: Sequence[FileVersion]) -> str:
     """Return what stands for the learnings alone."""
     knowledge, archive, _ = pages
     return f"{knowledge.digest} {archive.digest}"
 
 
-def _sizes(about: Mapping[str, str], pages: Sequence[Page]) -> list[int]:
+def _sizes(about: Mapping[str, str], pages: Sequence[FileVersion]) -> list[int]:
     """Return how much of each page is kept; nothing where more than new lines is different."""
     made_from = json.loads(about["made_from"])
     is_grown = all(page.begins_with(*was) for page, was in zip(pages, made_from, strict=True))
@@ -205,7 +205,7 @@ def _about(db: sqlite3.Connection) -> dict[str, str]:
     return dict(db.execute("SELECT key, value FROM about"))
 
 
-def _standing(db: sqlite3.Connection, id: str) -> Standing | None:
+def _standing(db: sqlite3.Connection, id: str) -> LearningState | None:
     if not _can_be_stored(id):
         return None
     found = db.execute("SELECT row FROM standing WHERE id = ?", (id,)).fetchone()
@@ -221,7 +221,7 @@ def _can_be_stored(id: str) -> bool:
     return True
 
 
-def _put(db: sqlite3.Connection, standings: Iterable[Standing]) -> None:
+def _put(db: sqlite3.Connection, standings: Iterable[LearningState]) -> None:
     columns = ("id", "ts", *_TRAITS, "row")
     others = ", ".join(f"{name} = excluded.{name}" for name in columns[1:])
     db.executemany(
@@ -234,7 +234,7 @@ def _put(db: sqlite3.Connection, standings: Iterable[Standing]) -> None:
     )
 
 
-def _add_events(db: sqlite3.Connection, events: Iterable[Event]) -> None:
+def _add_events(db: sqlite3.Connection, events: Iterable[LedgerEvent]) -> None:
     db.executemany(
         "INSERT INTO event(name, row) VALUES(?, ?)", ((_mark(one.event), event_row(one)) for one in events)
     )
@@ -242,7 +242,7 @@ def _add_events(db: sqlite3.Connection, events: Iterable[Event]) -> None:
 
 def _tell(
     db: sqlite3.Connection,
-    pages: Sequence[Page],
+    pages: Sequence[FileVersion],
     reach: Reach,
     *,
     maker: str,
@@ -270,7 +270,7 @@ def _mark(text: str) -> int | None:
     return zlib.crc32(text.encode("utf-8", "surrogatepass")) if text else None
 
 
-class _Shelf(Mapping[str, Standing]):
+class _CacheShelf(Mapping[str, LearningState]):
     """The standings of one state, read as they are wanted.
 
     Somebody else may advance the file meanwhile, or remove it. What comes from it is of the state that was
@@ -278,26 +278,26 @@ class _Shelf(Mapping[str, Standing]):
     """
 
     def __init__(
-        self, db: sqlite3.Connection, about: Mapping[str, str], otherwise: Callable[[], State]
+        self, db: sqlite3.Connection, about: Mapping[str, str], otherwise: Callable[[], LogState]
     ) -> None:
         self._db = db
         self._about = about
         self._otherwise = otherwise
         self._counts: tuple[int, int] = json.loads(about["counts"])
         self._steps: list[tuple[str, int]] = json.loads(about["steps"])
-        self._met: dict[str, Standing] = {}
-        self._all: Mapping[str, Standing] | None = None
-        self._events: Sequence[Event] | None = None
+        self._met: dict[str, LearningState] = {}
+        self._all: Mapping[str, LearningState] | None = None
+        self._events: Sequence[LedgerEvent] | None = None
         # several threads of a server may ask
         self._turn = threading.Lock()
         weakref.finalize(self, db.close)
 
-    def state(self) -> State:
+    def state(self) -> LogState:
         """Return the state."""
         last, unmet = json.loads(self._about["reach"])
-        return State(
+        return LogState(
             standings=self,
-            events=_Events(self),
+            events=_ShelfEvents(self),
             digest=self._steps[-1][0],
             reach=(last, frozenset(unmet)),
             shelf=self,
@@ -309,7 +309,7 @@ class _Shelf(Mapping[str, Standing]):
         found = None if at is None else self._ask("id", "standing ON n > ?", "n", (at,))
         return None if found is None else [id for (id,) in found]
 
-    def __getitem__(self, id: str) -> Standing:
+    def __getitem__(self, id: str) -> LearningState:
         if self._all is not None:
             return self._all[id]
         if id not in self._met:
@@ -326,7 +326,7 @@ class _Shelf(Mapping[str, Standing]):
     def __len__(self) -> int:
         return self._counts[0]
 
-    def _whole(self) -> Mapping[str, Standing]:
+    def _whole(self) -> Mapping[str, LearningState]:
         if self._all is None:
             found = self._standings("TRUE")
             if found is None:
@@ -334,7 +334,7 @@ class _Shelf(Mapping[str, Standing]):
             self._all = {one.id: one for one in found}
         return self._all
 
-    def events(self) -> Sequence[Event]:
+    def events(self) -> Sequence[LedgerEvent]:
         """Return all events that count."""
         if self._events is None:
             found = self._told_by("TRUE")
@@ -348,17 +348,17 @@ class _Shelf(Mapping[str, Standing]):
         """How many events count."""
         return self._counts[1]
 
-    def having(self, trait: str, values: Collection[str]) -> list[Standing]:
+    def having(self, trait: str, values: Collection[str]) -> list[LearningState]:
         """Return the learnings of which one of `TRAITS` has one of those values, in order."""
         told = TRAITS[trait]
-        found: Iterable[Standing] | None = None
+        found: Iterable[LearningState] | None = None
         if self._all is None and len(values) <= _MOST_VALUES and "" not in values:
             # what is found has the mark of one of them
             marks = [_mark(value) for value in values]
             found = self._standings(f"standing.{trait} IN ({', '.join('?' * len(marks))})", *marks)
         return [one for one in (self._whole().values() if found is None else found) if told(one) in values]
 
-    def named(self, names: Collection[str]) -> list[Event]:
+    def named(self, names: Collection[str]) -> list[LedgerEvent]:
         """Return the events of those names, in order."""
         found = None
         if self._events is None:
@@ -366,7 +366,7 @@ class _Shelf(Mapping[str, Standing]):
             found = self._told_by(f"name IN ({', '.join('?' * len(marks))})", *marks)
         return [one for one in (self.events() if found is None else found) if one.event in names]
 
-    def _standings(self, which: str, *given: object) -> list[Standing] | None:
+    def _standings(self, which: str, *given: object) -> list[LearningState] | None:
         """Return the standings of some rows; None where the file doesn't tell any more."""
         found = self._ask("id, row", f"standing ON {which}", "ts, id", given)
         if found is None:
@@ -380,7 +380,7 @@ class _Shelf(Mapping[str, Standing]):
             return None
         return [self._met[id] for id, _ in found]
 
-    def _told_by(self, which: str, *given: object) -> list[Event] | None:
+    def _told_by(self, which: str, *given: object) -> list[LedgerEvent] | None:
         """Return the events of some rows; None where the file doesn't tell any more."""
         found = self._ask("n, row", f"event ON {which}", "n", given)
         try:
@@ -404,27 +404,27 @@ class _Shelf(Mapping[str, Standing]):
             return None
         return [row[1:] for row in found if row[1] is not None]
 
-    def _replayed(self) -> State:
+    def _replayed(self) -> LogState:
         """Return the same state, made from the lines."""
         state = self._otherwise()
         self._all, self._events = state.standings, state.events
         return state
 
 
-class _Events(Sequence[Event]):
+class _ShelfEvents(Sequence[LedgerEvent]):
     """The events of a shelf."""
 
-    def __init__(self, shelf: _Shelf) -> None:
+    def __init__(self, shelf: _CacheShelf) -> None:
         self._shelf = shelf
 
     @overload
-    def __getitem__(self, at: int) -> Event: ...
+    def __getitem__(self, at: int) -> LedgerEvent: ...
     @overload
-    def __getitem__(self, at: slice) -> Sequence[Event]: ...
-    def __getitem__(self, at: int | slice) -> Event | Sequence[Event]:
+    def __getitem__(self, at: slice) -> Sequence[LedgerEvent]: ...
+    def __getitem__(self, at: int | slice) -> LedgerEvent | Sequence[LedgerEvent]:
         return self._shelf.events()[at]
 
-    def __iter__(self) -> Iterator[Event]:
+    def __iter__(self) -> Iterator[LedgerEvent]:
         return iter(self._shelf.events())
 
     def __len__(self) -> int:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 from urllib.parse import urlsplit
 
-from roamkb.core.server_address import Address
+from roamkb.core.server_address import ServerAddress
 from roamkb.core.text import shown
 
 
@@ -27,7 +27,7 @@ class ServerOutput:
 
 
 def post_json(
-    address: Address,
+    address: ServerAddress,
     path: str,
     body: bytes,
     *,
@@ -39,7 +39,7 @@ def post_json(
     """Send `body` to `path` at `address` and return what came back."""
     end = time.monotonic() + seconds
     connection = _connection(address, environment, seconds)
-    watch = _Watch()
+    watch = _DeadlineWatch()
     try:
         connection.connect()
         watch.start(connection.sock, end - time.monotonic())
@@ -70,7 +70,7 @@ def post_json(
 
 
 def _connection(
-    address: Address, environment: Mapping[str, str], seconds: float
+    address: ServerAddress, environment: Mapping[str, str], seconds: float
 ) -> http.client.HTTPConnection:
     """Return a connection that isn't open yet; through the environment's proxy where one is meant for it."""
     if address.scheme == "http":
@@ -98,7 +98,7 @@ def _goes_past(host: str, no_proxy: str) -> bool:
     return any(name == "*" or host == name or host.endswith(f".{name}") for name in names if name)
 
 
-class _Watch:
+class _DeadlineWatch:
     """Ends a connection when its time is up, however little by little the server sends."""
 
     def __init__(self) -> None:
@@ -122,7 +122,7 @@ class _Watch:
             self._timer.cancel()
 
 
-def _why(error: Exception, address: Address) -> str:
+def _why(error: Exception, address: ServerAddress) -> str:
     match error:
         case ssl.SSLCertVerificationError():
             return f"has a certificate that can't be verified ({shown(error.verify_message)})"

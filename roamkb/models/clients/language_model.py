@@ -14,7 +14,7 @@ from typing import Any
 from typing import Final
 
 from roamkb.core.errors import UsageError
-from roamkb.core.server_address import Address
+from roamkb.core.server_address import ServerAddress
 from roamkb.core.text import cleaned
 from roamkb.core.text import shown
 from roamkb.core.untrusted import HANDLING
@@ -59,7 +59,7 @@ _ROOM_FOR_ANSWER: Final = 4_096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class ModelLimits:
     """How long a model may think, and how much it may say."""
 
     seconds: float = 600.0
@@ -72,7 +72,7 @@ def ask_model(
     payload: Mapping[str, object],
     *,
     environment: Mapping[str, str],
-    limits: Limits | None = None,
+    limits: ModelLimits | None = None,
 ) -> Mapping[str, Any] | ModelTrouble:
     """Return the JSON object that the model `name` answers to `prompt` about `payload`, or what was wrong.
 
@@ -83,7 +83,7 @@ def ask_model(
     """
     model = parse_model_name(name, environment)
     told = _fit(payload)
-    bounds = limits or Limits()
+    bounds = limits or ModelLimits()
     if model.address is None:
         answer = _ask_program(model, prompt, told, environment, bounds)
     else:
@@ -128,7 +128,7 @@ def _ask_program(
     prompt: str,
     payload: Mapping[str, object],
     environment: Mapping[str, str],
-    limits: Limits,
+    limits: ModelLimits,
 ) -> str | ModelTrouble:
     import tempfile
 
@@ -150,7 +150,7 @@ def _run(
     words: Sequence[str],
     asked: str,
     environment: Mapping[str, str],
-    limits: Limits,
+    limits: ModelLimits,
     folder: str | None = None,
 ) -> str | ModelTrouble:
     from roamkb.models.clients.program import run_program
@@ -219,10 +219,10 @@ def _messages(prompt: str, payload: Mapping[str, object]) -> list[dict[str, str]
 
 def _ask_server(
     model: LanguageModel,
-    address: Address,
+    address: ServerAddress,
     messages: Sequence[Mapping[str, str]],
     environment: Mapping[str, str],
-    limits: Limits,
+    limits: ModelLimits,
 ) -> str | ModelTrouble:
     from roamkb.models.clients.http_server import post_json
 
@@ -250,7 +250,7 @@ def _ask_server(
     return done.text if done.status == 200 else _trouble(model, _refusal(done.status, done.text))
 
 
-def _key(model: LanguageModel, address: Address, environment: Mapping[str, str]) -> dict[str, str]:
+def _key(model: LanguageModel, address: ServerAddress, environment: Mapping[str, str]) -> dict[str, str]:
     """Return the header with the key.
 
     Raises:

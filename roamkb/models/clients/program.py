@@ -55,7 +55,7 @@ def run_program(
     )
     with process:
         try:
-            talk = _Talk(process, given, most_bytes)
+            talk = _ProgramTalk(process, given, most_bytes)
             trouble = talk.listen(time.monotonic() + seconds)
         except BaseException:
             # Ctrl-C reaches no session of its own
@@ -83,7 +83,7 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
             os.killpg(process.pid, signal.SIGKILL)
 
 
-class _Talk:
+class _ProgramTalk:
     """Writes to a program and reads from it at the same time."""
 
     def __init__(self, process: subprocess.Popen[bytes], given: bytes, most_bytes: int) -> None:

@@ -6,13 +6,13 @@ from bisect import bisect_right
 from collections.abc import Callable
 from collections.abc import Iterator
 
-from roamkb.org.syntax.elements import Mode
-from roamkb.org.syntax.elements import Place
+from roamkb.org.syntax.elements import ElementMode
 from roamkb.org.syntax.elements import Region
+from roamkb.org.syntax.elements import RegionKind
 from roamkb.org.syntax.elements import SectionReader
 from roamkb.org.syntax.headings import heading_lines
-from roamkb.org.syntax.inline_objects import Holds
 from roamkb.org.syntax.inline_objects import ObjectReader
+from roamkb.org.syntax.inline_objects import ObjectSet
 from roamkb.org.syntax.inline_objects import suspect_times
 from roamkb.org.syntax.links import Abbreviations
 from roamkb.org.syntax.links import LinkFinder
@@ -39,7 +39,7 @@ class LiveText:
         """Yield the keyword lines that `pattern` matches at their start."""
         places = [line.start() for line in pattern.finditer(self.text)]
         for region, _ in self._regions_with(places):
-            if region.place is Place.KEYWORD:
+            if region.place is RegionKind.KEYWORD:
                 yield self.text[region.begin : region.end]
 
     def links(
@@ -52,9 +52,9 @@ class LiveText:
         points = [end - 1 for _, end in finder.everywhere(0, len(self.text))]
         objects = ObjectReader(self.text, finder)
         for region, inside in self._regions_with(points, title):
-            if region.place in (Place.KEYWORD, Place.PROPERTY):
+            if region.place in (RegionKind.KEYWORD, RegionKind.PROPERTY):
                 yield from self._links_of_line(region, inside)
-            elif region.place is not Place.TIMES:
+            elif region.place is not RegionKind.TIMES:
                 for begin, end, holds in self._stretches(region):
                     some = inside[bisect_left(inside, begin) : bisect_left(inside, end)]
                     if some:
@@ -67,7 +67,7 @@ class LiveText:
             return
         objects = ObjectReader(self.text, LinkFinder(self.text))
         for region, _ in self._regions_with(places, title):
-            if region.place not in (Place.KEYWORD, Place.PROPERTY):
+            if region.place not in (RegionKind.KEYWORD, RegionKind.PROPERTY):
                 for begin, end, holds in self._stretches(region):
                     for _ in objects.citations(begin, end, holds):
                         pass
@@ -81,7 +81,7 @@ class LiveText:
             return
         objects = ObjectReader(self.text, LinkFinder(self.text))
         for region, _ in self._regions_with(places, title):
-            if region.place in (Place.TEXT, Place.ROW):
+            if region.place in (RegionKind.TEXT, RegionKind.ROW):
                 for begin, end, holds in self._stretches(region):
                     yield from objects.citations(begin, end, holds)
 
@@ -94,7 +94,7 @@ class LiveText:
         places = [mark.start() for mark in _VERBATIM_MARK.finditer(self.text)]
         objects = ObjectReader(self.text, LinkFinder(self.text))
         for region, _ in self._regions_with(places):
-            if region.place in (Place.TEXT, Place.ROW, Place.CAPTION):
+            if region.place in (RegionKind.TEXT, RegionKind.ROW, RegionKind.CAPTION):
                 for begin, end, holds in self._stretches(region):
                     yield from objects.verbatims(begin, end, holds)
 
@@ -111,18 +111,18 @@ class LiveText:
                 if link is not None:
                     yield link
 
-    def _stretches(self, region: Region) -> Iterator[tuple[int, int, Holds]]:
+    def _stretches(self, region: Region) -> Iterator[tuple[int, int, ObjectSet]]:
         """Yield what is read for itself: the region, or each cell of a table's row."""
         begin, end = region.begin, region.end
-        if region.place is not Place.ROW:
-            yield begin, end, Holds.CAPTION if region.place is Place.CAPTION else Holds.ALL
+        if region.place is not RegionKind.ROW:
+            yield begin, end, ObjectSet.CAPTION if region.place is RegionKind.CAPTION else ObjectSet.ALL
             return
         while begin < end:
             bar = self.text.find("|", begin, end)
             bar = end if bar < 0 else bar
             cell = self.text[begin:bar]
             first = begin + len(cell) - len(cell.lstrip(" \t"))
-            yield first, max(begin + len(cell.rstrip(" \t")), first), Holds.CELL
+            yield first, max(begin + len(cell.rstrip(" \t")), first), ObjectSet.CELL
             begin = bar + 1
 
     def _regions_with(
@@ -137,13 +137,15 @@ class LiveText:
             inside = places[at:last]
             at = last
             if number >= 0 and inside[0] < self.lines[number].end and title and (span := title(number)):
-                yield from _holding([Region(Place.TEXT, *span)], inside)
+                yield from _holding([Region(RegionKind.TEXT, *span)], inside)
             if number < 0 or inside[-1] >= self.lines[number].end:
                 yield from _holding(self._regions(number, following), inside)
 
     def _regions(self, number: int, end: int) -> list[Region]:
         if number not in self._read:
-            begin, mode = (self.lines[number].end, Mode.PLANNING) if number >= 0 else (0, Mode.TOP)
+            begin, mode = (
+                (self.lines[number].end, ElementMode.PLANNING) if number >= 0 else (0, ElementMode.TOP)
+            )
             self._read[number] = list(self._reader.regions(begin, end, mode))
         return self._read[number]
 

@@ -3,7 +3,7 @@
 import re
 
 
-class Pairs:
+class BracketPairs:
     """Which bracket closes which, each of the three kinds for itself."""
 
     def __init__(self, text: str) -> None:

@@ -8,7 +8,7 @@ _CLOSING = re.compile(
 )
 
 
-class Closings:
+class ClosingLines:
     """The lines of a text that can close something, by what they close."""
 
     def __init__(self, text: str) -> None:

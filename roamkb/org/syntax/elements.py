@@ -11,16 +11,16 @@ from enum import Enum
 from enum import auto
 from typing import NamedTuple
 
-from roamkb.org.syntax.brackets import Pairs
-from roamkb.org.syntax.closing_lines import Closings
-from roamkb.org.syntax.forward_search import Ahead
+from roamkb.org.syntax.brackets import BracketPairs
+from roamkb.org.syntax.closing_lines import ClosingLines
+from roamkb.org.syntax.forward_search import ForwardSearch
 from roamkb.org.syntax.lists import Items
 from roamkb.org.syntax.lists import find_items
 from roamkb.org.syntax.lists import item_contents
 from roamkb.org.syntax.syntax_table import is_name
 
 
-class Place(Enum):
+class RegionKind(Enum):
     """What a region is, which decides what it may hold."""
 
     TEXT = auto()
@@ -37,12 +37,12 @@ class Place(Enum):
 class Region(NamedTuple):
     """A stretch of text whose links, citations or value count."""
 
-    place: Place
+    place: RegionKind
     begin: int
     end: int
 
 
-class Mode(Enum):
+class ElementMode(Enum):
     """What may come next that can't come elsewhere."""
 
     NONE = auto()
@@ -52,12 +52,12 @@ class Mode(Enum):
     ITEM = auto()
 
 
-class _Frame(NamedTuple):
+class _ElementFrame(NamedTuple):
     """Elements still to be read: from `at` to `end`."""
 
     at: int
     end: int
-    mode: Mode
+    mode: ElementMode
     items: Items | None
 
 
@@ -114,19 +114,19 @@ class SectionReader:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._closings = Closings(text)
-        self._table_el_ends = Ahead(self._find_table_el_end, len(text))
-        self._pairs = Pairs(text)
-        self._frames: list[_Frame] = []
+        self._closings = ClosingLines(text)
+        self._table_el_ends = ForwardSearch(self._find_table_el_end, len(text))
+        self._pairs = BracketPairs(text)
+        self._frames: list[_ElementFrame] = []
 
     def _find_table_el_end(self, at: int) -> int:
         found = _TABLE_EL_END.search(self._text, at)
         return found.start() if found else -1
 
-    def regions(self, begin: int, end: int, mode: Mode) -> Iterator[Region]:
+    def regions(self, begin: int, end: int, mode: ElementMode) -> Iterator[Region]:
         """Yield what counts between `begin` and `end`, in the order of the text."""
         text = self._text
-        self._frames = [_Frame(begin, end, mode, None)]
+        self._frames = [_ElementFrame(begin, end, mode, None)]
         while self._frames:
             at, end, mode, items = self._frames.pop()
             if at == 0 or text[at - 1] == "\n":
@@ -134,10 +134,10 @@ class SectionReader:
                 while line := _BLANK_OR_KEYWORD.match(text, at, end):
                     at = line.end()
                     if line[1]:
-                        yield Region(Place.KEYWORD, *line.span(1))
-                        mode = Mode.NONE
+                        yield Region(RegionKind.KEYWORD, *line.span(1))
+                        mode = ElementMode.NONE
             if at < end:
-                yield from self._element(_Frame(at, end, mode, items))
+                yield from self._element(_ElementFrame(at, end, mode, items))
 
     def _next_line(self, at: int, end: int) -> int:
         newline = self._text.find("\n", at, end)
@@ -147,17 +147,19 @@ class SectionReader:
         newline = self._text.find("\n", at, end)
         return end if newline < 0 else newline
 
-    def _go_on(self, at: int, frame: _Frame, mode: Mode = Mode.NONE) -> None:
-        self._frames.append(_Frame(at, frame.end, mode, frame.items))
+    def _go_on(self, at: int, frame: _ElementFrame, mode: ElementMode = ElementMode.NONE) -> None:
+        self._frames.append(_ElementFrame(at, frame.end, mode, frame.items))
 
-    def _go_in(self, begin: int, end: int, items: Items | None = None, mode: Mode = Mode.NONE) -> None:
+    def _go_in(
+        self, begin: int, end: int, items: Items | None = None, mode: ElementMode = ElementMode.NONE
+    ) -> None:
         if begin < end:
-            self._frames.append(_Frame(begin, end, mode, items))
+            self._frames.append(_ElementFrame(begin, end, mode, items))
 
-    def _element(self, frame: _Frame) -> Iterator[Region]:
+    def _element(self, frame: _ElementFrame) -> Iterator[Region]:
         at, end, mode, _ = frame
         text = self._text
-        if mode is Mode.ITEM:
+        if mode is ElementMode.ITEM:
             yield from self._item(frame)
             return
         is_line_start = at == 0 or text[at - 1] == "\n"
@@ -166,25 +168,27 @@ class SectionReader:
             return
         first = _first_char(text, at, end)
         if first == "#" and (comments := _COMMENTS.match(text, at, end)):
-            self._go_on(comments.end(), frame, Mode.DRAWER if mode is Mode.TOP else Mode.NONE)
-        elif mode is Mode.PLANNING and _is_below_heading(text, at) and PLANNING.match(text, at, end):
-            yield Region(Place.TIMES, at, self._line_end(at, end))
-            self._go_on(self._next_line(at, end), frame, Mode.DRAWER)
-        elif mode is not Mode.NONE and first == ":" and (drawer := self._property_drawer(frame)):
+            self._go_on(
+                comments.end(), frame, ElementMode.DRAWER if mode is ElementMode.TOP else ElementMode.NONE
+            )
+        elif mode is ElementMode.PLANNING and _is_below_heading(text, at) and PLANNING.match(text, at, end):
+            yield Region(RegionKind.TIMES, at, self._line_end(at, end))
+            self._go_on(self._next_line(at, end), frame, ElementMode.DRAWER)
+        elif mode is not ElementMode.NONE and first == ":" and (drawer := self._property_drawer(frame)):
             yield from self._properties(drawer)
             self._go_on(self._next_line(drawer.end(), end), frame)
         elif first in "cC" and _CLOCK.match(text, at, end):
-            yield Region(Place.TIMES, at, self._line_end(at, end))
+            yield Region(RegionKind.TIMES, at, self._line_end(at, end))
             self._go_on(self._next_line(at, end), frame)
         elif first == "#":
             yield from self._with_affiliated(frame)
         else:
             yield from self._plain_element(at, first, frame)
 
-    def _property_drawer(self, frame: _Frame) -> re.Match[str] | None:
-        if frame.mode is Mode.PLANNING and not _is_below_heading(self._text, frame.at):
+    def _property_drawer(self, frame: _ElementFrame) -> re.Match[str] | None:
+        if frame.mode is ElementMode.PLANNING and not _is_below_heading(self._text, frame.at):
             return None
-        if frame.mode is not Mode.PLANNING and _is_below_blank(self._text, frame.at):
+        if frame.mode is not ElementMode.PLANNING and _is_below_blank(self._text, frame.at):
             return None
         return PROPERTY_DRAWER.match(self._text, frame.at, frame.end)
 
@@ -192,10 +196,10 @@ class SectionReader:
         at, end = drawer.span(1)
         while at < end:
             following = self._next_line(at, end)
-            yield Region(Place.PROPERTY, at, following - 1)
+            yield Region(RegionKind.PROPERTY, at, following - 1)
             at = following
 
-    def _with_affiliated(self, frame: _Frame) -> Iterator[Region]:
+    def _with_affiliated(self, frame: _ElementFrame) -> Iterator[Region]:
         """Read an element that keywords like `#+caption:` may stand before."""
         text, end = self._text, frame.end
         at = frame.at
@@ -203,8 +207,8 @@ class SectionReader:
         while at < end and (keyword := _AFFILIATED.match(text, at, end)):
             if keyword[1] and keyword[1].lower() == "caption":
                 if keyword[2]:
-                    captions.append(Region(Place.CAPTION, *keyword.span(2)))
-                captions.append(Region(Place.CAPTION, keyword.end(), self._line_end(at, end)))
+                    captions.append(Region(RegionKind.CAPTION, *keyword.span(2)))
+                captions.append(Region(RegionKind.CAPTION, keyword.end(), self._line_end(at, end)))
             at = self._next_line(at, end)
         if at > frame.at and (at >= end or not text[at : self._line_end(at, end)].strip(" \t")):
             yield from self._keywords(frame.at, at)
@@ -212,16 +216,16 @@ class SectionReader:
             return
         yield from captions
         for region in self._plain_element(at, _first_char(text, at, end), frame):
-            if region.place is Place.KEYWORD and not captions:
+            if region.place is RegionKind.KEYWORD and not captions:
                 yield from self._keywords(frame.at, at)
             yield region
 
     def _keywords(self, at: int, end: int) -> Iterator[Region]:
         while at < end:
-            yield Region(Place.KEYWORD, at, self._line_end(at, end))
+            yield Region(RegionKind.KEYWORD, at, self._line_end(at, end))
             at = self._next_line(at, end)
 
-    def _plain_element(self, at: int, first: str, frame: _Frame) -> Iterator[Region]:
+    def _plain_element(self, at: int, first: str, frame: _ElementFrame) -> Iterator[Region]:
         text, end = self._text, frame.end
         if first == "\\" and (closing := self._latex_end(at, end)) is not None:
             self._go_on(self._next_line(closing, end), frame)
@@ -244,7 +248,7 @@ class SectionReader:
         else:
             yield from self._paragraph(at, frame)
 
-    def _block(self, at: int, closing: int, frame: _Frame) -> None:
+    def _block(self, at: int, closing: int, frame: _ElementFrame) -> None:
         self._go_on(self._next_line(closing, frame.end), frame)
         self._go_in(self._next_line(at, frame.end), closing)
 
@@ -261,7 +265,7 @@ class SectionReader:
             return None
         return self._closings.first("drawer", self._line_end(at, end), end)
 
-    def _hash_plus(self, at: int, frame: _Frame) -> Iterator[Region]:
+    def _hash_plus(self, at: int, frame: _ElementFrame) -> Iterator[Region]:
         text, end = self._text, frame.end
         if block := _BLOCK.match(text, at, end):
             name = block[1].lower()
@@ -272,7 +276,7 @@ class SectionReader:
                 self._go_on(self._next_line(closing, end), frame)
             elif name == "verse":
                 self._go_on(self._next_line(closing, end), frame)
-                yield Region(Place.TEXT, self._next_line(at, end), closing)
+                yield Region(RegionKind.TEXT, self._next_line(at, end), closing)
             else:
                 self._block(at, closing, frame)
         elif call := _CALL.match(text, at, end):
@@ -284,7 +288,7 @@ class SectionReader:
             else:
                 self._block(at, closing, frame)
         elif _KEYWORD.match(text, at, end):
-            yield Region(Place.KEYWORD, at, self._line_end(at, end))
+            yield Region(RegionKind.KEYWORD, at, self._line_end(at, end))
             self._go_on(self._next_line(at, end), frame)
         else:
             yield from self._paragraph(at, frame)
@@ -299,7 +303,7 @@ class SectionReader:
                 place = place if closing is None else closing + 1
         return min(place, end)
 
-    def _footnote(self, at: int, frame: _Frame) -> None:
+    def _footnote(self, at: int, frame: _ElementFrame) -> None:
         text, end = self._text, frame.end
         closing = end
         after = self._line_end(at, end)
@@ -322,14 +326,14 @@ class SectionReader:
             at = line + 1
         return at
 
-    def _table(self, at: int, frame: _Frame) -> Iterator[Region]:
+    def _table(self, at: int, frame: _ElementFrame) -> Iterator[Region]:
         text, end = self._text, frame.end
         last = _TABLE_END.search(text, self._line_end(at, end), end)
         closing = last.start() + 1 if last else end
         while at < closing:
             bar = text.index("|", at)
             if not text.startswith("-", bar + 1):
-                yield Region(Place.ROW, bar + 1, self._line_end(at, closing))
+                yield Region(RegionKind.ROW, bar + 1, self._line_end(at, closing))
             at = self._next_line(at, closing)
         formulas = _FORMULAS.match(text, closing, end)
         self._go_on(formulas.end() if formulas else closing, frame)
@@ -342,7 +346,7 @@ class SectionReader:
         line = text.rfind("\n", at, closing - 1) + 1
         return closing if line > at and _TABLE_EL_RULE.match(text, line, end) else None
 
-    def _list(self, at: int, frame: _Frame) -> None:
+    def _list(self, at: int, frame: _ElementFrame) -> None:
         items = frame.items
         if items is None or at not in items:
             items = find_items(self._text, at, frame.end, self._closings)
@@ -351,20 +355,20 @@ class SectionReader:
         while closing in items and items[closing].indent == indent and closing < frame.end:
             closing = items[closing].end
         self._go_on(closing, frame)
-        self._go_in(at, closing, items, Mode.ITEM)
+        self._go_in(at, closing, items, ElementMode.ITEM)
 
-    def _item(self, frame: _Frame) -> Iterator[Region]:
+    def _item(self, frame: _ElementFrame) -> Iterator[Region]:
         at, end, _, items = frame
         if items is None or at not in items:
             return
         closing = min(items[at].end, end)
         tag, begin = item_contents(self._text, at, closing)
         if tag is not None:
-            yield Region(Place.TEXT, *tag)
-        self._go_in(closing, end, items, Mode.ITEM)
+            yield Region(RegionKind.TEXT, *tag)
+        self._go_in(closing, end, items, ElementMode.ITEM)
         self._go_in(begin, closing, items)
 
-    def _paragraph(self, at: int, frame: _Frame) -> Iterator[Region]:
+    def _paragraph(self, at: int, frame: _ElementFrame) -> Iterator[Region]:
         text, end = self._text, frame.end
         after = self._line_end(at, end)
         closing = end
@@ -374,7 +378,7 @@ class SectionReader:
                 closing = line
                 break
             after = self._line_end(line, end)
-        yield Region(Place.TEXT, at, closing)
+        yield Region(RegionKind.TEXT, at, closing)
         self._go_on(closing, frame)
 
     def _separates(self, at: int, end: int) -> bool:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 
-class Ahead:
+class ForwardSearch:
     """The next place of something at or after a given one; `beyond` where there is none."""
 
     __slots__ = ("_asked", "_beyond", "_find", "_found")

@@ -24,7 +24,7 @@ class Heading(NamedTuple):
     tags: tuple[str, ...]
 
 
-class Line(NamedTuple):
+class HeadingLine(NamedTuple):
     """Where a heading line is, and how many stars it begins with."""
 
     begin: int
@@ -33,18 +33,18 @@ class Line(NamedTuple):
     stars: int
 
 
-def heading_lines(text: str) -> list[Line]:
+def heading_lines(text: str) -> list[HeadingLine]:
     """Return all headings; a line of stars and a blank is one wherever it stands."""
-    found: list[Line] = []
+    found: list[HeadingLine] = []
     first = _FIRST_HEADING.match(text)
     for stars in (*((first,) if first else ()), *_HEADING.finditer(text)):
         newline = text.find("\n", stars.end())
         end = len(text) if newline < 0 else newline + 1
-        found.append(Line(stars.start(1), end, stars.end(1) - stars.start(1)))
+        found.append(HeadingLine(stars.start(1), end, stars.end(1) - stars.start(1)))
     return found
 
 
-def read_heading(text: str, line: Line, keywords: Collection[str]) -> Heading:
+def read_heading(text: str, line: HeadingLine, keywords: Collection[str]) -> Heading:
     """Return what a heading says; `keywords` are the states that it may begin with."""
     at = line.begin + line.stars
     end, tags = _tags(text, at, line.end - text.startswith("\n", line.end - 1))
@@ -98,7 +98,7 @@ def step(text: str, heading: Heading) -> str:
     return displayed(_COOKIE.sub("", written) if "[" in written else written).strip(" \t\n\r")
 
 
-def parents(headings: list[Line]) -> list[int]:
+def parents(headings: list[HeadingLine]) -> list[int]:
     """Return for each heading the place of the one it stands below, or -1."""
     found: list[int] = []
     above: list[int] = []

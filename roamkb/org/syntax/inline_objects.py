@@ -12,8 +12,8 @@ from enum import Enum
 from enum import auto
 from typing import NamedTuple
 
-from roamkb.org.syntax.brackets import Pairs
-from roamkb.org.syntax.forward_search import Ahead
+from roamkb.org.syntax.brackets import BracketPairs
+from roamkb.org.syntax.forward_search import ForwardSearch
 from roamkb.org.syntax.links import TYPE_COLON
 from roamkb.org.syntax.links import LinkFinder
 from roamkb.org.syntax.links import LinkText
@@ -30,7 +30,7 @@ class NoDate(Exception):
     """Something has the shape of a time and names no date: Org gives up on the file."""
 
 
-class Holds(Enum):
+class ObjectSet(Enum):
     """What objects a stretch of text may hold."""
 
     ALL = auto()
@@ -42,16 +42,16 @@ class Holds(Enum):
     DESCRIPTION = auto()
 
 
-class Window(NamedTuple):
+class ObjectWindow(NamedTuple):
     """What is being read: objects from `at` on, in a stretch that begins at `begin`."""
 
     begin: int
     at: int
     end: int
-    holds: Holds
+    holds: ObjectSet
 
 
-class Found(NamedTuple):
+class InlineObject(NamedTuple):
     """An object: where it is, and where its contents are if it can hold others."""
 
     begin: int
@@ -101,10 +101,10 @@ class ObjectReader:
     def __init__(self, text: str, links: LinkFinder) -> None:
         self._text = text
         self._links = links
-        self._pairs = Pairs(text)
-        self._next: dict[str, Ahead] = {}
+        self._pairs = BracketPairs(text)
+        self._next: dict[str, ForwardSearch] = {}
         self._repeaters: dict[int, int] = {}
-        self._handlers: dict[str, Callable[[int, Window], Found | None]] = {
+        self._handlers: dict[str, Callable[[int, ObjectWindow], InlineObject | None]] = {
             **dict.fromkeys("*~=+/", self._emphasis),
             "_": self._underscore,
             "^": self._script,
@@ -118,10 +118,10 @@ class ObjectReader:
         }
 
     def links_at(
-        self, begin: int, end: int, points: Iterator[int] | list[int], holds: Holds
+        self, begin: int, end: int, points: Iterator[int] | list[int], holds: ObjectSet
     ) -> Iterator[LinkText]:
         """Yield the link around each of the rising `points` between `begin` and `end`, if there is one."""
-        frames = [_Frame(begin, end, holds)]
+        frames = [_ObjectFrame(begin, end, holds)]
         for point in points:
             while len(frames) > 1 and not frames[-1].has(point, self._text):
                 frames.pop()
@@ -129,8 +129,8 @@ class ObjectReader:
             if link is not None:
                 yield link
 
-    def _link_at(self, point: int, frames: list["_Frame"]) -> LinkText | None:
-        touching: Found | None = None
+    def _link_at(self, point: int, frames: list["_ObjectFrame"]) -> LinkText | None:
+        touching: InlineObject | None = None
         while True:
             frame = frames[-1]
             found = frame.found or self._next_object(frame.window())
@@ -144,14 +144,14 @@ class ObjectReader:
                 continue
             if found.inside is None or found.citation:
                 return found.link
-            inner = _Frame(*found.inside, Holds.ALL, frame.end)
+            inner = _ObjectFrame(*found.inside, ObjectSet.ALL, frame.end)
             if not inner.has(point, self._text):
                 return found.link
             frames.append(inner)
 
-    def citations(self, begin: int, end: int, holds: Holds) -> Iterator[tuple[str, int]]:
+    def citations(self, begin: int, end: int, holds: ObjectSet) -> Iterator[tuple[str, int]]:
         """Yield each cited key between `begin` and `end`, with where its reference begins."""
-        windows = [Window(begin, begin, end, holds)]
+        windows = [ObjectWindow(begin, begin, end, holds)]
         while windows:
             window = windows.pop()
             found = self._next_object(window)
@@ -162,12 +162,12 @@ class ObjectReader:
                 yield from self._keys(*found.inside)
             elif found.inside:
                 first, last = found.inside
-                windows.append(Window(first, first, last, Holds.ALL))
+                windows.append(ObjectWindow(first, first, last, ObjectSet.ALL))
 
-    def verbatims(self, begin: int, end: int, holds: Holds) -> Iterator[tuple[int, int]]:
+    def verbatims(self, begin: int, end: int, holds: ObjectSet) -> Iterator[tuple[int, int]]:
         """Yield where each verbatim or code text between `begin` and `end` begins and ends."""
         text = self._text
-        windows = [Window(begin, begin, end, holds)]
+        windows = [ObjectWindow(begin, begin, end, holds)]
         while windows:
             window = windows.pop()
             found = self._next_object(window)
@@ -177,18 +177,18 @@ class ObjectReader:
             if text[found.begin] in "~=":
                 yield found.begin, found.begin + len(text[found.begin : found.end].rstrip(" \t"))
             elif not found.citation and (inside := self._described(found) if found.link else found.inside):
-                is_described = found.link is not None or window.holds is Holds.DESCRIPTION
-                held = Holds.DESCRIPTION if is_described else Holds.ALL
-                windows.append(Window(inside[0], *inside, held))
+                is_described = found.link is not None or window.holds is ObjectSet.DESCRIPTION
+                held = ObjectSet.DESCRIPTION if is_described else ObjectSet.ALL
+                windows.append(ObjectWindow(inside[0], *inside, held))
 
-    def _described(self, link: Found) -> tuple[int, int] | None:
+    def _described(self, link: InlineObject) -> tuple[int, int] | None:
         """Return where the description of a bracket link is."""
         parts = self._links.bracket_parts(link.begin, link.end) if self._text[link.begin] == "[" else None
         if parts is None or self._text[parts[0].end()] == "]":
             return None
         return parts[0].end() + 1, parts[1] - 2
 
-    def _next_object(self, window: Window) -> Found | None:
+    def _next_object(self, window: ObjectWindow) -> InlineObject | None:
         at = window.at
         while anchor := _ANCHOR.search(self._text, at, window.end):
             found = self._handlers[anchor[0]](anchor.start(), window)
@@ -206,16 +206,16 @@ class ObjectReader:
         link: LinkText | None = None,
         inside: tuple[int, int] | None = None,
         citation: bool = False,
-    ) -> Found:
+    ) -> InlineObject:
         blanks = _BLANKS.match(self._text, end, limit)
-        return Found(begin, blanks.end() if blanks else end, link, inside, citation)
+        return InlineObject(begin, blanks.end() if blanks else end, link, inside, citation)
 
     def _first(self, what: str, at: int) -> int:
         """Return the first place of `what` from `at` on."""
         ahead = self._next.get(what)
         if ahead is None:
             text = self._text
-            ahead = self._next[what] = Ahead(lambda at: text.find(what, at), len(text))
+            ahead = self._next[what] = ForwardSearch(lambda at: text.find(what, at), len(text))
         return ahead.after(at)
 
     def _first_match(self, pattern: re.Pattern[str], at: int) -> int:
@@ -226,10 +226,10 @@ class ObjectReader:
                 found = pattern.search(self._text, at)
                 return found.start() if found else -1
 
-            ahead = self._next[pattern.pattern] = Ahead(find, len(self._text))
+            ahead = self._next[pattern.pattern] = ForwardSearch(find, len(self._text))
         return ahead.after(at)
 
-    def _emphasis(self, at: int, window: Window) -> Found | None:
+    def _emphasis(self, at: int, window: ObjectWindow) -> InlineObject | None:
         text, end = self._text, window.end
         if at > window.begin and not _BEFORE_EMPHASIS.match(text, at - 1):
             return None
@@ -245,11 +245,11 @@ class ObjectReader:
             return self._object(at, closing + 1, end)
         return self._object(at, closing + 1, end, inside=(at + 1, closing))
 
-    def _underscore(self, at: int, window: Window) -> Found | None:
-        code = None if window.holds is Holds.CELL else self._inline_code(at, window)
+    def _underscore(self, at: int, window: ObjectWindow) -> InlineObject | None:
+        code = None if window.holds is ObjectSet.CELL else self._inline_code(at, window)
         return code or self._script(at, window) or self._emphasis(at, window)
 
-    def _inline_code(self, at: int, window: Window) -> Found | None:
+    def _inline_code(self, at: int, window: ObjectWindow) -> InlineObject | None:
         for name, opener in (("src", "{"), ("call", "(")):
             begin = at - len(name)
             if begin < window.at or not self._text.startswith(name, begin):
@@ -258,7 +258,7 @@ class ObjectReader:
                 return self._code(begin, at + 1, window.end, opener)
         return None
 
-    def _code(self, begin: int, at: int, end: int, opener: str) -> Found | None:
+    def _code(self, begin: int, at: int, end: int, opener: str) -> InlineObject | None:
         text = self._text
         stop = self._first_match(_CODE_END, at)
         while stop < end and text[stop] in "({" and text[stop] != opener:
@@ -280,7 +280,7 @@ class ObjectReader:
         closing = self._pairs.closing(at)
         return closing + 1 if closing is not None and closing < end else None
 
-    def _script(self, at: int, window: Window) -> Found | None:
+    def _script(self, at: int, window: ObjectWindow) -> InlineObject | None:
         text, end = self._text, window.end
         if at == window.begin or text[at - 1].isspace() or at + 1 >= end:
             return None
@@ -296,24 +296,24 @@ class ObjectReader:
             return None
         return self._object(at, word.end(), end, inside=(at + 1, word.end()))
 
-    def _plain_link(self, at: int, window: Window) -> Found | None:
-        link = None if window.holds is Holds.DESCRIPTION else self._links.plain(at, window.end)
+    def _plain_link(self, at: int, window: ObjectWindow) -> InlineObject | None:
+        link = None if window.holds is ObjectSet.DESCRIPTION else self._links.plain(at, window.end)
         if link is None or link.begin < window.at:
             return None
         return self._object(link.begin, link.end, window.end, link=link)
 
-    def _bracket(self, at: int, window: Window) -> Found | None:
+    def _bracket(self, at: int, window: ObjectWindow) -> InlineObject | None:
         second, end = self._text[at + 1], window.end
         if second == "[":
             link = self._links.bracket(at, end)
             return None if link is None else self._object(at, link.end, end, link=link)
         if second in "fF":
-            return None if window.holds is Holds.CAPTION else self._footnote(at, end)
+            return None if window.holds is ObjectSet.CAPTION else self._footnote(at, end)
         if second in "cC":
             return self._citation(at, end)
         return self._timestamp(at, end)
 
-    def _footnote(self, at: int, end: int) -> Found | None:
+    def _footnote(self, at: int, end: int) -> InlineObject | None:
         label = _FOOTNOTE.match(self._text, at, end)
         if label is None or not is_name(label[1]) or (label[2] == "]" and not label[1]):
             return None
@@ -323,7 +323,7 @@ class ObjectReader:
         inside = (label.end(), closing - 1) if label[2] == ":" else None
         return self._object(at, closing, end, inside=inside)
 
-    def _citation(self, at: int, end: int) -> Found | None:
+    def _citation(self, at: int, end: int) -> InlineObject | None:
         prefix = _CITE.match(self._text, at, end)
         closing = self._behind_pair(at, end) if prefix else None
         if prefix is None or closing is None or not _CITE_KEY.search(self._text, prefix.end(), closing):
@@ -341,7 +341,7 @@ class ObjectReader:
             separator = self._text.find(";", key.start(1) + len(name), end)
             at = end if separator < 0 else separator + 1
 
-    def _timestamp(self, at: int, end: int) -> Found | None:
+    def _timestamp(self, at: int, end: int) -> InlineObject | None:
         text = self._text
         if not _TIMESTAMP.match(text, at, end) and not self._is_odd_timestamp(at, end):
             return None
@@ -379,7 +379,7 @@ class ObjectReader:
         if not _DATE.search(self._text, begin, end) and not self._text.startswith("<%%", begin):
             raise NoDate(self._text[begin : end + 1])
 
-    def _snippet(self, at: int, window: Window) -> Found | None:
+    def _snippet(self, at: int, window: ObjectWindow) -> InlineObject | None:
         end = window.end
         name = _SNIPPET.match(self._text, at, end)
         if name is None:
@@ -388,7 +388,7 @@ class ObjectReader:
         # without its end, it's only its beginning that nothing else can use
         return self._object(at, closing if closing <= end else name.end(), end)
 
-    def _macro(self, at: int, window: Window) -> Found | None:
+    def _macro(self, at: int, window: ObjectWindow) -> InlineObject | None:
         end = window.end
         name = _MACRO.match(self._text, at, end)
         if name is None:
@@ -398,7 +398,7 @@ class ObjectReader:
         closing = self._first(")}}}", name.end())
         return self._object(at, closing + 4, end) if closing + 4 <= end else None
 
-    def _less(self, at: int, window: Window) -> Found | None:
+    def _less(self, at: int, window: ObjectWindow) -> InlineObject | None:
         end = window.end
         if self._text[at + 1] == "<":
             radio = _RADIO_TARGET.match(self._text, at, end)
@@ -412,7 +412,7 @@ class ObjectReader:
         link = self._links.angle(at, end)
         return None if link is None else self._object(at, link.end, end, link=link)
 
-    def _formula(self, at: int, window: Window) -> Found | None:
+    def _formula(self, at: int, window: ObjectWindow) -> InlineObject | None:
         text, end = self._text, window.end
         if text.startswith("$$", at, end):
             closing = self._first("$$", at + 2) + 2
@@ -426,7 +426,7 @@ class ObjectReader:
             return None
         return self._object(at, closing + 1, end)
 
-    def _backslash(self, at: int, window: Window) -> Found | None:
+    def _backslash(self, at: int, window: ObjectWindow) -> InlineObject | None:
         second, end = self._text[at + 1], window.end
         if second in "([":
             closing = self._first("\\)" if second == "(" else "\\]", at + 2) + 2
@@ -456,12 +456,12 @@ def suspect_times(text: str) -> list[int]:
     return sorted(found)
 
 
-class _Frame:
+class _ObjectFrame:
     """A stretch of text that is being read: the region, or what an object holds."""
 
     __slots__ = ("at", "begin", "end", "found", "holds", "outer")
 
-    def __init__(self, begin: int, end: int, holds: Holds, outer: int = -1) -> None:
+    def __init__(self, begin: int, end: int, holds: ObjectSet, outer: int = -1) -> None:
         self.begin = begin
         self.end = end
         self.at = begin
@@ -469,11 +469,11 @@ class _Frame:
         #: Where the stretch around it ends.
         self.outer = outer
         #: The object that comes next, once it's known.
-        self.found: Found | None = None
+        self.found: InlineObject | None = None
 
-    def window(self) -> Window:
+    def window(self) -> ObjectWindow:
         """Return what is still to be read."""
-        return Window(self.begin, self.at, self.end, self.holds)
+        return ObjectWindow(self.begin, self.at, self.end, self.holds)
 
     def has(self, point: int, text: str) -> bool:
         """Whether Org takes `point` to be inside, the very end of the contents included."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from roamkb.org.syntax.forward_search import Ahead
+from roamkb.org.syntax.forward_search import ForwardSearch
 from roamkb.org.syntax.syntax_table import is_word
 from roamkb.org.syntax.syntax_table import is_word_start
 
@@ -56,9 +56,9 @@ class LinkFinder:
     def __init__(self, text: str, abbreviations: Abbreviations | None = None) -> None:
         self._text = text
         self._abbreviations = abbreviations or {}
-        self._closing = Ahead(lambda at: text.find("]]", at), len(text))
-        self._greater = Ahead(lambda at: text.find(">", at), len(text))
-        self._blank = Ahead(self._find_blank, len(text))
+        self._closing = ForwardSearch(lambda at: text.find("]]", at), len(text))
+        self._greater = ForwardSearch(lambda at: text.find(">", at), len(text))
+        self._blank = ForwardSearch(self._find_blank, len(text))
 
     def _find_blank(self, at: int) -> int:
         found = _BLANK_LINE.search(self._text, at)

@@ -3,10 +3,10 @@
 import re
 from typing import NamedTuple
 
-from roamkb.org.syntax.closing_lines import Closings
+from roamkb.org.syntax.closing_lines import ClosingLines
 
 
-class Item(NamedTuple):
+class ListItem(NamedTuple):
     """How far an item is indented, and where it ends."""
 
     indent: int
@@ -14,7 +14,7 @@ class Item(NamedTuple):
 
 
 #: Items by where their line begins.
-Items = dict[int, Item]
+Items = dict[int, ListItem]
 
 _LINE = re.compile(
     r"([ \t]*)(?:((?:[-+]|[0-9]+[.)]|(?<=[ \t])\*)(?:[ \t]|$))|(\n|\Z)"
@@ -30,7 +30,7 @@ _META = re.compile(
 _BLANK = re.compile(r"[ \t\r\n]*+")
 
 
-def find_items(text: str, begin: int, end: int, closings: Closings) -> Items:
+def find_items(text: str, begin: int, end: int, closings: ClosingLines) -> Items:
     """Return all items of the list that begins at `begin`, those of inner lists too."""
     items: Items = {}
     open_ones: list[tuple[int, int]] = []
@@ -51,13 +51,13 @@ def find_items(text: str, begin: int, end: int, closings: Closings) -> Items:
         if bullet is not None:
             while open_ones and indent <= open_ones[-1][1]:
                 place, depth = open_ones.pop()
-                items[place] = Item(depth, at)
+                items[place] = ListItem(depth, at)
             open_ones.append((at, indent))
             at = behind_text = _behind_line(text, at, end)
             continue
         while indent <= open_ones[-1][1]:
             place, depth = open_ones.pop()
-            items[place] = Item(depth, behind_text)
+            items[place] = ListItem(depth, behind_text)
             if not open_ones:
                 return items
         closing = None
@@ -70,7 +70,7 @@ def find_items(text: str, begin: int, end: int, closings: Closings) -> Items:
 
 def _close(open_ones: list[tuple[int, int]], items: Items, at: int) -> None:
     for place, indent in open_ones:
-        items[place] = Item(indent, at)
+        items[place] = ListItem(indent, at)
 
 
 def _behind_line(text: str, at: int, end: int) -> int:

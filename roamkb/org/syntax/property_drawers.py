@@ -16,7 +16,7 @@ _SPECIAL = frozenset(
 )
 
 
-class Drawer(NamedTuple):
+class PropertyDrawer(NamedTuple):
     """The entries of a property drawer, in the order of the text."""
 
     entries: tuple[tuple[str, str], ...] = ()
@@ -45,7 +45,7 @@ class Drawer(NamedTuple):
         return found
 
 
-def file_drawer(text: str) -> Drawer:
+def file_drawer(text: str) -> PropertyDrawer:
     """Return the drawer that makes a file a node: at its very top, only comments before it."""
     at = 0
     while _COMMENT.match(text, at, _line_end(text, at)):
@@ -53,7 +53,7 @@ def file_drawer(text: str) -> Drawer:
     return _drawer(text, at)
 
 
-def heading_drawer(text: str, at: int) -> tuple[Drawer, str | None]:
+def heading_drawer(text: str, at: int) -> tuple[PropertyDrawer, str | None]:
     """Return the drawer of the heading whose next line is at `at`, and its planning line."""
     planning = None
     if PLANNING.match(text, at):
@@ -68,9 +68,9 @@ def _line_end(text: str, at: int) -> int:
     return len(text) if end < 0 else end
 
 
-def _drawer(text: str, at: int) -> Drawer:
+def _drawer(text: str, at: int) -> PropertyDrawer:
     drawer = PROPERTY_DRAWER.match(text, at)
-    return Drawer(tuple(_entries(drawer[1]))) if drawer else Drawer()
+    return PropertyDrawer(tuple(_entries(drawer[1]))) if drawer else PropertyDrawer()
 
 
 def _entries(lines: str) -> Iterator[tuple[str, str]]:

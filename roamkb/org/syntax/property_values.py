@@ -34,7 +34,7 @@ _NAMED = {
 _UNFINISHED = frozenset("uUNMCSHA^")
 
 
-class Unbalanced(ValueError):
+class UnbalancedQuote(ValueError):
     """A quote is opened and never closed, or an escape makes no sense."""
 
 
@@ -67,7 +67,7 @@ def _quoted(value: str, at: int) -> tuple[str, int]:
             break
         parts.append(_unescaped(escape))
         at = escape.end()
-    raise Unbalanced(value)
+    raise UnbalancedQuote(value)
 
 
 def _unescaped(escape: re.Match[str]) -> str:
@@ -89,7 +89,7 @@ def _unescaped(escape: re.Match[str]) -> str:
             return written.upper()
         case "other" if written not in _UNFINISHED:
             return _NAMED.get(written, written)
-    raise Unbalanced(escape[0])
+    raise UnbalancedQuote(escape[0])
 
 
 def _byte(code: int) -> str:

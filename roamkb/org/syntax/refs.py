@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from roamkb.core.model import Ref
-from roamkb.org.syntax.inline_objects import Holds
 from roamkb.org.syntax.inline_objects import ObjectReader
+from roamkb.org.syntax.inline_objects import ObjectSet
 from roamkb.org.syntax.links import LinkFinder
 from roamkb.org.syntax.property_values import split_quoted
 
@@ -18,7 +18,7 @@ def _refs(word: str) -> Iterator[Ref]:
     if word.startswith("@"):
         yield Ref(type="cite", ref=word[1:])
     elif word.startswith("[cite:"):
-        for key, _ in ObjectReader(word, LinkFinder(word)).citations(0, len(word), Holds.ALL):
+        for key, _ in ObjectReader(word, LinkFinder(word)).citations(0, len(word), ObjectSet.ALL):
             yield Ref(type="cite", ref=key)
     else:
         found = LinkFinder(word).first_plain()

@@ -14,7 +14,7 @@ from roamkb.core.text import folded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
+class AnnouncedStatement:
     """One statement, as it was announced."""
 
     #: An observation type: learned, decision, fact, preference, …
@@ -47,15 +47,15 @@ _END: Final = lazily(r"(?<=[.!?])[\"')\]*_]*\s+(?=[\"'(\[*_`]*\w)|(?<=[。！？
 _BULLET: Final = lazily(r"\s*(?:(?:[-*+•]|\d{1,2}[.)]|#{1,6})\s+)*")
 
 
-def statements_of_agent(message: str) -> Iterator[Statement]:
+def statements_of_agent(message: str) -> Iterator[AnnouncedStatement]:
     """Yield what an agent's message states in lines that begin with a type."""
     from roamkb.pipeline.extract.markers import captured_from_message
 
     for one in captured_from_message(_own(message[:_LONGEST_MESSAGE])):
-        yield Statement(type=one.said or one.type, text=one.text, tags=one.tags, announced=True)
+        yield AnnouncedStatement(type=one.said or one.type, text=one.text, tags=one.tags, announced=True)
 
 
-def statements_of_human(prompt: str, remember: Sequence[str]) -> Iterator[Statement]:
+def statements_of_human(prompt: str, remember: Sequence[str]) -> Iterator[AnnouncedStatement]:
     """Yield the sentences of a human's prompt that begin or end with one of the phrases `remember`.
 
     Blocks of code, quotations and what a harness wrote are nobody's words, and a question states nothing.
@@ -67,7 +67,7 @@ def statements_of_human(prompt: str, remember: Sequence[str]) -> Iterator[Statem
         sentence = " ".join(_BULLET.sub("", piece, count=1).split())
         said = _announced(sentence, remember)
         if said and not sentence.endswith(("?", "？")) and len(said) <= _LONGEST:
-            yield Statement(type="preference", text=said, provenance="user-stated", announced=True)
+            yield AnnouncedStatement(type="preference", text=said, provenance="user-stated", announced=True)
 
 
 def _announced(sentence: str, remember: Sequence[str]) -> str:

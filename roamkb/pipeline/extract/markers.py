@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from roamkb.log.learning import ALIASES
 from roamkb.log.learning import TYPES
 from roamkb.shell.parser import read_commands
-from roamkb.shell.programs import Command
+from roamkb.shell.programs import ShellCommand
 from roamkb.shell.programs import name_of
 from roamkb.shell.programs import printed
 from roamkb.shell.programs import script_of
@@ -61,7 +61,7 @@ _BEAD = re.compile(r"[A-Za-z0-9._-]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Captured:
+class CapturedLearning:
     """One learning as it was said, byte for byte."""
 
     #: As in the log: lower case, aliases resolved.
@@ -74,7 +74,7 @@ class Captured:
     said: str = ""
 
 
-def captured_from_command(command: str) -> tuple[Captured, ...]:
+def captured_from_command(command: str) -> tuple[CapturedLearning, ...]:
     """Return what the comments say that a shell command adds, in their order, each once.
 
     What a variable or a substitution would give is not known: it stays as written. `SKIP:` at the start
@@ -84,7 +84,7 @@ def captured_from_command(command: str) -> tuple[Captured, ...]:
     return tuple(dict.fromkeys(said))
 
 
-def captured_from_message(message: str) -> tuple[Captured, ...]:
+def captured_from_message(message: str) -> tuple[CapturedLearning, ...]:
     """Return what an agent's closing message, in Markdown, says in lines that begin with a type.
 
     A text goes on to the next blank line or block, or to a line about the work alone. Code, quotations
@@ -94,7 +94,7 @@ def captured_from_message(message: str) -> tuple[Captured, ...]:
     return read_message(message)[0]
 
 
-def read_message(message: str) -> tuple[tuple[Captured, ...], str]:
+def read_message(message: str) -> tuple[tuple[CapturedLearning, ...], str]:
     """Return what a message says in lines that begin with a type, and the message without those lines."""
     lines = message.split("\n")
     taken: list[int] = []
@@ -105,7 +105,7 @@ def read_message(message: str) -> tuple[tuple[Captured, ...], str]:
     return found, "\n".join(lines)
 
 
-def _parts(text: str, bead: str) -> Iterator[Captured]:
+def _parts(text: str, bead: str) -> Iterator[CapturedLearning]:
     """Yield a comment's learnings; a line without a type belongs to the one before."""
     if _SKIP.match(text):
         return
@@ -122,12 +122,12 @@ def _parts(text: str, bead: str) -> Iterator[Captured]:
             yield _captured(head, content, bead=bead)
 
 
-def _captured(head: re.Match[str], text: str, *, bead: str = "") -> Captured:
+def _captured(head: re.Match[str], text: str, *, bead: str = "") -> CapturedLearning:
     bold = head["bold"]
     if bold and head[0].count(bold) == 1:
         text = text.replace(bold, "", 1)
     type_, said = _resolved(head["type"])
-    return Captured(type=type_, text=text, bead=bead, said=said)
+    return CapturedLearning(type=type_, text=text, bead=bead, said=said)
 
 
 def _resolved(word: str) -> tuple[str, str]:
@@ -143,7 +143,7 @@ def _without_closing(text: str) -> str:
     return before.rstrip() if is_closing else text
 
 
-def _said_in_lines(lines: Sequence[str], taken: list[int]) -> Iterator[Captured]:
+def _said_in_lines(lines: Sequence[str], taken: list[int]) -> Iterator[CapturedLearning]:
     """Yield the learnings; the numbers of their lines are put into `taken`."""
     fence = ""
     head: re.Match[str] | None = None
@@ -169,7 +169,7 @@ def _said_in_lines(lines: Sequence[str], taken: list[int]) -> Iterator[Captured]
             type_, said = _resolved(memory["type"] or "learned")
             tags = tuple(filter(None, map(str.strip, (memory["tags"] or "").split(","))))
             taken.append(number)
-            yield Captured(type=type_, text=memory["text"].strip(), tags=tags, said=said)
+            yield CapturedLearning(type=type_, text=memory["text"].strip(), tags=tags, said=said)
         elif found:
             taken.append(number)
             head, paragraph = found, [line[found.end() :].strip()]
@@ -203,7 +203,7 @@ def _comments(text: str) -> Iterator[tuple[str, str]]:
                 yield from _comment(words, stdin_of(command), files)
 
 
-def _commands(text: str) -> Iterator[Command]:
+def _commands(text: str) -> Iterator[ShellCommand]:
     """Yield the commands of `text`, and those of each script that it hands to a shell."""
     unread = _SCRIPTS_LONG * len(text)
     reading = [iter(read_commands(text))]

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from roamkb.core.errors import UsageError
-from roamkb.harnesses.transcript import Passage
 from roamkb.harnesses.transcript import Speaker
+from roamkb.harnesses.transcript import TranscriptPassage
 from roamkb.pipeline.proposed_learning import ProposedLearning
 from roamkb.pipeline.proposed_learning import parse_proposals
 
@@ -19,7 +19,7 @@ _COMMAND: Final = 600
 _MOST_PROPOSALS: Final = 50
 
 
-def transcript_payload(passages: Sequence[Passage]) -> dict[str, object]:
+def transcript_payload(passages: Sequence[TranscriptPassage]) -> dict[str, object]:
     """Return a transcript as a model is given it: numbered turns, without what roamkb itself had shown.
 
     Where the whole is too long tools' outputs are cut, and then its beginning.
@@ -40,7 +40,7 @@ def transcript_payload(passages: Sequence[Passage]) -> dict[str, object]:
     return {"transcript": fitting[::-1]}
 
 
-def _row(number: int, passage: Passage, longest: int) -> dict[str, object]:
+def _row(number: int, passage: TranscriptPassage, longest: int) -> dict[str, object]:
     if passage.is_message:
         return {"turn": number, "by": passage.speaker.value, "text": passage.text}
     removed = [f"-{line}" for line in passage.removed.split("\n") if line]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from roamkb.pipeline.extract.cue_phrases import Statement
+    from roamkb.pipeline.extract.cue_phrases import AnnouncedStatement
 
 #: What harnesses call the tools that run commands; in lower case.
 _SHELL_TOOLS = frozenset(
@@ -36,7 +36,7 @@ _LONGEST = 400
 _READ = 20_000
 
 
-class Happening:
+class PayloadEvent:
     """One thing that a payload tells of: an observation before it has an id."""
 
     # no dataclass, since hooks import this: their module takes as long as Python to start
@@ -72,7 +72,7 @@ class Happening:
 
 def happenings_of_payload(
     payload: "Mapping[str, Any]", remember: "Callable[[], Sequence[str]]" = tuple
-) -> Iterator[Happening]:
+) -> Iterator[PayloadEvent]:
     """Yield what a hook's payload tells (Claude Code's and Codex's common fields).
 
     `remember` gives the phrases by which a human asks to remember something.
@@ -109,9 +109,9 @@ def command_of(given: object) -> str:
     return shlex.join(words)
 
 
-def _stated(statements: "Iterable[Statement]") -> Iterator[Happening]:
+def _stated(statements: "Iterable[AnnouncedStatement]") -> Iterator[PayloadEvent]:
     for one in statements:
-        yield Happening(
+        yield PayloadEvent(
             type=one.type,
             text=one.text,
             provenance=one.provenance,
@@ -120,7 +120,7 @@ def _stated(statements: "Iterable[Statement]") -> Iterator[Happening]:
         )
 
 
-def _tool_use(payload: "Mapping[str, Any]", *, failed: bool) -> Iterator[Happening]:
+def _tool_use(payload: "Mapping[str, Any]", *, failed: bool) -> Iterator[PayloadEvent]:
     tool = _text(payload.get("tool_name"))
     given = payload.get("tool_input")
     asked = given if isinstance(given, Mapping) else {}
@@ -129,7 +129,7 @@ def _tool_use(payload: "Mapping[str, Any]", *, failed: bool) -> Iterator[Happeni
         from roamkb.pipeline.extract.markers import captured_from_command
 
         for one in captured_from_command(command):
-            yield Happening(
+            yield PayloadEvent(
                 type=one.said or one.type,
                 text=one.text,
                 tool=tool,
@@ -146,7 +146,7 @@ def _tool_use(payload: "Mapping[str, Any]", *, failed: bool) -> Iterator[Happeni
     # before they are cut: of half a credential nobody sees what it is, and what names one stands beside it
     text, _, error = withheld(f"{text}\0{error}").partition("\0")
     text = f"{clipped(text, _LONGEST)}\n{clipped(error, _LONGEST)}".strip()
-    yield Happening(
+    yield PayloadEvent(
         type="error" if outcome == "failure" else "tool_use", text=text, tool=tool, outcome=outcome
     )
 

@@ -11,8 +11,8 @@ from dataclasses import replace
 from typing import Final
 
 from roamkb.core.text import clipped
-from roamkb.harnesses.transcript import Passage
 from roamkb.harnesses.transcript import Speaker
+from roamkb.harnesses.transcript import TranscriptPassage
 
 #: Characters of an ask: some 100 tokens.
 LONGEST_ASK: Final = 400
@@ -40,7 +40,7 @@ _DOUBTED: Final = 'Doubted since; if wrong, "withdraws"/"supersedes":'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stretch:
+class WorkStretch:
     """What was done since the agent was asked last."""
 
     #: Calls of tools.
@@ -71,7 +71,9 @@ class Stretch:
         return len(self.files) < 2 and self.lines <= _FEW_LINES and not self.has_failed
 
 
-def continued(stretch: Stretch, passages: Iterable[Passage], *, mended: bool = False) -> Stretch:
+def continued(
+    stretch: WorkStretch, passages: Iterable[TranscriptPassage], *, mended: bool = False
+) -> WorkStretch:
     """Return a stretch with what came after it, in which a command that had failed was `mended` or none was.
 
     A reason to ask is that more was changed than is slight, that a command was mended, that the human stopped
@@ -83,7 +85,7 @@ def continued(stretch: Stretch, passages: Iterable[Passage], *, mended: bool = F
     return replace(stretch, found=_also(stretch, MENDED)) if mended else stretch
 
 
-def _with(stretch: Stretch, passage: Passage) -> Stretch:
+def _with(stretch: WorkStretch, passage: TranscriptPassage) -> WorkStretch:
     found = stretch.found
     is_told = passage.speaker is Speaker.HUMAN and stretch.has_worked
     if passage.is_interruption or (is_told and not (stretch.files and stretch.is_slight)):
@@ -99,7 +101,7 @@ def _with(stretch: Stretch, passage: Passage) -> Stretch:
     return _with_edit(now, passage) if passage.edits and not passage.has_failed else now
 
 
-def _with_edit(stretch: Stretch, passage: Passage) -> Stretch:
+def _with_edit(stretch: WorkStretch, passage: TranscriptPassage) -> WorkStretch:
     put_in, taken_out = _changed(passage.removed, passage.added), _changed(passage.added, passage.removed)
     is_undone = stretch.was_told and not set(stretch.put_in).isdisjoint(taken_out)
     # a change of which nobody tells the lines may be any
@@ -113,7 +115,7 @@ def _with_edit(stretch: Stretch, passage: Passage) -> Stretch:
     return replace(now, put_in=(*now.put_in, *put_in) if now.is_slight else ())
 
 
-def _also(stretch: Stretch, reason: str) -> tuple[str, ...]:
+def _also(stretch: WorkStretch, reason: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*stretch.found, reason)))
 
 

@@ -15,8 +15,8 @@ from typing import Final
 
 from roamkb.core.lazy_regex import lazily
 from roamkb.core.timestamps import seconds
-from roamkb.harnesses.transcript import Passage
 from roamkb.harnesses.transcript import Speaker
+from roamkb.harnesses.transcript import TranscriptPassage
 from roamkb.pipeline.extract.payloads import command_of
 from roamkb.pipeline.extract.payloads import has_failed
 from roamkb.pipeline.extract.payloads import printed_by
@@ -51,9 +51,9 @@ _INJECTED: Final = ("This session is being continued from", "# AGENTS.md instruc
                     "<environment_context>")  # fmt: skip
 
 
-def passages_of(lines: Iterable[bytes]) -> Iterator[Passage]:
+def passages_of(lines: Iterable[bytes]) -> Iterator[TranscriptPassage]:
     """Yield what the lines of a transcript tell, in order; a call without a result comes last."""
-    reader = _Reader()
+    reader = _TranscriptReader()
     for line in lines:
         try:
             told = json.loads(line)
@@ -64,7 +64,7 @@ def passages_of(lines: Iterable[bytes]) -> Iterator[Passage]:
     yield from reader.unanswered()
 
 
-class _Reader:
+class _TranscriptReader:
     """Joins each call of a tool with its result."""
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ class _Reader:
         #: Calls that were told whole before their results came.
         self._told: set[str] = set()
 
-    def read(self, told: Mapping[str, Any]) -> Iterator[Passage]:
+    def read(self, told: Mapping[str, Any]) -> Iterator[TranscriptPassage]:
         """Yield what one line tells."""
         ts = seconds(told.get("timestamp"))
         message, payload = told.get("message"), told.get("payload")
@@ -83,12 +83,14 @@ class _Reader:
         elif isinstance(payload, Mapping):
             yield from self._codex(str(told.get("type")), payload, ts)
 
-    def unanswered(self) -> Iterator[Passage]:
+    def unanswered(self) -> Iterator[TranscriptPassage]:
         """Yield the calls whose results never came."""
         for name, given in self._calls.values():
             yield passage_of_call(name, given, result=None, failed=False, ts=0)
 
-    def _claude(self, told: Mapping[str, Any], message: Mapping[str, Any], ts: float) -> Iterator[Passage]:
+    def _claude(
+        self, told: Mapping[str, Any], message: Mapping[str, Any], ts: float
+    ) -> Iterator[TranscriptPassage]:
         is_agent = told.get("type") == "assistant" or bool(told.get("isSidechain"))
         origin = told.get("origin")
         is_typed = not isinstance(origin, Mapping) or origin.get("kind") in ("human", None)
@@ -109,7 +111,7 @@ class _Reader:
         """Remember that a call was told whole; so was the script that made it, as Codex's newer models do."""
         self._told.update((id, *(one for one, (name, _) in self._calls.items() if name == "exec")))
 
-    def _codex(self, type: str, payload: Mapping[str, Any], ts: float) -> Iterator[Passage]:
+    def _codex(self, type: str, payload: Mapping[str, Any], ts: float) -> Iterator[TranscriptPassage]:
         match type, payload:
             case "event_msg", {"type": "item_completed", "item": {"type": "UserMessage", "content": content}}:
                 yield from _said(Speaker.HUMAN, _joined(content), ts)
@@ -145,11 +147,11 @@ class _Reader:
                     yield passage_of_call(name, given, result=result, failed=has_failed(result), ts=ts)
 
 
-def _said(speaker: Speaker, text: str, ts: float) -> Iterator[Passage]:
+def _said(speaker: Speaker, text: str, ts: float) -> Iterator[TranscriptPassage]:
     """Yield a message without what harnesses and roamkb put into it; nothing where nothing is left."""
     if speaker is Speaker.HUMAN:
         if text.startswith(_INTERRUPTED):
-            yield Passage(speaker=speaker, text="", ts=ts, is_interruption=True)
+            yield TranscriptPassage(speaker=speaker, text="", ts=ts, is_interruption=True)
             return
         if text.lstrip().startswith(_INJECTED) or _NOTICED.match(text):
             return
@@ -157,16 +159,16 @@ def _said(speaker: Speaker, text: str, ts: float) -> Iterator[Passage]:
     # to compile an expression takes longer than to see that it has nothing to find
     text = _FRAMED.sub("\n\n", text).strip() if "<" in text else text.strip()
     if text:
-        yield Passage(speaker=speaker, text=text[:_LONGEST], ts=ts)
+        yield TranscriptPassage(speaker=speaker, text=text[:_LONGEST], ts=ts)
 
 
-def _changed(item: Mapping[str, Any], ts: float) -> Passage:
+def _changed(item: Mapping[str, Any], ts: float) -> TranscriptPassage:
     """Return what Codex tells of a patch: each file with its difference."""
     changes = item.get("changes")
     files = changes if isinstance(changes, Mapping) else {}
     diffs = [_joined(one.get("unified_diff")) for one in files.values() if isinstance(one, Mapping)]
     lines = [line for diff in diffs for line in diff.split("\n")]
-    return Passage(
+    return TranscriptPassage(
         speaker=Speaker.TOOL,
         text=_joined(item.get("stdout"))[:_LONGEST],
         ts=ts,
@@ -178,7 +180,9 @@ def _changed(item: Mapping[str, Any], ts: float) -> Passage:
     )
 
 
-def passage_of_call(name: str, given: object, *, result: object, failed: bool, ts: float) -> Passage:
+def passage_of_call(
+    name: str, given: object, *, result: object, failed: bool, ts: float
+) -> TranscriptPassage:
     """Return what a call of a tool, its input and its result tell."""
     asked = given if isinstance(given, Mapping) else {"input": given}
     shell = command_of(given)
@@ -194,7 +198,7 @@ def passage_of_call(name: str, given: object, *, result: object, failed: bool, t
         speaker = Speaker.RECALLED
     elif name in _FETCHERS or name.startswith("mcp__") or _ADDRESS.search(command[:_LONGEST]):
         speaker = Speaker.PAGE
-    return Passage(
+    return TranscriptPassage(
         speaker=speaker,
         text=text[:_LONGEST],
         ts=ts,

@@ -18,7 +18,7 @@ from roamkb.core.text import cleaned
 from roamkb.log.state.learning_state import UNVERIFIED
 from roamkb.pipeline.extract.attention import DURABLE_CATEGORIES
 from roamkb.pipeline.gate.noise import noise_of
-from roamkb.pipeline.gate.transcript_evidence import Attestation
+from roamkb.pipeline.gate.transcript_evidence import ClaimAttestation
 from roamkb.secrets.detector import SECRET_MARK
 from roamkb.secrets.detector import find_secret
 from roamkb.secrets.detector import has_high_entropy
@@ -90,7 +90,7 @@ _INSTRUCTIONS: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class GateCheck:
     """One named check, and what it says."""
 
     name: str
@@ -100,7 +100,7 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scores:
+class JudgeScores:
     """What a judge says, each 0 to 1."""
 
     accuracy: Decimal
@@ -123,7 +123,7 @@ class Scores:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class StatementEvidence:
     """What is known about a statement beside its text; empty texts and False mean that nothing is wrong."""
 
     #: What it nearly repeats, or says in part or with an addition: a verified learning.
@@ -137,17 +137,17 @@ class Evidence:
     #: What it names and the project hasn't.
     missing_anchors: tuple[str, ...] = ()
     #: What a session's transcript says of it; None where no transcript was asked.
-    attestation: Attestation | None = None
+    attestation: ClaimAttestation | None = None
     #: What only a human may let pass.
     hazard: str = ""
 
 
-def checks(content: str, evidence: Evidence) -> tuple[Check, ...]:
+def checks(content: str, evidence: StatementEvidence) -> tuple[GateCheck, ...]:
     """Return every check of a statement, in the order in which people read them."""
     restates = f"{evidence.boot_file}, with which every session starts, says so" if evidence.boot_file else ""
     recalled = "it was shown to the session that says it" if evidence.is_only_recalled else ""
     return tuple(
-        Check(name=name, ok=not why, why=why)
+        GateCheck(name=name, ok=not why, why=why)
         for name, why in (
             ("substantial", _too_little(content)),
             ("no_noise", noise_of(content)),
@@ -169,7 +169,7 @@ def checks(content: str, evidence: Evidence) -> tuple[Check, ...]:
     )
 
 
-def verdict(found: Iterable[Check], scores: Scores | None) -> str:
+def verdict(found: Iterable[GateCheck], scores: JudgeScores | None) -> str:
     """Return what checks and scores amount to; without scores a learning stays unverified."""
     failed = {check.name for check in found if not check.ok}
     if failed & {"no_secret", "no_instruction"}:
@@ -182,13 +182,13 @@ def verdict(found: Iterable[Check], scores: Scores | None) -> str:
     return VERIFIED if is_convinced and not failed else UNVERIFIED
 
 
-def scores_of(told: Mapping[str, object]) -> Scores | None:
+def scores_of(told: Mapping[str, object]) -> JudgeScores | None:
     """Return the three scores of a judge's answer; None where one is missing or no number from 0 to 1."""
     values = [_score(told.get(name)) for name in ("accuracy", "relevance", "specificity")]
     accuracy, relevance, specificity = values
     if accuracy is None or relevance is None or specificity is None:
         return None
-    return Scores(accuracy=accuracy, relevance=relevance, specificity=specificity)
+    return JudgeScores(accuracy=accuracy, relevance=relevance, specificity=specificity)
 
 
 def _score(value: object) -> Decimal | None:
@@ -202,8 +202,8 @@ def _score(value: object) -> Decimal | None:
 
 
 def scores_by_evidence(
-    content: str, attestation: Attestation | None, *, category: str, agreeing: int = 0
-) -> Scores | None:
+    content: str, attestation: ClaimAttestation | None, *, category: str, agreeing: int = 0
+) -> JudgeScores | None:
     """Return the scores that evidence gives (D6); None where there is none to give any.
 
     Accuracy by who said it and what bears it out, or by the number of other sources that `agree`: sessions
@@ -218,7 +218,7 @@ def scores_by_evidence(
     names = len(names_of(content))
     lasts = names or category in DURABLE_CATEGORIES
     count = sum(1 for _ in words(content)) + sum(map(len, UNSPACED.findall(content))) // 2
-    return Scores(
+    return JudgeScores(
         accuracy=accuracy,
         relevance=Decimal("0.8") if lasts else Decimal("0.6"),
         specificity=min(Decimal(1), Decimal("0.5") + Decimal("0.1") * names + Decimal(count) / 100),
@@ -277,6 +277,6 @@ def _unanchored(missing: tuple[str, ...]) -> str:
     return f"the project has no {', '.join(missing)}" if missing else ""
 
 
-def failed(found: Iterable[Check]) -> Iterator[Check]:
+def failed(found: Iterable[GateCheck]) -> Iterator[GateCheck]:
     """Yield the checks that don't hold."""
     yield from (check for check in found if not check.ok)

@@ -47,7 +47,7 @@ _PRIVILEGES: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
+class NamedAddress:
     """An address that a claim names, as far as it says whose it is."""
 
     text: str
@@ -75,7 +75,7 @@ class Address:
 
 
 def hazard_of(
-    claim: str, *, acts: Sequence[str] = (), is_own: Callable[[Address], bool] = lambda _: False
+    claim: str, *, acts: Sequence[str] = (), is_own: Callable[[NamedAddress], bool] = lambda _: False
 ) -> str:
     """Return what a human has to say yes to; empty where the claim names nothing of the kind.
 
@@ -99,9 +99,9 @@ def _host(found: re.Match[str]) -> str:
     return host.rpartition("@")[2].rstrip(".,;:")
 
 
-def _address(found: re.Match[str]) -> Address:
+def _address(found: re.Match[str]) -> NamedAddress:
     folder = _FOLDER.match(found.string, found.end())
-    return Address(
+    return NamedAddress(
         text=found.group()[:60],
         host=re.sub(r":\d*\Z", "", _host(found)),
         mailbox=found.group().rpartition("@")[0] if found["mail"] else "",

@@ -13,7 +13,7 @@ from roamkb.core.text import folded
 from roamkb.log.state.learning_state import UNVERIFIED
 from roamkb.pipeline.gate.checks import INVALIDATED
 from roamkb.pipeline.gate.checks import VERIFIED
-from roamkb.pipeline.gate.checks import Scores
+from roamkb.pipeline.gate.checks import JudgeScores
 from roamkb.pipeline.gate.checks import scores_of
 from roamkb.text.tokenize import STOP_WORDS
 from roamkb.text.tokenize import UNSPACED
@@ -62,7 +62,7 @@ class Judgement:
     """What a judge says of one learning."""
 
     #: None where it said nothing that counts.
-    scores: Scores | None
+    scores: JudgeScores | None
     vetoes: tuple[str, ...] = ()
     #: What was wrong with its answer.
     trouble: str = ""

@@ -10,12 +10,12 @@ from typing import Any
 from typing import Final
 
 from roamkb.kb.search.query import parse_words
-from roamkb.log.known_learnings import Finder
+from roamkb.log.known_learnings import LearningLookup
 from roamkb.log.known_learnings import scores
 from roamkb.log.state.confidence import as_fraction
 from roamkb.log.state.learning_state import SUPERSEDED
-from roamkb.log.state.learning_state import Standing
-from roamkb.log.state.learning_state import State
+from roamkb.log.state.learning_state import LearningState
+from roamkb.log.state.learning_state import LogState
 from roamkb.models.answers import ModelTrouble
 from roamkb.pipeline.consolidation_plan import category
 from roamkb.pipeline.gate.checks import scores_by_evidence
@@ -28,9 +28,9 @@ from roamkb.pipeline.gate.judge_protocol import judgements
 from roamkb.pipeline.gate.judge_protocol import question
 from roamkb.pipeline.gate.judge_protocol import telling_lines
 from roamkb.pipeline.gate.references import anchors_of
-from roamkb.pipeline.gate.transcript_evidence import Attestation
+from roamkb.pipeline.gate.transcript_evidence import ClaimAttestation
 from roamkb.pipeline.proposed_learning import evidence_of
-from roamkb.pipeline.store.references_on_disk import Grounds
+from roamkb.pipeline.store.references_on_disk import ProjectReferences
 from roamkb.text.tokenize import words
 
 #: Who judges where nobody else does, and what `--judge` may call that.
@@ -48,17 +48,17 @@ _TELLING: Final = 1_000
 Ask = Callable[[Mapping[str, object]], Mapping[str, Any] | ModelTrouble]
 
 
-def by_caller(given: Judgement) -> Callable[[Sequence[Standing]], Iterable[Judgement]]:
+def by_caller(given: Judgement) -> Callable[[Sequence[LearningState]], Iterable[Judgement]]:
     """Return the judge that says the same of all: the caller's own scores, or nothing."""
     return lambda standings: [given] * len(standings)
 
 
 def by_evidence(
-    attestation: Callable[[Standing], Attestation | None],
-) -> Callable[[Sequence[Standing]], Iterator[Judgement]]:
+    attestation: Callable[[LearningState], ClaimAttestation | None],
+) -> Callable[[Sequence[LearningState]], Iterator[Judgement]]:
     """Return the judge that goes by what a session says of each learning, and by who agreed since."""
 
-    def judge(standings: Sequence[Standing]) -> Iterator[Judgement]:
+    def judge(standings: Sequence[LearningState]) -> Iterator[Judgement]:
         for one in standings:
             agreeing = one.occurrences - 1 + one.outcomes.get("success", 0) + one.outcomes.get("prevented", 0)
             scores = scores_by_evidence(
@@ -72,7 +72,7 @@ def by_evidence(
 class ModelJudge:
     """A language model that is asked about many learnings at a time."""
 
-    def __init__(self, ask: Ask, item_of: Callable[[Standing], JudgedItem], *, is_command: bool) -> None:
+    def __init__(self, ask: Ask, item_of: Callable[[LearningState], JudgedItem], *, is_command: bool) -> None:
         """Take the model and what makes of a learning what it sees.
 
         A command may be a judge that knows of one statement only: it is asked so that it can answer that,
@@ -83,7 +83,7 @@ class ModelJudge:
         self._is_command = is_command
         self._takes_one = False
 
-    def __call__(self, standings: Sequence[Standing]) -> Iterator[Judgement]:
+    def __call__(self, standings: Sequence[LearningState]) -> Iterator[Judgement]:
         """Yield what the model says of each; all that is wrong with its answer is a trouble."""
         left = list(standings)
         while left:
@@ -92,7 +92,7 @@ class ModelJudge:
             yield from told
             left = left[len(told) :]
 
-    def _judged(self, standings: Sequence[Standing]) -> Iterable[Judgement]:
+    def _judged(self, standings: Sequence[LearningState]) -> Iterable[Judgement]:
         asked = question([self._item_of(one) for one in standings])
         answer = self._ask({**_of_one(standings[0]), **asked} if self._is_command else asked)
         if isinstance(answer, ModelTrouble):
@@ -103,7 +103,7 @@ class ModelJudge:
         return judgements(answer, len(standings))
 
 
-def _of_one(standing: Standing) -> dict[str, object]:
+def _of_one(standing: LearningState) -> dict[str, object]:
     """Return what a judge reads that knows of one statement only."""
     learning = standing.learning
     return {
@@ -120,7 +120,12 @@ def _of_one(standing: Standing) -> dict[str, object]:
 
 
 def judged_item(
-    standing: Standing, state: State, finder: Finder, grounds: Grounds, *, turn: str = ""
+    standing: LearningState,
+    state: LogState,
+    finder: LearningLookup,
+    grounds: ProjectReferences,
+    *,
+    turn: str = "",
 ) -> JudgedItem:
     """Return a learning with what the project, its log and its session have beside it."""
     learning = standing.learning
@@ -136,13 +141,13 @@ def judged_item(
     )
 
 
-def _lines(content: str, files: Iterable[str], grounds: Grounds) -> Iterator[str]:
+def _lines(content: str, files: Iterable[str], grounds: ProjectReferences) -> Iterator[str]:
     texts = ((file, grounds.text_of(file)) for file in files)
     for file, text in islice(((file, text) for file, text in texts if text), _FILES):
         yield from telling_lines(text, content, path=file, most=_LINES)
 
 
-def _nearest(standing: Standing, state: State, finder: Finder) -> Iterator[str]:
+def _nearest(standing: LearningState, state: LogState, finder: LearningLookup) -> Iterator[str]:
     asked = parse_words(" ".join(dict.fromkeys(words(standing.learning.content[:_TELLING]))))
     if asked.is_empty:
         return

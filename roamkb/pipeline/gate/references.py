@@ -40,7 +40,7 @@ _OF_CHANGE = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Anchors:
+class NamedAnchors:
     """What a learning names, as written, in its order."""
 
     files: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ class Anchors:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class AnchorVerdict:
     """What the project says of a learning's anchors."""
 
     #: `ACTIVE`, `NEEDS_REVIEW` or `STALE`.
@@ -62,14 +62,16 @@ class Verdict:
     missing_symbols: tuple[str, ...] = ()
 
 
-def anchors_of(content: str) -> Anchors:
+def anchors_of(content: str) -> NamedAnchors:
     """Return the first files and symbols that `content` names."""
     files = tuple(islice(dict.fromkeys(_files(content)), MOST_FILES))
     symbols = tuple(islice(dict.fromkeys(_symbols(content)), MOST_SYMBOLS))
-    return Anchors(files=files, symbols=symbols)
+    return NamedAnchors(files=files, symbols=symbols)
 
 
-def judged(anchors: Anchors, content: str, *, files: Set[str], symbols: Set[str] | None) -> Verdict:
+def judged(
+    anchors: NamedAnchors, content: str, *, files: Set[str], symbols: Set[str] | None
+) -> AnchorVerdict:
     """Return what to think of a learning of which the project has `files` and `symbols`.
 
     None for `symbols` where nobody looked for them: then they say nothing.
@@ -80,7 +82,7 @@ def judged(anchors: Anchors, content: str, *, files: Set[str], symbols: Set[str]
         # a name such as src/old/missing.ts says nothing of what became of it
         is_stale = not there and not _OF_CHANGE.search(_PATH.sub(" ", content))
         reason = "partial_missing_file_anchor" if there else "missing_file_anchor"
-        return Verdict(
+        return AnchorVerdict(
             status=STALE if is_stale else NEEDS_REVIEW,
             confidence="low" if is_stale else "medium",
             reason=reason,
@@ -88,12 +90,14 @@ def judged(anchors: Anchors, content: str, *, files: Set[str], symbols: Set[str]
             missing_files=missing,
         )
     if there:
-        return Verdict(status=ACTIVE, confidence="high", reason="file_anchor_match", existing_files=there)
+        return AnchorVerdict(
+            status=ACTIVE, confidence="high", reason="file_anchor_match", existing_files=there
+        )
     if not anchors.symbols or symbols is None:
-        return Verdict(status=ACTIVE, confidence="medium", reason="unanchored_memory")
+        return AnchorVerdict(status=ACTIVE, confidence="medium", reason="unanchored_memory")
     if not symbols.isdisjoint(anchors.symbols):
-        return Verdict(status=ACTIVE, confidence="medium", reason="symbol_anchor_match")
-    return Verdict(
+        return AnchorVerdict(status=ACTIVE, confidence="medium", reason="symbol_anchor_match")
+    return AnchorVerdict(
         status=NEEDS_REVIEW,
         confidence="low",
         reason="missing_symbol_anchor",

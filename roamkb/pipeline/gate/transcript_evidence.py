@@ -16,9 +16,9 @@ from functools import lru_cache
 from typing import Final
 
 from roamkb.core.text import clipped
-from roamkb.harnesses.transcript import Passage
 from roamkb.harnesses.transcript import Speaker
-from roamkb.log.state.learning_state import Standing
+from roamkb.harnesses.transcript import TranscriptPassage
+from roamkb.log.state.learning_state import LearningState
 from roamkb.text.code_identifiers import names_of
 from roamkb.text.tokenize import STOP_WORDS
 from roamkb.text.tokenize import UNSPACED
@@ -42,7 +42,7 @@ _BLANKS: Final = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attestation:
+class ClaimAttestation:
     """Who said what a claim says, and what else speaks for it."""
 
     #: human, agent, tool, page, recalled; empty where the quote stands nowhere.
@@ -89,11 +89,11 @@ class Attestation:
 def weigh(
     claim: str,
     quote: str,
-    passages: Sequence[Passage],
+    passages: Sequence[TranscriptPassage],
     *,
     is_there: Callable[[str], bool] | None = None,
     said_now: bool = False,
-) -> Attestation:
+) -> ClaimAttestation:
     """Return what `passages` say of `claim`.
 
     `is_there` says whether the project has a file or symbol of that name. Where it is `said_now`, by a call
@@ -103,13 +103,13 @@ def weigh(
     if not speaker and said_now and not quote:
         at, speaker = len(passages), Speaker.AGENT
     if not speaker:
-        return Attestation(speaker="")
+        return ClaimAttestation(speaker="")
     names = names_of(claim)
     known = _grounds(passages)
     if speaker == Speaker.TOOL and _is_said_after(claim, names, passages[at:]):
         # what a tool printed, and the agent then said: it was borne out before it was said
         speaker = Speaker.AGENT
-    return Attestation(
+    return ClaimAttestation(
         speaker=speaker,
         is_borne_out=speaker == Speaker.AGENT
         and _is_borne_out(claim, (*names, *names_of(quote)), passages[: at + 1]),
@@ -136,7 +136,7 @@ def are_related(one: str, other: str) -> bool:
     return bool(UNSPACED.search(one)) != bool(UNSPACED.search(other))
 
 
-def _place_of(quote: str, passages: Sequence[Passage]) -> tuple[int, str]:
+def _place_of(quote: str, passages: Sequence[TranscriptPassage]) -> tuple[int, str]:
     """Return where a quote stands and who said it: a human before an agent, before a tool.
 
     What a page or roamkb showed stays theirs, whoever repeats it afterwards.
@@ -156,7 +156,7 @@ def _place_of(quote: str, passages: Sequence[Passage]) -> tuple[int, str]:
     return 0, ""
 
 
-def _is_borne_out(claim: str, names: Sequence[str], before: Sequence[Passage]) -> bool:
+def _is_borne_out(claim: str, names: Sequence[str], before: Sequence[TranscriptPassage]) -> bool:
     """Say whether what tools on this machine printed, or were called with, has what the claim is about."""
     tools = [one for one in before if one.speaker is Speaker.TOOL]
     if any(_squeezed(name) in _squeezed_passage(one) for one in tools for name in names):
@@ -169,7 +169,7 @@ def _is_borne_out(claim: str, names: Sequence[str], before: Sequence[Passage]) -
     )
 
 
-def _grounds(passages: Iterable[Passage]) -> str:
+def _grounds(passages: Iterable[TranscriptPassage]) -> str:
     """Return all that a session said, called and printed, squeezed, but pages and what roamkb showed."""
     own = (one for one in passages if one.speaker not in (Speaker.PAGE, Speaker.RECALLED))
     return "\n".join(map(_squeezed_passage, own))
@@ -183,7 +183,7 @@ def _is_known(name: str, known: str) -> bool:
     return len(parts) > 1 and all(_squeezed(part) in known for part in parts)
 
 
-def _is_said_after(claim: str, names: Sequence[str], later: Sequence[Passage]) -> bool:
+def _is_said_after(claim: str, names: Sequence[str], later: Sequence[TranscriptPassage]) -> bool:
     """Say whether an agent then says what the claim says: one of its names, or half of its words."""
     wanted = _content(claim)
     for passage in later:
@@ -195,7 +195,7 @@ def _is_said_after(claim: str, names: Sequence[str], later: Sequence[Passage]) -
     return False
 
 
-def _is_answered(claim: str, quote: str, passages: Sequence[Passage], at: int) -> bool:
+def _is_answered(claim: str, quote: str, passages: Sequence[TranscriptPassage], at: int) -> bool:
     """Say whether a quote is about what a claim says: by itself, or as an answer to what stands beside it."""
     if are_related(claim, quote):
         return True
@@ -205,7 +205,7 @@ def _is_answered(claim: str, quote: str, passages: Sequence[Passage], at: int) -
     return len(_squeezed(quote)) >= _LONG_QUOTE and shared >= _WORDS_BORNE_OUT * len(wanted)
 
 
-def taken_back(claim: str, names: Sequence[str], passages: Sequence[Passage], at: int) -> str:
+def taken_back(claim: str, names: Sequence[str], passages: Sequence[TranscriptPassage], at: int) -> str:
     """Return what in the session takes back a claim made at `at`; empty where nothing does.
 
     Only where the work itself shows it: an edit that undoes what the claim is about, or a command that fails
@@ -227,7 +227,9 @@ def taken_back(claim: str, names: Sequence[str], passages: Sequence[Passage], at
     return ""
 
 
-def _is_in_vain(claim: str, names: Sequence[str], passages: Sequence[Passage], at: int, failing: int) -> bool:
+def _is_in_vain(
+    claim: str, names: Sequence[str], passages: Sequence[TranscriptPassage], at: int, failing: int
+) -> bool:
     """Say whether a command fails as before the claim, though what the claim names was changed since."""
     again = passages[failing]
     alike = (n for n in range(at - 1, -1, -1) if _is_same_call(passages[n], again))
@@ -242,36 +244,36 @@ def _is_in_vain(claim: str, names: Sequence[str], passages: Sequence[Passage], a
     return any(_is_about(names, claim, replace(one, text="")) for one in changes)
 
 
-def _is_same_call(one: Passage, other: Passage) -> bool:
+def _is_same_call(one: TranscriptPassage, other: TranscriptPassage) -> bool:
     return one.command == other.command and one.tool == other.tool
 
 
-def attestation_of(standing: Standing) -> Attestation | None:
+def attestation_of(standing: LearningState) -> ClaimAttestation | None:
     """Return what the ledger remembers of a learning's evidence, the latest; None where it had none."""
     for step in reversed(standing.history):
         told = step.event.fields.get("evidence")
         if step.event.event == "judged" and isinstance(told, Mapping):
             is_good = told.get("is_good") is True
-            return Attestation(
+            return ClaimAttestation(
                 speaker=str(told.get("speaker") or ""), is_borne_out=is_good, is_related=is_good
             )
     return None
 
 
-def place_of_claim(claim: str, quote: str, passages: Sequence[Passage]) -> int | None:
+def place_of_claim(claim: str, quote: str, passages: Sequence[TranscriptPassage]) -> int | None:
     """Return the passage in which a claim, or its quote, was said; None where none says it."""
     at, speaker = _place_of(quote or claim, passages)
     return at if speaker else None
 
 
-def _is_about(names: Sequence[str], claim: str, passage: Passage) -> bool:
+def _is_about(names: Sequence[str], claim: str, passage: TranscriptPassage) -> bool:
     text = _squeezed(f"{passage.command} {passage.removed} {passage.added} {passage.text}")
     if names:
         return any(_squeezed(name) in text for name in names)
     return are_related(claim, f"{passage.command} {passage.text[-2000:]}")
 
 
-def _undoes(later: Passage, earlier: Passage) -> bool:
+def _undoes(later: TranscriptPassage, earlier: TranscriptPassage) -> bool:
     return later.removed == earlier.added and later.added == earlier.removed
 
 
@@ -291,7 +293,7 @@ def _squeezed(text: str) -> str:
 
 
 @lru_cache(maxsize=8192)
-def _squeezed_passage(passage: Passage) -> str:
+def _squeezed_passage(passage: TranscriptPassage) -> str:
     parts = (passage.text, passage.command, passage.removed, passage.added)
     return "\n".join(_squeezed(part) for part in parts if part)
 

@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import Final
 
 from roamkb.log.jsonl import BadLine
-from roamkb.log.jsonl import Said
+from roamkb.log.jsonl import LearningLine
 from roamkb.log.learning import Learning
 from roamkb.log.learning import key_of
 from roamkb.log.learning import line_id
@@ -62,7 +62,7 @@ def may_be_under(name: str, entry: str) -> bool:
     return re.match(f"(?:{pattern})(?:-|$)", name.replace("_", "-").replace(".", "-"), re.I) is not None
 
 
-def read_memory(file: str, text: str, *, changed: float = 0) -> Iterator[Said | BadLine]:
+def read_memory(file: str, text: str, *, changed: float = 0) -> Iterator[LearningLine | BadLine]:
     """Yield the statements of one file; pointers, headings and rules are none.
 
     `file` is its path in the folder, `changed` when it was written, in seconds since 1970.
@@ -84,7 +84,7 @@ def read_memory(file: str, text: str, *, changed: float = 0) -> Iterator[Said | 
         yield _statement(file, line, content, said, "", changed)
 
 
-def _statement(file: str, line: int, content: str, said: str, name: str, changed: float) -> Said:
+def _statement(file: str, line: int, content: str, said: str, name: str, changed: float) -> LearningLine:
     type, provenance = _TYPES.get(said.casefold(), _UNTYPED)
     key = name or key_of(type, content)
     learning = Learning(
@@ -100,7 +100,7 @@ def _statement(file: str, line: int, content: str, said: str, name: str, changed
         provenance=provenance,
         origin=f"auto_memory:{file}",
     )
-    return Said(line=line, learning=learning)
+    return LearningLine(line=line, learning=learning)
 
 
 def _statements(body: str, first: int) -> Iterator[tuple[int, str]]:

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Final
 
 from roamkb.core.errors import NotDurable
-from roamkb.core.model import Kind
-from roamkb.core.model import Unreadable
+from roamkb.core.model import ProjectKind
+from roamkb.core.model import UnreadableFile
 from roamkb.core.text import shown
 from roamkb.log.jsonl import BadLine
-from roamkb.log.jsonl import Said
+from roamkb.log.jsonl import LearningLine
 from roamkb.log.jsonl import json_line
 from roamkb.log.jsonl import learning_line
 from roamkb.log.jsonl import read_learnings
@@ -32,28 +32,28 @@ from roamkb.log.learning import identity
 from roamkb.log.learning import line_id
 from roamkb.log.learning import own_key
 from roamkb.log.new_learning import MOST_BYTES
-from roamkb.log.new_learning import Hand
-from roamkb.log.new_learning import Stamps
+from roamkb.log.new_learning import Author
+from roamkb.log.new_learning import EventFactory
 from roamkb.log.new_learning import contradictions
 from roamkb.log.new_learning import repetition
 from roamkb.log.state.confidence import HUMAN
 from roamkb.log.state.learning_state import MAY_CONTRADICT
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import YES
-from roamkb.log.state.learning_state import Event
-from roamkb.log.store.project_log import Contents
+from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.store.project_log import Log
+from roamkb.log.store.project_log import LogContents
 from roamkb.pipeline.ingest.claude_memory import read_memory
 from roamkb.pipeline.store.foreign_stores import store_entries
 from roamkb.pipeline.store.sources import memory_files
 from roamkb.pipeline.store.sources import source_lines
 from roamkb.secrets.detector import find_secret
-from roamkb.text.similarity.jaccard import Likeness
-from roamkb.text.similarity.jaccard import Shape
+from roamkb.text.similarity.jaccard import PreparedText
+from roamkb.text.similarity.jaccard import TextLikeness
 from roamkb.text.similarity.jaccard import likeness
 from roamkb.text.similarity.jaccard import shape
 from roamkb.text.similarity.jaccard import similarity
-from roamkb.text.similarity.similarity_join import Near
+from roamkb.text.similarity.similarity_join import NearTexts
 
 #: What an import calls the same: the log's own words come from one project (document 000).
 ALIKE: Final = 0.70
@@ -73,7 +73,7 @@ _PROVENANCE = "user-stated"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ingested:
+class IngestResult:
     """What became of a source's statements; `read` is the sum of the others."""
 
     #: None where nothing was found to read; of several the first.
@@ -90,17 +90,17 @@ class Ingested:
     preview: tuple[Learning, ...] = ()
 
 
-def knowledge_lines(*paths: Path) -> Iterator[Said | BadLine]:
+def knowledge_lines(*paths: Path) -> Iterator[LearningLine | BadLine]:
     """Yield what other tools say in the lines of their logs and the entries of their stores, as learnings."""
     for path in paths:
         for said in _said(path):
-            if isinstance(said, Said):
+            if isinstance(said, LearningLine):
                 yield replace(said, learning=imported(said.learning))
             else:
                 yield replace(said, reason=f"{path.name}: {said.reason}") if len(paths) > 1 else said
 
 
-def _said(path: Path) -> Iterator[Said | BadLine]:
+def _said(path: Path) -> Iterator[LearningLine | BadLine]:
     entries = store_entries(path)
     lines = source_lines(path) if entries is None else enumerate(map(json_line, entries), start=1)
     for number, line in lines:
@@ -110,19 +110,19 @@ def _said(path: Path) -> Iterator[Said | BadLine]:
             yield from read_learnings((line,), first=number)
 
 
-def kinds_said(path: Path) -> Iterator[Kind | None]:
+def kinds_said(path: Path) -> Iterator[ProjectKind | None]:
     """Yield what the lines of a `knowledge.jsonl` that name a kind of project say of it."""
     for number, line in source_lines(path):
         # a letter of JSON may be written as its number
-        if isinstance(line, bytes) and (Kind.WORK.value.encode() in line or b"\\u" in line):
+        if isinstance(line, bytes) and (ProjectKind.WORK.value.encode() in line or b"\\u" in line):
             for said in read_learnings((line,), first=number):
-                yield said.learning.kind if isinstance(said, Said) else None
+                yield said.learning.kind if isinstance(said, LearningLine) else None
 
 
-def memory_lines(folder: Path) -> Iterator[Said | BadLine]:
+def memory_lines(folder: Path) -> Iterator[LearningLine | BadLine]:
     """Yield the statements of Claude Code's memory in `folder`."""
     for name, text, changed in memory_files(folder):
-        if isinstance(text, Unreadable):
+        if isinstance(text, UnreadableFile):
             yield BadLine(line=1, reason=f"{name}: {text.reason}")
         else:
             yield from read_memory(name, text, changed=changed)
@@ -155,14 +155,14 @@ def imported(said: Learning) -> Learning:
 
 def ingest(
     log: Log,
-    statements: Iterable[Said | BadLine],
-    hand: Hand,
+    statements: Iterable[LearningLine | BadLine],
+    hand: Author,
     *,
     files: Sequence[Path],
-    kind: Kind,
+    kind: ProjectKind,
     dry_run: bool = False,
     preview: bool = False,
-) -> Ingested:
+) -> IngestResult:
     """Add to `log` what `statements` say, in the order in which they come; return what became of each.
 
     `kind` is what the source's project is. Nobody is kept from the log for longer than a batch
@@ -172,14 +172,14 @@ def ingest(
     Raises:
         DiskError, Busy: what was read before is in the log. NotDurable: so is this, perhaps.
     """
-    result = Ingested(file=files[0], files=tuple(files), is_dry_run=dry_run)
-    stamp, known = log.stamp(), _Known(log.read())
+    result = IngestResult(file=files[0], files=tuple(files), is_dry_run=dry_run)
+    stamp, known = log.stamp(), _KnownLearnings(log.read())
     for batch in _batches(statements):
         plan = known.plan(batch, hand, kind)
         if plan.is_to_write and not dry_run:
             with log.locked():
                 if log.stamp() != stamp:
-                    known = _Known(log.read())
+                    known = _KnownLearnings(log.read())
                     plan = known.plan(batch, hand, kind)
                 _add(log, plan)
                 stamp = log.stamp()
@@ -195,7 +195,7 @@ def ingest(
     return result
 
 
-def _add(log: Log, plan: "_Plan") -> None:
+def _add(log: Log, plan: "_IngestPlan") -> None:
     """Append a batch, what follows from its learnings first; the lock is held.
 
     A line whose learning is there is never looked at again: killed in between, the next run finds the
@@ -211,12 +211,12 @@ def _add(log: Log, plan: "_Plan") -> None:
         raise doubt
 
 
-def _batches(statements: Iterable[Said | BadLine]) -> Iterator[tuple[Said | BadLine, ...]]:
-    batch: list[Said | BadLine] = []
+def _batches(statements: Iterable[LearningLine | BadLine]) -> Iterator[tuple[LearningLine | BadLine, ...]]:
+    batch: list[LearningLine | BadLine] = []
     size = 0
     for said in statements:
         batch.append(said)
-        size += len(said.learning.content) if isinstance(said, Said) else 0
+        size += len(said.learning.content) if isinstance(said, LearningLine) else 0
         if len(batch) >= _BATCH or size >= _BATCH_SIZE:
             yield tuple(batch)
             batch, size = [], 0
@@ -225,11 +225,11 @@ def _batches(statements: Iterable[Said | BadLine]) -> Iterator[tuple[Said | BadL
 
 
 @dataclass(slots=True, kw_only=True)
-class _Plan:
+class _IngestPlan:
     """What a batch adds to the log."""
 
     learnings: list[Learning] = field(default_factory=list)
-    events: list[Event] = field(default_factory=list)
+    events: list[LedgerEvent] = field(default_factory=list)
     invalid: list[BadLine] = field(default_factory=list)
     merged: int = 0
     already: int = 0
@@ -243,10 +243,10 @@ class _Plan:
         return bool(self.learnings or self.events)
 
 
-class _Known:
+class _KnownLearnings:
     """What the log says by now, planned additions included, made for many questions."""
 
-    def __init__(self, contents: Contents) -> None:
+    def __init__(self, contents: LogContents) -> None:
         state = contents.state()
         standings = state.standings
         self._disputed = {one.id for one in state.having("contradicts", YES) if state.is_disputed(one)}
@@ -259,17 +259,17 @@ class _Known:
                 self._ids.update(event.texts("source"))
         self._keys = {one.key for one in self._learnings.values()}
         self._last_event = contents.last_event
-        self._likely = _Likely()
+        self._likely = _LikelyDuplicates()
         self._said: dict[tuple[str, str], str] = {}
         for learning in self._learnings.values():
             self._said.setdefault(_word_for_word(learning), learning.id)
             if learning.id not in old and not _is_alone(learning):
                 self._likely.add(learning)
 
-    def plan(self, batch: Sequence[Said | BadLine], hand: Hand, kind: Kind) -> _Plan:
+    def plan(self, batch: Sequence[LearningLine | BadLine], hand: Author, kind: ProjectKind) -> _IngestPlan:
         """Return what `batch` adds, which from now on is known."""
-        plan = _Plan()
-        stamps = Stamps(hand, after=self._last_event, by="ingest")
+        plan = _IngestPlan()
+        stamps = EventFactory(hand, after=self._last_event, by="ingest")
         for said in batch:
             if isinstance(said, BadLine):
                 plan.invalid.append(said)
@@ -278,7 +278,7 @@ class _Known:
             elif self._has(said.learning):
                 plan.already += 1
             else:
-                self._take(plan, said.learning, stamps, min(kind, hand.kind, key=list(Kind).index))
+                self._take(plan, said.learning, stamps, min(kind, hand.kind, key=list(ProjectKind).index))
         if plan.events:
             self._last_event = plan.events[-1].id
         return plan
@@ -288,11 +288,11 @@ class _Known:
         own = self._learnings.get(str(learning.extra.get("source_id")))
         return learning.id in self._ids or (own is not None and own.content == learning.content)
 
-    def _take(self, plan: _Plan, learning: Learning, stamps: Stamps, kind: Kind) -> None:
+    def _take(self, plan: _IngestPlan, learning: Learning, stamps: EventFactory, kind: ProjectKind) -> None:
         is_alone = _is_alone(learning)
         self._ids.add(learning.id)
         same = self._said.get(_word_for_word(learning))
-        kin = _Kin(twin=same) if same or is_alone else self._likely.to(learning)
+        kin = _NearLearnings(twin=same) if same or is_alone else self._likely.to(learning)
         if kin.twin is not None:
             twin, known = kin.twin, self._learnings[kin.twin]
             fields = {"source": learning.id, "origin": learning.origin, **repetition(known, learning)}
@@ -311,20 +311,20 @@ class _Known:
         if not is_alone:
             self._likely.add(new, kin)
 
-    def _fitted(self, learning: Learning, kind: Kind) -> Learning:
+    def _fitted(self, learning: Learning, kind: ProjectKind) -> Learning:
         """Return `learning` with a key of its own, and as strict as where it comes from."""
         kinds = (kind, learning.kind or kind)
         key = learning.key
         return replace(
             learning,
             key=own_key(key, learning.type, learning.content) if key in self._keys else key,
-            kind=min(kinds, key=list(Kind).index),
+            kind=min(kinds, key=list(ProjectKind).index),
             extra=_writable(learning),
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Kin:
+class _NearLearnings:
     """What is nearly the same as a learning."""
 
     #: The id of what says the same.
@@ -332,12 +332,12 @@ class _Kin:
     #: The ids of what may claim otherwise.
     rivals: Sequence[str] = ()
     #: The learning's own; None where nobody needed it.
-    shape: Shape | None = None
+    shape: PreparedText | None = None
     #: Whether so many are alike that one more wouldn't be looked at.
     is_crowded: bool = False
 
 
-class _Likely:
+class _LikelyDuplicates:
     """Learnings by what is nearly the same, never across types; nothing is prepared before it is needed.
 
     Of a family of statements made from one template only the first are kept to be compared, since
@@ -346,19 +346,19 @@ class _Likely:
 
     def __init__(self) -> None:
         self._waiting: dict[str, list[Learning]] = {}
-        self._near: dict[str, Near[str]] = {}
-        self._shapes: dict[str, Shape] = {}
+        self._near: dict[str, NearTexts[str]] = {}
+        self._shapes: dict[str, PreparedText] = {}
         #: The first that says those words, whatever the case and punctuation.
         self._normal: dict[tuple[str, str], str] = {}
 
-    def add(self, learning: Learning, kin: _Kin | None = None) -> None:
+    def add(self, learning: Learning, kin: _NearLearnings | None = None) -> None:
         """Keep `learning`; `kin` is what `to` said of it just now."""
         if kin is not None and kin.shape is not None:
             self._keep(learning, kin.shape, is_crowded=kin.is_crowded)
         else:
             self._waiting.setdefault(learning.canonical_type, []).append(learning)
 
-    def to(self, learning: Learning) -> _Kin:
+    def to(self, learning: Learning) -> _NearLearnings:
         """Return what is nearly the same as `learning`."""
         type = learning.canonical_type
         for waiting in self._waiting.pop(type, ()):
@@ -368,8 +368,8 @@ class _Likely:
         new = shape(learning.content)
         is_mergeable = type not in NEVER_MERGED
         same = self._normal.get((type, new.normal)) if is_mergeable else None
-        if same and likeness(new, self._shapes[same], limit=ALIKE) is Likeness.SAME:
-            return _Kin(twin=same, shape=new)
+        if same and likeness(new, self._shapes[same], limit=ALIKE) is TextLikeness.SAME:
+            return _NearLearnings(twin=same, shape=new)
         similar, rivals = [], []
         alike = _alike(self._near_of(type), new)
         is_crowded = len(alike) >= _LOOKED_AT
@@ -377,18 +377,20 @@ class _Likely:
         closest = sorted(alike, key=lambda id: -len(new.all_words & self._shapes[id].all_words))
         for id in closest[: _MOST_RIVALS if is_crowded else _WEIGHED]:
             match likeness(new, self._shapes[id], limit=ALIKE):
-                case Likeness.MAY_CONTRADICT:
+                case TextLikeness.MAY_CONTRADICT:
                     rivals.append(id)
-                case Likeness.SAME | Likeness.SIMILAR if is_mergeable:
+                case TextLikeness.SAME | TextLikeness.SIMILAR if is_mergeable:
                     similar.append(id)
         if similar:
-            return _Kin(twin=max(similar, key=lambda id: similarity(new, self._shapes[id])), shape=new)
-        return _Kin(rivals=rivals[:_MOST_RIVALS], shape=new, is_crowded=is_crowded)
+            return _NearLearnings(
+                twin=max(similar, key=lambda id: similarity(new, self._shapes[id])), shape=new
+            )
+        return _NearLearnings(rivals=rivals[:_MOST_RIVALS], shape=new, is_crowded=is_crowded)
 
-    def _near_of(self, type: str) -> Near[str]:
-        return self._near.setdefault(type, Near(ALIKE))
+    def _near_of(self, type: str) -> NearTexts[str]:
+        return self._near.setdefault(type, NearTexts(ALIKE))
 
-    def _keep(self, learning: Learning, made: Shape, *, is_crowded: bool) -> None:
+    def _keep(self, learning: Learning, made: PreparedText, *, is_crowded: bool) -> None:
         type = learning.canonical_type
         near = self._near_of(type)
         self._normal.setdefault((type, made.normal), learning.id)
@@ -398,7 +400,7 @@ class _Likely:
             near.add(learning.id, made)
 
 
-def _alike(near: Near[str], made: Shape) -> list[str]:
+def _alike(near: NearTexts[str], made: PreparedText) -> list[str]:
     return list(islice(near.candidates(made), _LOOKED_AT))
 
 

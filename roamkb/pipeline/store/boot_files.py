@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from roamkb.core.model import Unreadable
+from roamkb.core.model import UnreadableFile
 from roamkb.fs.files import read_file
 
 #: In the project, and in each folder that a harness asks.
@@ -48,7 +48,7 @@ def _texts(root: Path, home: Path) -> Iterator[tuple[Path, str]]:
     files = [path for folder, name in patterns for path in sorted(folder.glob(name))]
     for path in files[:_MOST_FILES]:
         data = read_file(path, limit=_LIMIT)
-        if not isinstance(data, Unreadable):
+        if not isinstance(data, UnreadableFile):
             text = data.decode("utf-8", "replace")
             # what our rule has for an example says nothing of any project
             yield path, _FENCED.sub("\n", text) if _OUR_RULE.search(text) else text

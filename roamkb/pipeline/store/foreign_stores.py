@@ -15,7 +15,7 @@ from typing import Final
 
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import UsageError
-from roamkb.core.model import Unreadable
+from roamkb.core.model import UnreadableFile
 from roamkb.core.text import shown
 from roamkb.fs.files import disk_error
 from roamkb.fs.files import read_file
@@ -56,7 +56,7 @@ def _document(path: Path, head: bytes) -> Iterator[dict[str, object]] | None:
     first = begin.partition(b"\n")[0].strip()
     if first.startswith(b'{"key"') or (found := read_file(path, limit=_LONGEST_DOCUMENT)) is None:
         return None
-    if isinstance(found, Unreadable):
+    if isinstance(found, UnreadableFile):
         return None
     try:
         told = json.loads(found)

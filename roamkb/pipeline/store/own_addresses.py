@@ -7,7 +7,7 @@ from typing import Final
 
 from roamkb.fs.git_index import unchanged_texts
 from roamkb.fs.git_repository import remote_urls
-from roamkb.pipeline.gate.hazards import Address
+from roamkb.pipeline.gate.hazards import NamedAddress
 
 #: Seconds that the look for one address may take; what wasn't found by then isn't the project's.
 _PATIENCE: Final = 5.0
@@ -19,15 +19,15 @@ class OwnAddresses:
     def __init__(self, root: Path, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._root = root
         self._clock = clock
-        self._known: dict[Address, bool] = {}
+        self._known: dict[NamedAddress, bool] = {}
 
-    def has(self, address: Address) -> bool:
+    def has(self, address: NamedAddress) -> bool:
         """Say whether an address is the project's own."""
         if address not in self._known:
             self._known[address] = self._finds(address)
         return self._known[address]
 
-    def _finds(self, address: Address) -> bool:
+    def _finds(self, address: NamedAddress) -> bool:
         end = self._clock() + _PATIENCE
         # `git@host:owner/name` is the remote's address as `host/owner` is
         if any(

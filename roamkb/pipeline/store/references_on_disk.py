@@ -19,7 +19,7 @@ from functools import cached_property
 from pathlib import Path
 
 from roamkb.core.gitignore import ignoring
-from roamkb.core.model import Unreadable
+from roamkb.core.model import UnreadableFile
 from roamkb.fs.files import read_file
 from roamkb.pipeline.gate.references import last_part
 
@@ -39,7 +39,7 @@ _NAME = re.compile(rb"[A-Za-z_$][\w$]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Tree:
+class _ProjectTree:
     """The project's files, as far as they were looked at."""
 
     #: Relative to the root, with `/`.
@@ -47,7 +47,7 @@ class _Tree:
     is_whole: bool
 
 
-class Grounds:
+class ProjectReferences:
     """The project at `root`, asked what it has."""
 
     def __init__(self, root: Path, *, clock: Callable[[], float] = time.monotonic) -> None:
@@ -72,7 +72,7 @@ class Grounds:
             if self._clock() > end:
                 return None
             data = read_file(self._root / file, limit=_MOST_BYTES)
-            if not isinstance(data, Unreadable) and b"\0" not in data[:1024]:
+            if not isinstance(data, UnreadableFile) and b"\0" not in data[:1024]:
                 missing.difference_update(_NAME.findall(data))
         if missing and not self._tree.is_whole:
             return None
@@ -87,7 +87,11 @@ class Grounds:
         if len(named) != 1 or not self._is_at(named[0]):
             return ""
         data = read_file(self._root / named[0], limit=_MOST_BYTES)
-        return "" if isinstance(data, Unreadable) or b"\0" in data[:1024] else data.decode("utf-8", "replace")
+        return (
+            ""
+            if isinstance(data, UnreadableFile) or b"\0" in data[:1024]
+            else data.decode("utf-8", "replace")
+        )
 
     @cached_property
     def _kept(self) -> frozenset[str]:
@@ -106,7 +110,7 @@ class Grounds:
             return False
 
     @cached_property
-    def _tree(self) -> _Tree:
+    def _tree(self) -> _ProjectTree:
         found: list[str] = []
         for folder, folders, files in os.walk(self._root):
             folders[:] = sorted(name for name in folders if name not in _SKIPPED)
@@ -114,8 +118,8 @@ class Grounds:
             prefix = "" if inside == os.curdir else inside.replace(os.sep, "/") + "/"
             found += (prefix + name for name in sorted(files))
             if len(found) > _MOST_FILES:
-                return _Tree(files=tuple(found[:_MOST_FILES]), is_whole=False)
-        return _Tree(files=tuple(found), is_whole=True)
+                return _ProjectTree(files=tuple(found[:_MOST_FILES]), is_whole=False)
+        return _ProjectTree(files=tuple(found), is_whole=True)
 
     @cached_property
     def _by_name(self) -> Mapping[str, Sequence[str]]:
@@ -131,7 +135,7 @@ class Grounds:
             folder, _, name = file.rpartition("/")
             if name == _IGNORE:
                 data = read_file(self._root / file, limit=_MOST_BYTES)
-                if not isinstance(data, Unreadable):
+                if not isinstance(data, UnreadableFile):
                     ignores[folder] = ignoring(data.decode("utf-8", "replace").splitlines())
         for file in self._tree.files:
             if not any(

@@ -14,10 +14,10 @@ from roamkb.boundary.store.folder_evidence import lies_within
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NotFound
-from roamkb.core.model import Kind
 from roamkb.core.model import Project
+from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
-from roamkb.core.model import Unreadable
+from roamkb.core.model import UnreadableFile
 from roamkb.fs.files import disk_error
 from roamkb.fs.files import read_file
 from roamkb.fs.git_repository import is_marked
@@ -87,7 +87,7 @@ def _is_file(path: Path) -> bool:
 def _project_root(root: Path) -> Path | None:
     """Return the folder that Oro's configuration names."""
     text = read_file(root / _ORO)
-    if isinstance(text, Unreadable):
+    if isinstance(text, UnreadableFile):
         return None
     found = _PROJECT_ROOT.search(text.decode("utf-8", "replace"))
     return root / next(filter(None, found.groups())).strip() if found else None
@@ -107,15 +107,15 @@ def belongs_to(path: Path, rule: Rule | BadRule, place: Project) -> Project:
     """
     judged = classify_folder(path, rule)
     name = project_name(Path(os.path.realpath(path)))
-    if name is None or judged.kind is Kind.WORK or isinstance(rule, BadRule):
+    if name is None or judged.kind is ProjectKind.WORK or isinstance(rule, BadRule):
         return judged
     is_own = place.root is not None and name in folder_names(place.root)
-    if is_own and place.kind is Kind.WORK:
+    if is_own and place.kind is ProjectKind.WORK:
         return place
     for entry in rule.work_roots:
         if may_be_under(name, entry):
             reason = f"{path} may be of a project under the work root {entry}"
-            return Project(kind=Kind.WORK, root=None, reason=reason, hint="read it in that project")
+            return Project(kind=ProjectKind.WORK, root=None, reason=reason, hint="read it in that project")
     return place if is_own else judged
 
 
@@ -177,7 +177,7 @@ def _too_long(number: int) -> BadLine:
     return BadLine(line=number, reason=f"it has more than {MOST_LINE:,} bytes")
 
 
-def memory_files(folder: Path) -> Iterator[tuple[str, str | Unreadable, float]]:
+def memory_files(folder: Path) -> Iterator[tuple[str, str | UnreadableFile, float]]:
     """Yield the Markdown files of a harness's memory: name, text and when it was changed, in seconds.
 
     Links are left alone: they may lead anywhere.
@@ -191,7 +191,7 @@ def memory_files(folder: Path) -> Iterator[tuple[str, str | Unreadable, float]]:
             changed = path.stat().st_mtime
         except OSError:
             changed = 0.0
-        text = data if isinstance(data, Unreadable) else data.decode("utf-8", "replace")
+        text = data if isinstance(data, UnreadableFile) else data.decode("utf-8", "replace")
         yield path.relative_to(folder).as_posix(), text, changed
 
 

@@ -27,9 +27,9 @@ from roamkb.fs.append import KNOWLEDGE
 from roamkb.fs.append import LEDGER
 from roamkb.fs.append import opened
 from roamkb.fs.private_files import put_paper
-from roamkb.harnesses.transcript import Failure
-from roamkb.harnesses.transcript import Passage
+from roamkb.harnesses.transcript import CommandFailure
 from roamkb.harnesses.transcript import Speaker
+from roamkb.harnesses.transcript import TranscriptPassage
 from roamkb.pipeline.extract.stop_question import continued
 from roamkb.pipeline.store.transcripts import find_progress
 from roamkb.pipeline.store.transcripts import is_session_id
@@ -70,7 +70,7 @@ def is_look_due(payload: Payload, local: str, environment: Mapping[str, str]) ->
     return not progress.is_wrapped_up and not is_known_unpromotable(local)
 
 
-def heard(payload: Payload, *, start: int, subagent: bool = False) -> tuple[Sequence[Passage], int]:
+def heard(payload: Payload, *, start: int, subagent: bool = False) -> tuple[Sequence[TranscriptPassage], int]:
     """Return what a session's transcript says from byte `start` on, and where that ends.
 
     A transcript may lag: the last message, which the payload tells, counts in any case.
@@ -82,7 +82,7 @@ def heard(payload: Payload, *, start: int, subagent: bool = False) -> tuple[Sequ
         passages, end = list(read.passages), read.end
     said = _text(payload, "last_assistant_message").strip()
     if said and not any(one.speaker is Speaker.AGENT and said in one.text for one in passages):
-        passages.append(Passage(speaker=Speaker.AGENT, text=said))
+        passages.append(TranscriptPassage(speaker=Speaker.AGENT, text=said))
     return passages, end
 
 
@@ -133,11 +133,11 @@ def _text(payload: Payload, name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _may_announce(passage: Passage) -> bool:
+def _may_announce(passage: TranscriptPassage) -> bool:
     return passage.speaker is Speaker.AGENT and _ANNOUNCES.search(passage.text) is not None
 
 
-def _may_be_mended(failures: Sequence[Failure], passages: Iterable[Passage]) -> bool:
+def _may_be_mended(failures: Sequence[CommandFailure], passages: Iterable[TranscriptPassage]) -> bool:
     """Say whether a command was run again that had failed, or may have: of a pipe nobody is told."""
     pending = [_words(one.command) for one in failures]
     for passage in passages:

@@ -20,9 +20,9 @@ from roamkb.fs.append import opened
 from roamkb.fs.locks import private_folder
 from roamkb.fs.private_files import put_paper
 from roamkb.fs.private_files import read_paper
-from roamkb.harnesses.transcript import Failure
-from roamkb.harnesses.transcript import Passage
-from roamkb.pipeline.extract.stop_question import Stretch
+from roamkb.harnesses.transcript import CommandFailure
+from roamkb.harnesses.transcript import TranscriptPassage
+from roamkb.pipeline.extract.stop_question import WorkStretch
 from roamkb.pipeline.extract.transcript_formats import passages_of
 
 #: The longest transcript that is read whole, for the quotes of proposals.
@@ -50,15 +50,15 @@ def find_transcript(session: str, *, home: Path, environment: Mapping[str, str])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Read:
+class TranscriptReading:
     """What a look at a transcript found."""
 
-    passages: tuple[Passage, ...]
+    passages: tuple[TranscriptPassage, ...]
     #: Bytes of the file up to the end of its last whole line.
     end: int
 
 
-def read_transcript(path: Path, *, start: int = 0) -> Read:
+def read_transcript(path: Path, *, start: int = 0) -> TranscriptReading:
     """Return what a transcript says from byte `start` on; a line that is being written is left for later.
 
     What can't be read says nothing: a session goes on without it.
@@ -77,30 +77,30 @@ def read_transcript(path: Path, *, start: int = 0) -> Read:
                 lines.append(line)
                 end += len(line)
     except (OSError, DiskError):
-        return Read(passages=(), end=start)
-    return Read(passages=tuple(passages_of(lines)), end=end)
+        return TranscriptReading(passages=(), end=start)
+    return TranscriptReading(passages=tuple(passages_of(lines)), end=end)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
+class TranscriptProgress:
     """How far a session's transcript was read, and what it holds since its agent was asked last."""
 
     #: Bytes of the transcript that were read.
     end: int = 0
-    stretch: Stretch = field(default_factory=Stretch)
+    stretch: WorkStretch = field(default_factory=WorkStretch)
     #: When it was read, in seconds since 1970; what was learned since is new.
     looked: float = 0
     #: Commands that failed and haven't worked since, the latest.
-    failures: tuple[Failure, ...] = ()
+    failures: tuple[CommandFailure, ...] = ()
     #: Whether the session was told what could be promoted.
     is_wrapped_up: bool = False
 
 
-def find_progress(local: Path, session: str) -> Progress:
+def find_progress(local: Path, session: str) -> TranscriptProgress:
     """Return how far a session was read; nothing was where nobody says."""
     with contextlib.suppress(RoamkbError, ValueError, TypeError, KeyError, RecursionError):
         told = json.loads(read_paper(local / _FOLDER / f"{session}.json"))
-        stretch = Stretch(
+        stretch = WorkStretch(
             calls=int(told["calls"]),
             has_worked=told["has_worked"] is True,
             was_told=told.get("was_told") is True,
@@ -111,7 +111,7 @@ def find_progress(local: Path, session: str) -> Progress:
             found=tuple(map(str, told["found"])),
         )
         failures = tuple(
-            Failure(
+            CommandFailure(
                 command=str(one["command"]),
                 error=str(one["error"]),
                 deeds=tuple(map(str, one["deeds"])),
@@ -119,17 +119,17 @@ def find_progress(local: Path, session: str) -> Progress:
             )
             for one in told["failures"]
         )
-        return Progress(
+        return TranscriptProgress(
             end=int(told["end"]),
             stretch=stretch,
             looked=float(told["looked"]),
             failures=failures,
             is_wrapped_up=told.get("is_wrapped_up") is True,
         )
-    return Progress()
+    return TranscriptProgress()
 
 
-def keep_progress(local: Path, session: str, progress: Progress) -> None:
+def keep_progress(local: Path, session: str, progress: TranscriptProgress) -> None:
     """Remember how far a session was read.
 
     Raises:
@@ -139,9 +139,9 @@ def keep_progress(local: Path, session: str, progress: Progress) -> None:
     private_folder(path.parent)
     told: dict[str, object] = {name: getattr(progress, name) for name in ("end", "looked", "is_wrapped_up")}
     told["failures"] = [
-        {name: getattr(failure, name) for name in Failure.__slots__} for failure in progress.failures
+        {name: getattr(failure, name) for name in CommandFailure.__slots__} for failure in progress.failures
     ]
-    told |= {name: getattr(progress.stretch, name) for name in Stretch.__slots__}
+    told |= {name: getattr(progress.stretch, name) for name in WorkStretch.__slots__}
     # whoever reads the same session at the same moment is as good
     with contextlib.suppress(ChangedOnDisk, NameTaken):
         put_paper(path, json.dumps(told).encode())

@@ -19,7 +19,7 @@ from typing import Final
 
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NotFound
-from roamkb.core.model import Unreadable
+from roamkb.core.model import UnreadableFile
 from roamkb.fs import files as disk
 from roamkb.fs.locks import private_folder
 
@@ -155,7 +155,7 @@ def _data(path: Path) -> bytes | None:
     if path.is_symlink():
         return None
     found = disk.read_file(path, limit=_MOST_BYTES)
-    return None if isinstance(found, Unreadable) else found
+    return None if isinstance(found, UnreadableFile) else found
 
 
 def _described(path: Path) -> Snapshot:

@@ -86,7 +86,7 @@ def keep_confirmed(local: Path, state: Path, call: SpooledCall) -> None:
         create(folder, name_of(call), render_spooled(call), mode=0o600)
 
 
-class Spool:
+class CallSpool:
     """The calls that wait, held by one process."""
 
     def __init__(self, at: int) -> None:
@@ -134,12 +134,12 @@ class Spool:
         os.fsync(self._at)
 
 
-def opened(local: Path) -> contextlib.AbstractContextManager[Spool | None]:
+def opened(local: Path) -> contextlib.AbstractContextManager[CallSpool | None]:
     """Give what commands put into a log's local folder; None where there is nothing, or another has it."""
     return _held(local / SPOOL, _parts(local), patience=_PATIENCE)
 
 
-def confirmed(local: Path, state: Path) -> contextlib.AbstractContextManager[Spool | None]:
+def confirmed(local: Path, state: Path) -> contextlib.AbstractContextManager[CallSpool | None]:
     """Give the calls of a log that their sessions are known to have made, likewise."""
     folder = confirmed_calls(str(local), str(state))
     return _held(Path(folder), (folder,), patience=0)
@@ -155,7 +155,7 @@ def waiting_calls(local: Path, state: Path) -> tuple[SpooledCall, ...]:
                 continue
             # a path would be looked up again
             names = filter(_NAME.fullmatch, os.listdir(at)[:_MOST_SEEN])  # noqa: PTH208
-            found += filter(None, map(Spool(at).read, names))
+            found += filter(None, map(CallSpool(at).read, names))
     return tuple(sorted(found, key=lambda call: call.ts))
 
 
@@ -165,13 +165,13 @@ def _parts(local: Path) -> tuple[str, ...]:
 
 
 @contextlib.contextmanager
-def _held(folder: Path, parts: tuple[str, ...], *, patience: float) -> Iterator[Spool | None]:
+def _held(folder: Path, parts: tuple[str, ...], *, patience: float) -> Iterator[CallSpool | None]:
     with contextlib.ExitStack() as stack:
         at = _walked(parts, stack)
         if at is None or not _is_locked(at, patience):
             yield None
             return
-        yield Spool(at)
+        yield CallSpool(at)
         # hooks look for the folder alone; where something is left it stays
         with contextlib.suppress(OSError):
             folder.rmdir()

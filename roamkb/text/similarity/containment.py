@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from roamkb.core.text import folded
 from roamkb.text.similarity.contradiction import exchanged
-from roamkb.text.similarity.jaccard import Shape
+from roamkb.text.similarity.jaccard import PreparedText
 from roamkb.text.similarity.synonyms import NEGATIONS
 from roamkb.text.similarity.synonyms import canonical
 
@@ -31,35 +31,35 @@ _NEGATIONS: Final = frozenset(map(folded, NEGATIONS))
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _StatedText:
     words: Set[str]
     negations: int
     text: str
 
 
-def _said(one: Shape) -> _Said:
+def _said(one: PreparedText) -> _StatedText:
     negations = sum(word in _NEGATIONS for word in one.normal.split())
-    return _Said(one.content - _FILLING - _NEGATIONS, negations, one.text)
+    return _StatedText(one.content - _FILLING - _NEGATIONS, negations, one.text)
 
 
-def _covers(whole: _Said, part: _Said) -> bool:
+def _covers(whole: _StatedText, part: _StatedText) -> bool:
     is_held = whole.negations == part.negations and part.words <= whole.words
     return is_held and not exchanged(whole.text, part.text)
 
 
-class Covering(Generic[K]):
+class CoveringTexts(Generic[K]):
     """Texts by key, found by what covers them or what they cover."""
 
-    def __init__(self, shapes: Iterable[tuple[K, Shape]] = ()) -> None:
+    def __init__(self, shapes: Iterable[tuple[K, PreparedText]] = ()) -> None:
         self._keys: list[K] = []
-        self._texts: list[_Said] = []
+        self._texts: list[_StatedText] = []
         self._holding: dict[str, list[int]] = {}
         #: By the one word that every text has which covers it: the rarest when it came.
         self._telling: dict[str, list[int]] = {}
         for key, one in shapes:
             self.add(key, one)
 
-    def add(self, key: K, one: Shape) -> None:
+    def add(self, key: K, one: PreparedText) -> None:
         """Keep a text; one of very few words is never found."""
         said = _said(one)
         if len(said.words) < _LEAST:
@@ -72,7 +72,7 @@ class Covering(Generic[K]):
         telling = min(sorted(said.words), key=lambda word: len(self._holding[word]))
         self._telling.setdefault(telling, []).append(number)
 
-    def of(self, one: Shape) -> Iterator[K]:
+    def of(self, one: PreparedText) -> Iterator[K]:
         """Yield the keys of the texts that say all that `one` says, as they were added."""
         said = _said(one)
         if len(said.words) >= _LEAST:
@@ -82,7 +82,7 @@ class Covering(Generic[K]):
                 if _covers(text, said):
                     yield self._keys[number]
 
-    def within(self, one: Shape) -> Iterator[K]:
+    def within(self, one: PreparedText) -> Iterator[K]:
         """Yield the keys of the texts that say nothing that `one` doesn't say, as they were added."""
         said = _said(one)
         numbers = sorted(number for word in said.words for number in self._telling.get(word, ()))

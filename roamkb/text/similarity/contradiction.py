@@ -69,7 +69,7 @@ _LEAST_MISSPELT = 7
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class ClaimWord:
     """One word of a claim."""
 
     #: What stands for all its forms and synonyms.
@@ -90,14 +90,14 @@ class Word:
 class Claim:
     """A text's words in order, and what of it decides."""
 
-    words: tuple[Word, ...]
+    words: tuple[ClaimWord, ...]
     #: (digits, unit or nothing)
     numbers: tuple[tuple[str, str], ...]
     #: What each negation stands before.
     negated: tuple[str, ...]
 
 
-_Compare = Callable[[Word, Word], bool]
+_Compare = Callable[[ClaimWord, ClaimWord], bool]
 
 
 def differ(one: str, other: str) -> bool:
@@ -194,7 +194,7 @@ def _about(claim: Claim) -> frozenset[str]:
 @lru_cache(maxsize=4096)
 def claim_of(text: str) -> Claim:
     """Return what of a text decides whether another claims the same."""
-    words: list[Word] = []
+    words: list[ClaimWord] = []
     numbers: list[tuple[str, str]] = []
     text = spelt_out(_MARKUP.sub(r"\2", _MARKER.sub("", text)))
     unit_wanted = False
@@ -206,14 +206,14 @@ def claim_of(text: str) -> Claim:
         if kind == "number":
             digits, unit = _number(match)
             numbers.append((digits, unit))
-            words.append(Word(digits, digits, is_content=False, is_number=True, is_apart=is_apart))
+            words.append(ClaimWord(digits, digits, is_content=False, is_number=True, is_apart=is_apart))
             unit_wanted = not unit
             continue
         for word in _words(match, text, kind or ""):
             if unit_wanted and word.plain in UNITS:
                 numbers[-1] = (numbers[-1][0], UNITS[word.plain])
                 unit = f"/{UNITS[word.plain]}"
-                words.append(Word(unit, unit, is_content=False))
+                words.append(ClaimWord(unit, unit, is_content=False))
             elif word.plain in NUMBERS:
                 _spelt(word.plain, numbers, words)
                 continue
@@ -224,10 +224,10 @@ def claim_of(text: str) -> Claim:
     return Claim(tuple(words), tuple(numbers), tuple(_negated(words, text)))
 
 
-def _joined(words: Sequence[Word], others: Sequence[Word]) -> Sequence[Word]:
+def _joined(words: Sequence[ClaimWord], others: Sequence[ClaimWord]) -> Sequence[ClaimWord]:
     """Return `words`, those in one that the other text writes so: *file name* and *filename*."""
     written = {word.plain: word for word in others}
-    joined: list[Word] = []
+    joined: list[ClaimWord] = []
     for word in words:
         whole = written.get(joined[-1].plain + word.plain) if joined else None
         if whole:
@@ -246,7 +246,7 @@ def _number(match: re.Match[str]) -> tuple[str, str]:
     return re.sub(r"^0+(?=\d)", "", digits), unit
 
 
-def _spelt(name: str, numbers: list[tuple[str, str]], words: list[Word]) -> None:
+def _spelt(name: str, numbers: list[tuple[str, str]], words: list[ClaimWord]) -> None:
     """Add a number written as a word: *twenty-five* is one, and so is *3 million*."""
     value = NUMBERS[name]
     if words and numbers and words[-1].root == numbers[-1][0] and words[-1].root.isdecimal():
@@ -260,23 +260,25 @@ def _spelt(name: str, numbers: list[tuple[str, str]], words: list[Word]) -> None
         )
         if joined is not None and before:
             numbers[-1] = (str(joined), "")
-            words[-1] = Word(str(joined), str(joined), is_content=False, is_number=True)
+            words[-1] = ClaimWord(str(joined), str(joined), is_content=False, is_number=True)
             return
     numbers.append((str(value), ""))
-    words.append(Word(str(value), str(value), is_content=False, is_number=True))
+    words.append(ClaimWord(str(value), str(value), is_content=False, is_number=True))
 
 
-def _words(match: re.Match[str], text: str, kind: str) -> Iterator[Word]:
+def _words(match: re.Match[str], text: str, kind: str) -> Iterator[ClaimWord]:
     written = match.group(kind)
     plain = folded(written)
     if kind != "word" or written[-1] in "+#":
-        yield Word(plain, plain, is_exact=True)
+        yield ClaimWord(plain, plain, is_exact=True)
     elif UNSPACED.search(plain):
         for run in words(plain):
             if UNSPACED.match(run):
-                yield from (Word(letter, letter, is_content=letter not in FUNCTION_WORDS) for letter in run)
+                yield from (
+                    ClaimWord(letter, letter, is_content=letter not in FUNCTION_WORDS) for letter in run
+                )
             else:
-                yield Word(form_of(run), run, is_exact=True)
+                yield ClaimWord(form_of(run), run, is_exact=True)
     else:
         start, end = match.span()
         before, after = text[max(start - 1, 0) : start], text[end : end + 1]
@@ -291,7 +293,7 @@ def _words(match: re.Match[str], text: str, kind: str) -> Iterator[Word]:
         )
         if is_short and plain in FUNCTION_WORDS and len(plain) == 1:
             plain = written
-        yield Word(
+        yield ClaimWord(
             root=plain if plain in FUNCTION_WORDS or plain in NEGATIONS else form_of(plain),
             plain=plain,
             is_name=is_name,
@@ -312,7 +314,7 @@ def _is_shouted(text: str) -> bool:
     return text.isupper() or text.istitle()
 
 
-def _negated(words: Sequence[Word], text: str) -> Iterator[str]:
+def _negated(words: Sequence[ClaimWord], text: str) -> Iterator[str]:
     for place, word in enumerate(words):
         if word.plain in NEGATIONS:
             yield next((after.root for after in words[place + 1 :] if after.is_content), "")
@@ -348,7 +350,7 @@ def _negations_differ(mine: Claim, theirs: Claim) -> bool:
     return any(word in in_both for word in mine_only) and any(word in in_both for word in theirs_only)
 
 
-def _words_differ(mine: Sequence[Word], theirs: Sequence[Word], is_variant: _Compare) -> bool:
+def _words_differ(mine: Sequence[ClaimWord], theirs: Sequence[ClaimWord], is_variant: _Compare) -> bool:
     mine_only, theirs_only = _missing(mine, theirs), _missing(theirs, mine)
     if any(_are_opposite(one.plain, other.plain) for one, other in product(mine_only[:20], theirs_only[:20])):
         return True
@@ -366,7 +368,7 @@ def _words_differ(mine: Sequence[Word], theirs: Sequence[Word], is_variant: _Com
     return bool(ours and others)
 
 
-def _is_replaced(mine: Sequence[Word], theirs: Sequence[Word], is_variant: _Compare) -> bool:
+def _is_replaced(mine: Sequence[ClaimWord], theirs: Sequence[ClaimWord], is_variant: _Compare) -> bool:
     """Say whether one text has a word where the other has another, which isn't a form of it.
 
     By where it stands: *order* is a small word in most texts, and in *the order table* a thing.
@@ -378,7 +380,7 @@ def _is_replaced(mine: Sequence[Word], theirs: Sequence[Word], is_variant: _Comp
     )
 
 
-def _says_otherwise(one: Word, other: Word, is_variant: _Compare) -> bool:
+def _says_otherwise(one: ClaimWord, other: ClaimWord, is_variant: _Compare) -> bool:
     if one.is_number or other.is_number or one.plain in NEGATIONS or other.plain in NEGATIONS:
         # how often, and what of, is counted elsewhere
         return False
@@ -393,7 +395,9 @@ def _says_otherwise(one: Word, other: Word, is_variant: _Compare) -> bool:
     return form_of(one.plain.lower()) != form_of(other.plain.lower()) and not is_variant(one, other)
 
 
-def _counterparts(mine: Sequence[Word], theirs: Sequence[Word]) -> Iterator[tuple[Word, Word]]:
+def _counterparts(
+    mine: Sequence[ClaimWord], theirs: Sequence[ClaimWord]
+) -> Iterator[tuple[ClaimWord, ClaimWord]]:
     """Yield each word that stands where the other text has one other word, between words that both have."""
     a, b = [word.root for word in mine], [word.root for word in theirs]
     shorter = min(len(a), len(b))
@@ -427,12 +431,14 @@ def _in_common(a: Sequence[str], b: Sequence[str]) -> Iterator[tuple[int, int]]:
             y += 1
 
 
-def _in_forms_of(mine: Sequence[Word], theirs: Sequence[Word], is_variant: _Compare) -> list[Word]:
+def _in_forms_of(
+    mine: Sequence[ClaimWord], theirs: Sequence[ClaimWord], is_variant: _Compare
+) -> list[ClaimWord]:
     """Return `theirs`, each word by the root of what it is a form of in the other text."""
     ours, others = {word.root for word in mine}, {word.root for word in theirs}
     alone = [word for word in mine if word.root not in others and word.is_content][:_MOST_VARIANTS]
 
-    def found(word: Word) -> Word:
+    def found(word: ClaimWord) -> ClaimWord:
         if not alone or word.root in ours or not word.is_content:
             return word
         twin = next((one for one in alone if is_variant(one, word)), None)
@@ -456,7 +462,7 @@ def _are_opposite(one: str, other: str) -> bool:
     return frozenset((one, other)) in OPPOSITES or any(long == prefix + short for prefix in _NOT)
 
 
-def _missing(mine: Sequence[Word], theirs: Sequence[Word]) -> list[Word]:
+def _missing(mine: Sequence[ClaimWord], theirs: Sequence[ClaimWord]) -> list[ClaimWord]:
     """Return the words of one text that the other has nothing for, each as often as that."""
     missing = list(mine)
     # first what is there letter for letter, so that it's the word that changed which is left
@@ -472,11 +478,11 @@ def _missing(mine: Sequence[Word], theirs: Sequence[Word]) -> list[Word]:
     return [word for word in missing if word.root and not word.is_number]
 
 
-def _plain(word: Word) -> str:
+def _plain(word: ClaimWord) -> str:
     return word.plain
 
 
-def _root(word: Word) -> str:
+def _root(word: ClaimWord) -> str:
     return word.root
 
 
@@ -489,7 +495,7 @@ def _variants(one: str, other: str) -> _Compare:
     """Return what says whether two words of these texts are forms of one, or one is the other misspelt."""
     english = is_english(words(one)) and is_english(words(other))
 
-    def is_variant(one: Word, other: Word) -> bool:
+    def is_variant(one: ClaimWord, other: ClaimWord) -> bool:
         if not (one.plain.isalpha() and other.plain.isalpha()):
             return False
         if one.is_name and other.is_name:

@@ -21,8 +21,8 @@ from roamkb.text.similarity.contradiction import Claim
 from roamkb.text.similarity.contradiction import are_kin
 from roamkb.text.similarity.contradiction import claim_of
 from roamkb.text.similarity.contradiction import kinships
-from roamkb.text.similarity.jaccard import Likeness
-from roamkb.text.similarity.jaccard import Shape
+from roamkb.text.similarity.jaccard import PreparedText
+from roamkb.text.similarity.jaccard import TextLikeness
 from roamkb.text.similarity.jaccard import likeness
 from roamkb.text.similarity.synonyms import FUNCTION_WORDS
 from roamkb.text.similarity.synonyms import NEGATIONS
@@ -30,12 +30,12 @@ from roamkb.text.similarity.synonyms import NEGATIONS
 K = TypeVar("K", bound=Hashable)
 
 _SMALL = FUNCTION_WORDS | NEGATIONS
-SAYS_THE_SAME: Final = (Likeness.SAME, Likeness.SIMILAR)
+SAYS_THE_SAME: Final = (TextLikeness.SAME, TextLikeness.SIMILAR)
 #: A compound has no more parts.
 _LONGEST_RUN = 3
 
 
-class _Vocabulary:
+class _TextVocabulary:
     """The words of texts, and what may stand for each."""
 
     def __init__(self) -> None:
@@ -72,7 +72,7 @@ def _parts(word: str) -> tuple[str, ...]:
     return tuple(part for n in range(1, len(word)) for part in (word[:n], word[n:]))
 
 
-class _Claims:
+class _ClaimIndex:
     """Claims by number, with the same numbers and as many negations."""
 
     def __init__(self) -> None:
@@ -102,19 +102,19 @@ class _Claims:
         return {number for numbers in filed for number in numbers if self._roots[number] <= roots}
 
 
-class Twins(Generic[K]):
+class DuplicateTexts(Generic[K]):
     """Texts by key, added one by one, and found by what is at least `limit` alike and claims the same."""
 
     def __init__(self, limit: float) -> None:
         self._limit = limit
         self._keys: list[K] = []
-        self._shapes: list[Shape] = []
-        self._words = _Vocabulary()
-        self._claims: dict[tuple[object, ...], _Claims] = {}
+        self._shapes: list[PreparedText] = []
+        self._words = _TextVocabulary()
+        self._claims: dict[tuple[object, ...], _ClaimIndex] = {}
         #: Who has no words at all, by what they are instead.
         self._wordless: dict[str, list[int]] = {}
 
-    def add(self, key: K, shape: Shape) -> None:
+    def add(self, key: K, shape: PreparedText) -> None:
         """Keep a text; the same key may be kept for several."""
         number = len(self._keys)
         self._keys.append(key)
@@ -126,19 +126,19 @@ class Twins(Generic[K]):
         roots = _roots(claim)
         for word, root in roots.items():
             self._words.add(word, root)
-        self._claims.setdefault(_kind(claim), _Claims()).add(number, frozenset(roots.values()))
+        self._claims.setdefault(_kind(claim), _ClaimIndex()).add(number, frozenset(roots.values()))
 
-    def of(self, shape: Shape) -> Iterator[K]:
+    def of(self, shape: PreparedText) -> Iterator[K]:
         """Yield the keys of the texts that are the same or similar, as they were added."""
         for number in sorted(self._candidates(shape)):
             if likeness(shape, self._shapes[number], limit=self._limit) in SAYS_THE_SAME:
                 yield self._keys[number]
 
-    def compared(self, shape: Shape) -> int:
+    def compared(self, shape: PreparedText) -> int:
         """Return with how many texts one is compared."""
         return len(self._candidates(shape))
 
-    def _candidates(self, shape: Shape) -> Collection[int]:
+    def _candidates(self, shape: PreparedText) -> Collection[int]:
         if not shape.normal:
             return self._wordless.get(shape.text.strip(), ())
         claim = claim_of(shape.text)
@@ -181,13 +181,13 @@ def _roots(claim: Claim) -> dict[str, str]:
     }
 
 
-def families(texts: Iterable[tuple[K, Shape]], limit: float) -> list[list[K]]:
+def families(texts: Iterable[tuple[K, PreparedText]], limit: float) -> list[list[K]]:
     """Return the groups of texts that say the same as one of the group."""
     return united(_same(texts, limit))
 
 
-def _same(texts: Iterable[tuple[K, Shape]], limit: float) -> Iterator[tuple[K, K]]:
-    twins: Twins[K] = Twins(limit)
+def _same(texts: Iterable[tuple[K, PreparedText]], limit: float) -> Iterator[tuple[K, K]]:
+    twins: DuplicateTexts[K] = DuplicateTexts(limit)
     first: dict[str, K] = {}
     for key, shape in texts:
         before = first.setdefault(shape.text.strip(), key)

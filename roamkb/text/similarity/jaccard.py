@@ -27,7 +27,7 @@ from roamkb.text.tokenize import pairs
 from roamkb.text.tokenize import words
 
 
-class Likeness(Enum):
+class TextLikeness(Enum):
     """What two texts are to each other."""
 
     SAME = "same"
@@ -38,7 +38,7 @@ class Likeness(Enum):
 
 
 @dataclass(frozen=True)
-class Shape:
+class PreparedText:
     """A text, prepared for comparing with many others."""
 
     text: str
@@ -58,18 +58,18 @@ class Shape:
 
 
 def trigrams_of(normal: str) -> frozenset[str]:
-    """Return every three letters in a row of a `Shape.normal`, with a blank around it."""
+    """Return every three letters in a row of a `PreparedText.normal`, with a blank around it."""
     padded = f"  {normal} "
     return frozenset(map("".join, zip(padded, padded[1:], padded[2:], strict=False)))
 
 
-def shape(text: str) -> Shape:
+def shape(text: str) -> PreparedText:
     """Return `text` prepared for comparison."""
     text = without_debris(text)
     plain = _plain_words(text)
     all_words = frozenset(plain)
     content = frozenset(map(canonical, all_words - FUNCTION_WORDS)) or all_words
-    return Shape(text=text, normal=" ".join(plain), all_words=all_words, content=content)
+    return PreparedText(text=text, normal=" ".join(plain), all_words=all_words, content=content)
 
 
 @lru_cache(maxsize=16_384)
@@ -88,7 +88,7 @@ def _plain_words(text: str) -> list[str]:
     return found
 
 
-def similarity(one: Shape, other: Shape) -> float:
+def similarity(one: PreparedText, other: PreparedText) -> float:
     """Return the largest of trigram, content-word and all-word Jaccard, 0 to 1."""
     return max(
         _jaccard(one.trigrams, other.trigrams),
@@ -97,7 +97,7 @@ def similarity(one: Shape, other: Shape) -> float:
     )
 
 
-def is_alike(one: Shape, other: Shape, *, limit: float) -> bool:
+def is_alike(one: PreparedText, other: PreparedText, *, limit: float) -> bool:
     """Say whether the similarity is at least `limit`, without looking further than it takes."""
     return (
         reaches(one.content, other.content, limit)
@@ -121,30 +121,30 @@ def _jaccard(one: Set[str], other: Set[str]) -> float:
     return shared / (len(one) + len(other) - shared) if shared else 0.0
 
 
-def likeness(one: Shape, other: Shape, *, limit: float) -> Likeness:
+def likeness(one: PreparedText, other: PreparedText, *, limit: float) -> TextLikeness:
     """Return what the texts are to each other, `limit` being the least similarity that counts (inclusive)."""
     if not one.normal and not other.normal:
         # emoji and punctuation have no words to compare
-        return Likeness.SAME if one.text.strip() == other.text.strip() else Likeness.DIFFERENT
+        return TextLikeness.SAME if one.text.strip() == other.text.strip() else TextLikeness.DIFFERENT
     if one.text == other.text:
-        return Likeness.SAME
+        return TextLikeness.SAME
     if one.normal == other.normal:
-        return Likeness.MAY_CONTRADICT if guarded(one, other) else Likeness.SAME
+        return TextLikeness.MAY_CONTRADICT if guarded(one, other) else TextLikeness.SAME
     if not is_alike(one, other, limit=limit):
-        return Likeness.MAY_CONTRADICT if say_other_numbers(one, other) else Likeness.DIFFERENT
-    return Likeness.MAY_CONTRADICT if guarded(one, other) else Likeness.SIMILAR
+        return TextLikeness.MAY_CONTRADICT if say_other_numbers(one, other) else TextLikeness.DIFFERENT
+    return TextLikeness.MAY_CONTRADICT if guarded(one, other) else TextLikeness.SIMILAR
 
 
-def say_other_numbers(one: Shape, other: Shape) -> bool:
+def say_other_numbers(one: PreparedText, other: PreparedText) -> bool:
     """Say whether the texts say the same of other numbers, however little alike that leaves them."""
     return bool(one.counted) and one.counted == other.counted and differ_in_number(one.text, other.text)
 
 
-def guarded(one: Shape, other: Shape) -> bool:
+def guarded(one: PreparedText, other: PreparedText) -> bool:
     """Say whether the texts may claim different things although their words are alike."""
     return differ(one.text, other.text)
 
 
-def denies(one: Shape, other: Shape, *, limit: float) -> bool:
+def denies(one: PreparedText, other: PreparedText, *, limit: float) -> bool:
     """Say whether one of two like texts denies the other, as far as words tell, and isn't another wording."""
-    return likeness(one, other, limit=limit) is Likeness.MAY_CONTRADICT and oppose(one.text, other.text)
+    return likeness(one, other, limit=limit) is TextLikeness.MAY_CONTRADICT and oppose(one.text, other.text)

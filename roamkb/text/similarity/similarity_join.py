@@ -24,7 +24,7 @@ from math import ceil
 from typing import Generic
 from typing import TypeVar
 
-from roamkb.text.similarity.jaccard import Shape
+from roamkb.text.similarity.jaccard import PreparedText
 from roamkb.text.similarity.jaccard import reaches
 from roamkb.text.similarity.jaccard import say_other_numbers
 from roamkb.text.similarity.jaccard import trigrams_of
@@ -45,7 +45,7 @@ _FIRST_ORDER = 128
 _FIRST_LOOK = 64
 
 
-class _Sets:
+class _SetIndex:
     """Sets by number, found by what they share."""
 
     def __init__(self, limit: float) -> None:
@@ -107,16 +107,16 @@ class _Sets:
         return max(ceil(self._share * (one + other) - _HAIR), 1)
 
 
-class Near(Generic[K]):
+class NearTexts(Generic[K]):
     """Texts by key, added one by one, and found by what is at least `limit` alike, 0 < `limit` <= 1."""
 
     def __init__(self, limit: float) -> None:
         self._limit = limit
         self._keys: list[K] = []
-        self._shapes: list[Shape] = []
-        self._words = _Sets(limit)
-        self._content = _Sets(limit)
-        self._letters = _Sets(limit)
+        self._shapes: list[PreparedText] = []
+        self._words = _SetIndex(limit)
+        self._content = _SetIndex(limit)
+        self._letters = _SetIndex(limit)
         self._ordered = _FIRST_ORDER
         #: Who has no words at all, by what they are instead.
         self._wordless: dict[str, list[int]] = {}
@@ -126,7 +126,7 @@ class Near(Generic[K]):
     def __len__(self) -> int:
         return len(self._keys)
 
-    def add(self, key: K, shape: Shape) -> None:
+    def add(self, key: K, shape: PreparedText) -> None:
         """Keep a text; the same key may be kept for several."""
         number = len(self._keys)
         self._keys.append(key)
@@ -146,7 +146,7 @@ class Near(Generic[K]):
             self._content.reorder((number, one.content) for number, one in worded)
             self._letters.reorder((number, trigrams_of(one.normal)) for number, one in worded)
 
-    def candidates(self, shape: Shape) -> Iterator[K]:
+    def candidates(self, shape: PreparedText) -> Iterator[K]:
         """Yield the keys of the texts that are alike, as they were added; what isn't asked for isn't sought.
 
         `likeness` says of each what it is; the text itself is among them, if it was added.
@@ -164,7 +164,7 @@ class Near(Generic[K]):
             if self._is_alike(shape, self._shapes[number]):
                 yield self._keys[number]
 
-    def _is_alike(self, one: Shape, other: Shape) -> bool:
+    def _is_alike(self, one: PreparedText, other: PreparedText) -> bool:
         if say_other_numbers(one, other):
             return True
         limit, mine, theirs = self._limit, one.all_words, other.all_words
@@ -187,9 +187,9 @@ def _ascending(lists: Sequence[list[int]], end: int) -> Iterator[int]:
         start, most = most, most * 8
 
 
-def pairs(shapes: Iterable[tuple[K, Shape]], limit: float) -> Iterator[tuple[K, K]]:
+def pairs(shapes: Iterable[tuple[K, PreparedText]], limit: float) -> Iterator[tuple[K, K]]:
     """Yield the keys of each two texts that are at least `limit` alike, the one that came first first."""
-    near: Near[K] = Near(limit)
+    near: NearTexts[K] = NearTexts(limit)
     for key, shape in shapes:
         for other in near.candidates(shape):
             yield other, key

@@ -17,7 +17,7 @@ from roamkb.core.text import folded
 from roamkb.text.similarity.synonyms import RELATING
 
 if TYPE_CHECKING:
-    from roamkb.text.similarity.contradiction import Word
+    from roamkb.text.similarity.contradiction import ClaimWord
 
 
 def _set(words: str) -> frozenset[str]:
@@ -52,7 +52,7 @@ _LONGEST_APART: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _OrderedWord:
     """One word that counts for the order."""
 
     key: str
@@ -65,7 +65,7 @@ class _Place:
     is_exact: bool = False
 
 
-def changed_places(mine: Sequence["Word"], theirs: Sequence["Word"]) -> bool:
+def changed_places(mine: Sequence["ClaimWord"], theirs: Sequence["ClaimWord"]) -> bool:
     """Say whether *A to B* has become *B to A*."""
     if max(len(mine), len(theirs)) > _LONGEST:
         return False
@@ -79,9 +79,9 @@ def changed_places(mine: Sequence["Word"], theirs: Sequence["Word"]) -> bool:
     return _is_exchange(_in_lists_order(a), _in_lists_order(b))
 
 
-def _places(words: Sequence["Word"]) -> list[_Place]:
+def _places(words: Sequence["ClaimWord"]) -> list[_OrderedWord]:
     """Return what counts for the order of a text; *a switch of branches* is a branch switch."""
-    places: list[_Place] = []
+    places: list[_OrderedWord] = []
     head, is_first, is_listed, is_owned, is_place = "", True, False, False, False
     for word in words:
         is_first = is_first or word.is_apart
@@ -91,7 +91,7 @@ def _places(words: Sequence["Word"]) -> list[_Place]:
             is_listed = True
         elif word.is_content or word.is_number or word.plain not in _SILENT:
             owned = places.pop() if is_owned else None
-            place = _Place(
+            place = _OrderedWord(
                 word.root, head, is_first, is_listed=is_listed or word.is_apart, is_exact=word.is_exact
             )
             if owned is None:
@@ -108,7 +108,7 @@ def _places(words: Sequence["Word"]) -> list[_Place]:
     return places
 
 
-def _active(words: Sequence["Word"]) -> Sequence["Word"]:
+def _active(words: Sequence["ClaimWord"]) -> Sequence["ClaimWord"]:
     """Return a passive's words with the one who acts first: *A calls B* for *B is called by A*."""
     by = next((n for n, word in enumerate(words) if word.plain == _BY), 0)
     start = next((n for n in range(by - 1, -1, -1) if words[n].is_apart or words[n].plain in _CLAUSES), 0)
@@ -126,7 +126,9 @@ def _active(words: Sequence["Word"]) -> Sequence["Word"]:
     return [*words[:start], *words[by + 1 : end], before[deed], *rest, *words[end:]]
 
 
-def _shared(a: Sequence[_Place], b: Sequence[_Place]) -> tuple[list[_Place], list[_Place]]:
+def _shared(
+    a: Sequence[_OrderedWord], b: Sequence[_OrderedWord]
+) -> tuple[list[_OrderedWord], list[_OrderedWord]]:
     """Return of each what the other says as often; of *A, then A* nobody knows which is which."""
     mine, theirs = Counter(_keys(a)), Counter(_keys(b))
     return [one for one in a if mine[one.key] == theirs[one.key]], [
@@ -134,22 +136,22 @@ def _shared(a: Sequence[_Place], b: Sequence[_Place]) -> tuple[list[_Place], lis
     ]
 
 
-def _keys(places: Sequence[_Place]) -> list[str]:
+def _keys(places: Sequence[_OrderedWord]) -> list[str]:
     return [one.key for one in places]
 
 
-def _heads(places: Sequence[_Place]) -> Counter[tuple[str, str]]:
+def _heads(places: Sequence[_OrderedWord]) -> Counter[tuple[str, str]]:
     return Counter((one.head, one.key) for one in places if one.head)
 
 
-def _heads_moved(a: Sequence[_Place], b: Sequence[_Place]) -> bool:
+def _heads_moved(a: Sequence[_OrderedWord], b: Sequence[_OrderedWord]) -> bool:
     """Say whether a small word that both have stands before another word than it did."""
     mine, theirs = _heads(a), _heads(b)
     gone, new = {head for head, _ in mine - theirs}, {head for head, _ in theirs - mine}
     return bool(gone & new)
 
 
-def _in_lists_order(places: Sequence[_Place]) -> list[_Place]:
+def _in_lists_order(places: Sequence[_OrderedWord]) -> list[_OrderedWord]:
     """Return them with what a list names in the order of the alphabet, where a clause is nothing but it."""
     found = list(places)
     start = 0
@@ -165,7 +167,7 @@ def _in_lists_order(places: Sequence[_Place]) -> list[_Place]:
     return found
 
 
-def _is_exchange(a: Sequence[_Place], b: Sequence[_Place]) -> bool:
+def _is_exchange(a: Sequence[_OrderedWord], b: Sequence[_OrderedWord]) -> bool:
     """Say whether two parts have changed places around a third, or two names that stand side by side."""
     one, other = _keys(a), _keys(b)
     if len(one) != len(other):
@@ -192,7 +194,9 @@ def _is_exchange(a: Sequence[_Place], b: Sequence[_Place]) -> bool:
     )
 
 
-def _is_adjunct(first: _Place, last: _Place, first_there: _Place, last_there: _Place) -> bool:
+def _is_adjunct(
+    first: _OrderedWord, last: _OrderedWord, first_there: _OrderedWord, last_there: _OrderedWord
+) -> bool:
     """Say whether one of two parts, by how each begins in both texts, only stands elsewhere: *in Python*."""
     is_told = first.head == first_there.head and last.head == last_there.head
     return is_told and first.head != last.head

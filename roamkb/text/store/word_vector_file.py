@@ -3,14 +3,14 @@
 from functools import lru_cache
 from pathlib import Path
 
-from roamkb.text.word_vectors import Table
+from roamkb.text.word_vectors import WordVectors
 from roamkb.text.word_vectors import table_of
 
 _FOLDER = Path(__file__).parents[2] / "data"
 
 
 @lru_cache(maxsize=1)
-def word_table() -> Table | None:
+def word_table() -> WordVectors | None:
     """Return the table, or None where it is missing or broken."""
     try:
         return table_of(

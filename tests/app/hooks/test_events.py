@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from roamkb.app import KnowledgeBase
-from roamkb.app.hooks.events import HookedSession
+from roamkb.app.hooks.events import HookEventSession
 from roamkb.app.hooks.stop import StoppedSession
-from roamkb.pipeline.learn_proposals import Proposals
-from roamkb.remedies.remedy import Suggested
+from roamkb.pipeline.learn_proposals import ProposalOutcomes
+from roamkb.remedies.remedy import SuggestedRemedies
 from roamkb.sharing.snapshot import SnapshotList
 from tests.conftest import NOON
 from tests.conftest import World
@@ -29,7 +29,7 @@ def start(world: World, *, days: int) -> None:
     """Begin a session so many days after the first."""
     around = replace(world.open()._around, now=lambda: NOON + timedelta(days=days))
     payload = {"session_id": f"s-{days}", "cwd": str(world.personal), "hook_event_name": "SessionStart"}
-    HookedSession(payload, around).start()
+    HookEventSession(payload, around).start()
 
 
 def test_the_days_snapshot_is_looked_after_once(world: World) -> None:
@@ -137,7 +137,7 @@ def test_an_agents_sentence_takes_the_place_of_the_deeds(world: World) -> None:
     told = [{"claim": claim, "mended": line["fingerprint"][:8]}]
     base.log.learn(proposals=json.dumps(told), session=str(talk.payload["session_id"]))
     found = base.log.remedy("suggest", error="x.c:1:10: fatal error: curl/curl.h: No such file or directory")
-    assert isinstance(found, Suggested)
+    assert isinstance(found, SuggestedRemedies)
     (remedy,) = found.remedies
     assert (claim, ("apt-get install -y libcurl4-openssl-dev",), 1) == (
         remedy.technique,
@@ -145,13 +145,13 @@ def test_an_agents_sentence_takes_the_place_of_the_deeds(world: World) -> None:
         remedy.successes,
     )
     refused = base.log.learn(proposals=json.dumps([{"claim": "Something else", "mended": "ffffffff"}]))
-    assert isinstance(refused, Proposals)
+    assert isinstance(refused, ProposalOutcomes)
     assert "refused" == refused.taken[0].outcome
     later = Talk(world, world.personal, days=1)
     failed = {**later.payload, "hook_event_name": "PostToolUseFailure", "tool_name": "Bash"}
     for error, is_offered in ((_ERROR, True), (_ERROR.replace("curl/curl.h", "zlib.h"), False)):
         payload = {**failed, "tool_input": {"command": "make all"}, "error": error}
-        offered = HookedSession(payload, later.around).failed()
+        offered = HookEventSession(payload, later.around).failed()
         assert is_offered == (offered is not None and offered.technique == claim)
 
 

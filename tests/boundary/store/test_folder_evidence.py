@@ -8,16 +8,16 @@ import pytest
 
 import roamkb
 from roamkb.boundary.store.folder_evidence import RULE_PLACE
-from roamkb.boundary.store.folder_evidence import Session
+from roamkb.boundary.store.folder_evidence import CallOrigin
 from roamkb.boundary.store.folder_evidence import classify_folder
 from roamkb.boundary.store.folder_evidence import find_rule
 from roamkb.boundary.store.folder_evidence import load_rule
 from roamkb.boundary.store.folder_evidence import session_of
 from roamkb.boundary.store.folder_evidence import session_project
-from roamkb.boundary.store.processes import Process
+from roamkb.boundary.store.processes import ParentProcess
 from roamkb.boundary.store.processes import parents_of
 from roamkb.core.errors import BadRule
-from roamkb.core.model import Kind
+from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
 from roamkb.fs.mounts import Mount
 from roamkb.fs.mounts import other_names
@@ -80,14 +80,14 @@ def test_the_climb_may_end_at_the_entry_itself(home: Path, rule: Rule) -> None:
 def test_a_missing_folder_has_no_root(home: Path, rule: Rule) -> None:
     """It is unknown, and says that it isn't there."""
     project = classify_folder(home / "code/nope", rule)
-    assert (Kind.UNKNOWN, None) == (project.kind, project.root)
+    assert (ProjectKind.UNKNOWN, None) == (project.kind, project.root)
     assert "doesn't exist" in project.reason
 
 
 def test_the_reason_names_evidence_and_entry(home: Path, rule: Rule) -> None:
     """Who is refused reads which folder it was, and which line of the rule."""
     harness = {"CLAUDE_PROJECT_DIR": str(home / "projects/work/app")}
-    project = session_project(Session(cwd=home / "code/site", harness=harness), rule)
+    project = session_project(CallOrigin(cwd=home / "code/site", harness=harness), rule)
     assert project.reason.startswith("by $CLAUDE_PROJECT_DIR, ")
     assert str(home / "projects/work") in project.reason
     assert home / "projects/work/app" == project.root
@@ -111,7 +111,7 @@ def test_a_broken_rule_says_what_is_wrong(change: object, why: str, home: Path) 
     fault = find_rule(home, account_home=home)
     assert isinstance(fault, BadRule)
     project = classify_folder(home / "code/site", fault)
-    assert Kind.UNKNOWN is project.kind
+    assert ProjectKind.UNKNOWN is project.kind
     assert why in project.reason
 
 
@@ -161,8 +161,8 @@ def test_a_home_by_another_name_denies_and_allows_the_same(home: Path) -> None:
     (home.parent / "alias").symlink_to(home)
     for name in (home.parent / "alias", home / "code" / ".."):
         rule = find_rule(name, account_home=home)
-        assert Kind.WORK is classify_folder(home / "projects/work/app", rule).kind
-        assert Kind.PERSONAL is classify_folder(home / "code/site", rule).kind
+        assert ProjectKind.WORK is classify_folder(home / "projects/work/app", rule).kind
+        assert ProjectKind.PERSONAL is classify_folder(home / "code/site", rule).kind
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the mount table is Linux's")
@@ -218,7 +218,7 @@ def test_a_process_whose_name_has_brackets_is_read(tmp_path: Path) -> None:
         (tmp_path / str(pid) / "stat").write_text(line)
         (tmp_path / str(pid) / "cwd").symlink_to("/work (deleted)")
     assert [(8, "a) b (c", "/work")] == [
-        (p.pid, p.name, p.folder) for p in parents_of(9, tmp_path) if isinstance(p, Process)
+        (p.pid, p.name, p.folder) for p in parents_of(9, tmp_path) if isinstance(p, ParentProcess)
     ]
 
 
@@ -237,13 +237,13 @@ def table_of(proc: Path, *, parents: int, folder: Path) -> int:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the process table is Linux's")
-@pytest.mark.parametrize(("parents", "kind"), [(100, Kind.WORK), (1000, Kind.UNKNOWN)])
+@pytest.mark.parametrize(("parents", "kind"), [(100, ProjectKind.WORK), (1000, ProjectKind.UNKNOWN)])
 def test_many_processes_don_t_hide_the_one_at_work(
-    parents: int, kind: Kind, home: Path, rule: Rule, tmp_path: Path
+    parents: int, kind: ProjectKind, home: Path, rule: Rule, tmp_path: Path
 ) -> None:
     """Where there are more parents than are looked at, nobody knows where the session began."""
     pid = table_of(tmp_path / "proc", parents=parents, folder=home / "projects/work/app")
-    project = session_project(Session(cwd=home / "code/site", pid=pid, proc=tmp_path / "proc"), rule)
+    project = session_project(CallOrigin(cwd=home / "code/site", pid=pid, proc=tmp_path / "proc"), rule)
     assert kind is project.kind
     assert "parent process" in project.reason
 
@@ -251,4 +251,4 @@ def test_many_processes_don_t_hide_the_one_at_work(
 def test_the_folder_that_a_shell_came_from_is_left(home: Path, rule: Rule) -> None:
     """Who goes from work to a project of their own, in one shell, may write there."""
     session = session_of({"OLDPWD": str(home / "projects/work/app")}, cwd=home / "code/site", pid=None)
-    assert Kind.PERSONAL is session_project(session, rule).kind
+    assert ProjectKind.PERSONAL is session_project(session, rule).kind

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from roamkb.boundary.store.processes import Process
+from roamkb.boundary.store.processes import ParentProcess
 from roamkb.boundary.store.processes import commands_of_parents
 from roamkb.boundary.store.processes import parents_of
 
@@ -57,7 +57,7 @@ def test_codexs_background_server_is_nobodys_child(
     for pid in (9, 8, 6):
         (tmp_path / str(pid) / "cwd").symlink_to(f"/somewhere/{pid}")
     found = parents_of(10, tmp_path)
-    assert told == [one.pid for one in found if isinstance(one, Process)]
+    assert told == [one.pid for one in found if isinstance(one, ParentProcess)]
 
 
 def test_a_table_that_is_not_there_tells_nothing(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ import pytest
 
 from roamkb.context.store import injections
 from roamkb.core.ids import new_id
-from roamkb.core.model import Kind
-from roamkb.log.new_learning import Hand
+from roamkb.core.model import ProjectKind
+from roamkb.log.new_learning import Author
 from roamkb.log.store.hook_errors import TROUBLES
 from roamkb.log.store.hook_errors import keep_trouble
 from roamkb.log.store.receipts import keep_receipt
@@ -16,13 +16,13 @@ from roamkb.log.store.receipts import keep_receipt
 _NOW = datetime(2026, 6, 10, 12)
 
 
-def hand(session: str) -> Hand:
+def hand(session: str) -> Author:
     """Who signs."""
-    return Hand(
+    return Author(
         agent="claude-code",
         session=session,
         machine="m",
-        kind=Kind.PERSONAL,
+        kind=ProjectKind.PERSONAL,
         now=_NOW,
         new_id=lambda: new_id(_NOW),
     )

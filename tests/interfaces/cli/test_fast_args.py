@@ -4,12 +4,12 @@ import itertools
 
 import pytest
 
-from roamkb.interfaces.cli.fast_args import Call
+from roamkb.interfaces.cli.fast_args import OperationCall
 from roamkb.interfaces.cli.fast_args import parse_words
 from roamkb.interfaces.cli.main import run_typer
 from roamkb.interfaces.operations import OPERATIONS
 from roamkb.interfaces.operations import Operation
-from roamkb.interfaces.operations import Shape
+from roamkb.interfaces.operations import ParameterShape
 
 
 def samples(operation: Operation) -> list[list[str]]:
@@ -17,12 +17,12 @@ def samples(operation: Operation) -> list[list[str]]:
     required: list[str] = []
     pieces: list[list[str]] = []
     for parameter in operation.parameters:
-        value = "7" if parameter.shape is Shape.COUNT else "a b"
+        value = "7" if parameter.shape is ParameterShape.COUNT else "a b"
         if not parameter.flags:
             (required.append(value) if parameter.required else pieces.append([value]))
         elif parameter.required:
             required += [parameter.flags[0], value]
-        elif parameter.shape is Shape.FLAG:
+        elif parameter.shape is ParameterShape.FLAG:
             pieces.append([parameter.flags[0]])
         else:
             pieces += [[parameter.flags[0], value], [f"{parameter.flags[0]}={value}"]]
@@ -39,9 +39,9 @@ def samples(operation: Operation) -> list[list[str]]:
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)
 def test_both_ways_of_reading_give_the_same_call(operation: Operation) -> None:
     """What the quick reader understands, it understands as Typer does."""
-    calls: list[Call] = []
+    calls: list[OperationCall] = []
 
-    def note_down(call: Call) -> int:
+    def note_down(call: OperationCall) -> int:
         calls.append(call)
         return 0
 

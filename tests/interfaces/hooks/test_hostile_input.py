@@ -13,7 +13,7 @@ import pytest
 
 from roamkb.guard.hook_tampering import may_unhook
 from roamkb.guard.hook_tampering import unhooks
-from roamkb.guard.policy import Ground
+from roamkb.guard.policy import GuardContext
 from roamkb.guard.policy import may_concern
 from roamkb.secrets.detector import find_secret
 from roamkb.secrets.detector import has_high_entropy
@@ -29,7 +29,7 @@ SEEDS = [
     "Bearer ", "basic ", "cookie: a=", "mysql ", "mysql -p", "docker login ", "curl -u a:", "net use ", "echo a ", "login ", "login a: ", "user a/", "otpauth://a/",
     "a:5432:b:", "A1b2", "A1b2-", "Error: ", "b3BlbnNzaC1rZXktdjE", "MIIEowIBAAKCAQEA", "x-", "1.2.", "a-1", "::",
 ]  # fmt: skip
-GROUND = Ground(
+GROUND = GuardContext(
     kb=("/home/me/org/roam",),
     kind=lambda: "personal",
     home="/home/me",

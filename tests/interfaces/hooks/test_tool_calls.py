@@ -11,7 +11,7 @@ from typing import cast
 
 import pytest
 
-from roamkb.app.hooks.session_project import ToldProject
+from roamkb.app.hooks.session_project import SessionProject
 from roamkb.guard.policy import PROTECTED
 from roamkb.guard.policy import Denial
 from roamkb.interfaces.hooks.tool_calls import find_denial
@@ -53,7 +53,7 @@ def judged(folder: Path, tool: str, kind: str = "personal", **given: object) -> 
     """Return the answer, and how often the project was asked about."""
     session = Asked(kind)
     payload: dict[str, Any] = {"tool_name": tool, "cwd": str(folder), "tool_input": given}
-    return find_denial(payload, lambda: cast(ToldProject, session)), session.times
+    return find_denial(payload, lambda: cast(SessionProject, session)), session.times
 
 
 @pytest.mark.parametrize(
@@ -200,5 +200,5 @@ def test_a_note_is_an_agents_by_its_marks(linked: World, text: str, is_agents: b
     """Which personal projects may change; where there is none, the file isn't parsed."""
     (linked.kb / "20260101000000-a.org").write_text(text)
     payload = {"cwd": str(linked.personal)}
-    project = ToldProject(payload, linked.open()._around)
+    project = SessionProject(payload, linked.open()._around)
     assert is_agents is project.is_agent_note(str(linked.kb / "20260101000000-a.org"))

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 import pytest
 
 from roamkb.core.errors import RoamkbError
-from roamkb.interfaces.http.operation_routes import Route
+from roamkb.interfaces.http.operation_routes import OperationRoute
 from roamkb.interfaces.http.operation_routes import routes
 from roamkb.interfaces.output import render
 from tests.conftest import World
@@ -130,7 +130,7 @@ def test_the_operations_that_are_listed_are_there(served: Served) -> None:
 
 
 @pytest.mark.parametrize("route", routes(), ids=lambda route: route.operation.name)
-def test_an_example_of_the_help_fits(route: Route) -> None:
+def test_an_example_of_the_help_fits(route: OperationRoute) -> None:
     """What the document shows can be sent."""
     sent = route.model().model_validate(route.example(), strict=True).model_dump(exclude_unset=True)
     assert route.example().keys() == sent.keys()

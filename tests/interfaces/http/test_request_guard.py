@@ -17,7 +17,7 @@ from starlette.types import Send
 
 from roamkb.interfaces.http.request_guard import BURST
 from roamkb.interfaces.http.request_guard import RATE
-from roamkb.interfaces.http.request_guard import Guard
+from roamkb.interfaces.http.request_guard import RequestGuard
 from tests.conftest import World
 from tests.conftest import make_world
 from tests.interfaces.http.served import Served
@@ -431,7 +431,7 @@ def test_a_flood_is_slowed_down() -> None:
     async def receive() -> Message:
         return {"type": "http.request", "body": b"", "more_body": False}
 
-    guard = Guard(answer, authorities=("127.0.0.1:1",), token="t", clock=lambda: now)
+    guard = RequestGuard(answer, authorities=("127.0.0.1:1",), token="t", clock=lambda: now)
     headers = [(b"host", b"127.0.0.1:1"), (b"authorization", b"Bearer t")]
     scope: Scope = {
         "type": "http",

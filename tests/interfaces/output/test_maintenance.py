@@ -7,21 +7,21 @@ from typing import Any
 import pytest
 
 from roamkb.core.model import Rule
-from roamkb.core.model import Unreadable
+from roamkb.core.model import UnreadableFile
 from roamkb.core.text import HIDDEN
-from roamkb.install.doctor_report import Check
-from roamkb.install.doctor_report import Checkup
+from roamkb.install.doctor_report import DoctorCheck
+from roamkb.install.doctor_report import DoctorReport
 from roamkb.install.plan import InstallReport
-from roamkb.install.plan import Outcome
-from roamkb.install.plan import Step
+from roamkb.install.plan import InstallStep
+from roamkb.install.plan import StepOutcome
 from roamkb.interfaces.output import maintenance as reports
-from roamkb.interfaces.output.render import Printed
+from roamkb.interfaces.output.render import PrintedResult
 from roamkb.interfaces.output.render import dumps
 from roamkb.kb.conflicts import ConflictCopy
-from roamkb.kb.conflicts import Conflicts
-from roamkb.kb.hygiene import Hygiene
-from roamkb.kb.hygiene import Spot
-from roamkb.kb.hygiene import Twins
+from roamkb.kb.conflicts import ConflictList
+from roamkb.kb.hygiene import DuplicateNodes
+from roamkb.kb.hygiene import HygieneReport
+from roamkb.kb.hygiene import NodeLine
 from roamkb.kb.links import DeadLink
 from roamkb.org.reader import parse_note
 
@@ -43,9 +43,9 @@ HOSTILE = (
 )  # fmt: skip
 
 
-def spot(title: str, *, id: str = "i", name: str = "a.org", line: int = 3) -> Spot:
+def spot(title: str, *, id: str = "i", name: str = "a.org", line: int = 3) -> NodeLine:
     """Return a node at a line of a note."""
-    return Spot(id=id, title=title, path=KB / name, line=line)
+    return NodeLine(id=id, title=title, path=KB / name, line=line)
 
 
 def copy(title: str = "A", **fields: object) -> ConflictCopy:
@@ -64,27 +64,27 @@ def copy(title: str = "A", **fields: object) -> ConflictCopy:
     return ConflictCopy(**values)  # type: ignore[arg-type]
 
 
-def findings(title: str = "A", *, org: bool = False) -> Hygiene:
+def findings(title: str = "A", *, org: bool = False) -> HygieneReport:
     """Return one finding of each kind, all about nodes with `title`."""
-    return Hygiene(
+    return HygieneReport(
         kb=KB,
         orphans=(spot(title),),
-        duplicate_ids=(Twins(nodes=(spot(title), spot(title, name="b.org", line=5))),),
-        duplicate_titles=(Twins(nodes=(spot(title), spot(title, name="c.org", id="j"))),),
+        duplicate_ids=(DuplicateNodes(nodes=(spot(title), spot(title, name="b.org", line=5))),),
+        duplicate_titles=(DuplicateNodes(nodes=(spot(title), spot(title, name="c.org", id="j"))),),
         dangling=(DeadLink(id="gone", title=title, path=KB / "d.org", line=7),),
         untitled=(spot("e", name="e.org", line=1),),
         conflict_copies=(copy(title),),
-        skipped=(Unreadable(path=KB / "f.org", reason="permission denied"),),
+        skipped=(UnreadableFile(path=KB / "f.org", reason="permission denied"),),
         org=org,
     )
 
 
-def lines(printed: Printed, terminal: bool = False) -> list[str]:
+def lines(printed: PrintedResult, terminal: bool = False) -> list[str]:
     """Return the lines of the text."""
     return printed.text(terminal).split("\n")
 
 
-def parsed(printed: Printed) -> dict[str, Any]:
+def parsed(printed: PrintedResult) -> dict[str, Any]:
     """Return what a reader of the JSON gets."""
     value: dict[str, Any] = json.loads(dumps(printed.json))
     return value
@@ -121,7 +121,7 @@ def test_hygiene_as_json_keeps_the_contract() -> None:
 
 def test_a_tidy_knowledge_base_prints_nothing() -> None:
     """And still an org document with every heading."""
-    tidy = Hygiene(
+    tidy = HygieneReport(
         kb=KB,
         orphans=(),
         duplicate_ids=(),
@@ -161,7 +161,7 @@ def test_an_id_that_cannot_stand_in_a_link_gets_none(id: str) -> None:
     """The title is there, the line can be followed."""
     odd = findings(org=True)
     text = reports.hygiene(
-        Hygiene(
+        HygieneReport(
             kb=odd.kb,
             orphans=(spot("A", id=id),),
             duplicate_ids=(),
@@ -179,14 +179,16 @@ def test_an_id_that_cannot_stand_in_a_link_gets_none(id: str) -> None:
 @pytest.mark.parametrize("title", HOSTILE)
 def test_no_report_carries_what_acts_on_a_terminal(title: str) -> None:
     """Neither text nor JSON, in a pipe or on a terminal."""
-    check = Check(name="names", ok=False, detail=title, fix=title)
-    step = Step(what="rule", path=KB / title.replace("/", ""), outcome=Outcome.LEFT_ALONE, why=title)
+    check = DoctorCheck(name="names", ok=False, detail=title, fix=title)
+    step = InstallStep(
+        what="rule", path=KB / title.replace("/", ""), outcome=StepOutcome.LEFT_ALONE, why=title
+    )
     path = KB / f"{title.replace('/', '')}.sync-conflict-20260610-143000.org"
     every = (
         reports.hygiene(findings(title)),
-        reports.conflicts(Conflicts(copies=(copy(title, path=path, obstacle=title),))),
-        reports.conflicts(Conflicts(copies=(copy(title, adopted=path),), adopting=True)),
-        reports.doctor(Checkup(checks=(check,))),
+        reports.conflicts(ConflictList(copies=(copy(title, path=path, obstacle=title),))),
+        reports.conflicts(ConflictList(copies=(copy(title, adopted=path),), adopting=True)),
+        reports.doctor(DoctorReport(checks=(check,))),
         reports.install(InstallReport(steps=(step,), warnings=(title,))),
     )
     for printed in every:
@@ -207,7 +209,7 @@ def test_conflicts_say_how_each_copy_stands_and_what_to_do() -> None:
         original=None, same_id=False, lines_added=None, lines_removed=None, obstacle="has no id", id=None
     )
     name = "/home/me/roam/a.sync-conflict-20260610-143000-K7QX2MD.org"
-    printed = reports.conflicts(Conflicts(copies=(copy(), own, gone)))
+    printed = reports.conflicts(ConflictList(copies=(copy(), own, gone)))
     assert [
         f"{name}: of a.org, +2 -1 lines; is a version of its original",
         f"{name}: of a.org, +2 -1 lines, with an id of its own; `roamkb conflicts --adopt` gives it a name",
@@ -220,7 +222,7 @@ def test_conflicts_say_how_each_copy_stands_and_what_to_do() -> None:
 def test_conflicts_show_the_lines_that_differ(title: str) -> None:
     """Indented, so that none can be taken for a finding; what acts on a terminal is hidden."""
     one = copy(diff=("@@ -1 +1 @@", "-a", f"+{title}"))
-    printed = reports.conflicts(Conflicts(copies=(one,)))
+    printed = reports.conflicts(ConflictList(copies=(one,)))
     _, place, old, new = lines(printed)
     assert ("  @@ -1 +1 @@", "  -a", "  +") == (place, old, new[:3])
     assert not HIDDEN.search(new)
@@ -230,7 +232,7 @@ def test_conflicts_show_the_lines_that_differ(title: str) -> None:
 
 def test_of_many_lines_that_differ_some_are_shown() -> None:
     """And how many there are beside."""
-    printed = reports.conflicts(Conflicts(copies=(copy(diff=("@@ -0,0 +1,99 @@", *["+x"] * 99)),)))
+    printed = reports.conflicts(ConflictList(copies=(copy(diff=("@@ -0,0 +1,99 @@", *["+x"] * 99)),)))
     assert 42 == len(lines(printed))
     assert lines(printed)[-1].startswith("  and 60 lines more")
 
@@ -238,21 +240,21 @@ def test_of_many_lines_that_differ_some_are_shown() -> None:
 def test_conflicts_as_json_keep_the_contract() -> None:
     """What can't be compared is null, and so is an original that is gone."""
     gone = copy(original=None, lines_added=None, lines_removed=None)
-    (value,) = parsed(reports.conflicts(Conflicts(copies=(gone,))))["copies"]
+    (value,) = parsed(reports.conflicts(ConflictList(copies=(gone,))))["copies"]
     assert {"path", "original", "same_id", "lines_added", "lines_removed"} <= value.keys()
     assert (None, None, None) == (value["original"], value["lines_added"], value["lines_removed"])
 
 
 def test_no_conflict_is_nothing_found() -> None:
     """Status 1, as grep's; adopting none out of some is nothing done."""
-    assert 1 == reports.conflicts(Conflicts(copies=())).status
-    assert 1 == reports.conflicts(Conflicts(copies=(copy(),), adopting=True)).status
+    assert 1 == reports.conflicts(ConflictList(copies=())).status
+    assert 1 == reports.conflicts(ConflictList(copies=(copy(),), adopting=True)).status
 
 
 def test_adopting_shows_old_and_new_name() -> None:
     """What was left is shown with the reason."""
     done = copy(adopted=KB / "20260610142900-a-9f01.org")
-    printed = reports.conflicts(Conflicts(copies=(done, copy()), adopting=True))
+    printed = reports.conflicts(ConflictList(copies=(done, copy()), adopting=True))
     first, second = lines(printed)
     assert first.endswith("K7QX2MD.org: now /home/me/roam/20260610142900-a-9f01.org")
     assert "left as it is: of a.org, +2 -1 lines; is a version" in second
@@ -262,10 +264,10 @@ def test_adopting_shows_old_and_new_name() -> None:
 def test_doctor_marks_what_is_wrong_and_says_what_to_do() -> None:
     """Status 1 would mean that nothing was found; colours are for terminals."""
     checks = (
-        Check(name="rule", ok=True, detail="fine"),
-        Check(name="clocks", ok=False, detail="ahead", fix="set it"),
+        DoctorCheck(name="rule", ok=True, detail="fine"),
+        DoctorCheck(name="clocks", ok=False, detail="ahead", fix="set it"),
     )
-    printed = reports.doctor(Checkup(checks=checks))
+    printed = reports.doctor(DoctorReport(checks=checks))
     assert ["ok rule: fine", "!! clocks: ahead", "   set it"] == lines(printed)
     assert "\x1b[31m!!\x1b[0m clocks: ahead" == lines(printed, terminal=True)[1]
     assert 0 == printed.status
@@ -281,8 +283,8 @@ def test_doctor_marks_what_is_wrong_and_says_what_to_do() -> None:
 def test_install_lists_its_steps() -> None:
     """What was done, where, and why; a dry run says so."""
     steps = (
-        Step(what="rule", path=Path("/r.md"), outcome=Outcome.LINKED, why="to /x"),
-        Step(what="snippets", path=None, outcome=Outcome.OFFERED, why="see there"),
+        InstallStep(what="rule", path=Path("/r.md"), outcome=StepOutcome.LINKED, why="to /x"),
+        InstallStep(what="snippets", path=None, outcome=StepOutcome.OFFERED, why="see there"),
     )
     rule = Rule(source=Path("/r.md"), kb=Path("/kb"), work_roots=(), project_parents=("/code", "/src"))
     printed = reports.install(InstallReport(steps=steps, dry_run=True, warnings=("look",), rule=rule))
@@ -310,7 +312,11 @@ def test_install_lists_its_steps() -> None:
 def test_what_stands_in_the_way_is_an_error() -> None:
     """Status 2 for install and uninstall alike."""
     report = InstallReport(
-        steps=(Step(what="rule", path=Path("/r.md"), outcome=Outcome.LEFT_ALONE, why="isn't roamkb's"),)
+        steps=(
+            InstallStep(
+                what="rule", path=Path("/r.md"), outcome=StepOutcome.LEFT_ALONE, why="isn't roamkb's"
+            ),
+        )
     )
     assert 2 == reports.install(report).status == reports.uninstall(report).status
     assert ["WARN  rule: /r.md (isn't roamkb's)"] == lines(reports.uninstall(report))

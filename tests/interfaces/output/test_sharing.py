@@ -8,10 +8,10 @@ import pytest
 
 from roamkb.interfaces.output import sharing as stage_reports
 from roamkb.interfaces.output.render import dumps
-from roamkb.log.state.learning_state import Event
+from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.replay import replay
 from roamkb.sharing.bundle import open_bundle
-from roamkb.sharing.template import Templates
+from roamkb.sharing.template import TemplateList
 from roamkb.sharing.template import TemplateShown
 from roamkb.sharing.template_model import templates
 
@@ -48,13 +48,13 @@ def test_a_template_acts_on_no_terminal() -> None:
     """Its name, its kinds and its reason come from anybody's ledger."""
     told = {"template": HOSTILE, "task_types": [HOSTILE], "learnings": ["x"], "reason": HOSTILE}
     events = [
-        Event(id=str(number), ts=1, event="templated", fields={"action": action, **told})
+        LedgerEvent(id=str(number), ts=1, event="templated", fields={"action": action, **told})
         for number, action in enumerate(("create", "update", "deprecate"))
     ]
     (one,) = templates(replay([], events).events).values()
     shown = TemplateShown(done="used", template=one, learnings=(), task=HOSTILE, left_out=1)
     for printed in (
-        stage_reports.template(Templates(templates=(one,))),
+        stage_reports.template(TemplateList(templates=(one,))),
         stage_reports.template(shown),
         stage_reports.template(TemplateShown(done="shown", template=one, learnings=())),
     ):
@@ -65,6 +65,6 @@ def test_a_template_acts_on_no_terminal() -> None:
 def test_nothing_found_is_a_status() -> None:
     """As grep has it."""
     assert (1, "") == (
-        stage_reports.template(Templates()).status,
-        stage_reports.template(Templates()).text(False),
+        stage_reports.template(TemplateList()).status,
+        stage_reports.template(TemplateList()).text(False),
     )

@@ -19,17 +19,17 @@ from roamkb.core.errors import NotWritable
 from roamkb.fs.locks import lock
 from roamkb.journal import moments as bounds
 from roamkb.journal import names as journal_names
-from roamkb.journal.moments import By
-from roamkb.journal.moments import Change
-from roamkb.journal.moments import Entry
-from roamkb.journal.moments import Session
-from roamkb.journal.moments import What
+from roamkb.journal.moments import ChangeKind
+from roamkb.journal.moments import ChangeMaker
+from roamkb.journal.moments import EntryChange
+from roamkb.journal.moments import FolderEntry
+from roamkb.journal.moments import JournalSession
 from roamkb.journal.names import TOO_LARGE
 from roamkb.journal.store import look as journal_look
 from roamkb.journal.store.journal import Journal
 
 _DAY = 86400.0
-_SESSION = Session(id="s", kind="work", agent="claude-code")
+_SESSION = JournalSession(id="s", kind="work", agent="claude-code")
 
 
 @dataclass
@@ -69,7 +69,7 @@ def told(journal: Journal, since: int = 1) -> list[tuple[str, str]]:
     return [(one.what.value, os.fsdecode(one.path)) for one in journal.changes_since(since)]
 
 
-def held(journal: Journal, entry: Entry | None) -> bytes:
+def held(journal: Journal, entry: FolderEntry | None) -> bytes:
     """What an entry held."""
     assert entry is not None
     with journal.contents() as content:
@@ -94,7 +94,7 @@ def test_a_change_that_leaves_size_and_times_is_seen(journal: Journal) -> None:
     journal.look(what="mark")
     path.write_text("two")
     os.utime(path, ns=(seen.st_atime_ns, seen.st_mtime_ns))
-    assert [What.CHANGED] == [one.what for one in journal.look().changes]
+    assert [ChangeKind.CHANGED] == [one.what for one in journal.look().changes]
     assert b"one" == held(journal, journal.changes_since(1)[0].was)
 
 
@@ -156,7 +156,7 @@ def test_what_changed_before_it_was_read_is_postponed(
     with monkeypatch.context() as patch:
         patch.setattr(journal_look, "_BATCH", -1)
         assert ((), 1) == ((looked := journal.look(budget=60)).changes, looked.waiting)
-    assert [What.CHANGED] == [one.what for one in journal.look().changes]
+    assert [ChangeKind.CHANGED] == [one.what for one in journal.look().changes]
 
 
 def test_a_folder_that_cant_be_listed_hides_nothing(journal: Journal) -> None:
@@ -347,13 +347,13 @@ def test_a_note_that_emacs_saves_never_vanishes(journal: Journal, in_place: str)
     journal.look(what="mark")
     environment = {**os.environ, "HOME": str(journal.folder), **({"IN_PLACE": in_place} if in_place else {})}
     emacs = subprocess.Popen(["emacs", "-Q", "--batch", "--eval", _SAVES], cwd=journal.kb, env=environment)
-    seen: list[Change] = []
+    seen: list[EntryChange] = []
     while emacs.poll() is None:
         seen += journal.look().changes
     seen += journal.look().changes
     notes = [one for one in seen if one.path == b"a.org"]
-    assert {What.CHANGED} == {one.what for one in notes}
-    assert {By.UNKNOWN} == {one.by for one in notes}
+    assert {ChangeKind.CHANGED} == {one.what for one in notes}
+    assert {ChangeMaker.UNKNOWN} == {one.by for one in notes}
     for one in notes:
         lines = held(journal, one.now).decode().splitlines()
         # a machine that is slow enough may leave Emacs between emptying the file and writing it

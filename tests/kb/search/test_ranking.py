@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamkb.kb.search.ranking import Found
+from roamkb.kb.search.ranking import RankedEntry
 from roamkb.kb.search.ranking import gains
 from roamkb.kb.search.ranking import good
 from roamkb.kb.search.ranking import lifted
@@ -21,9 +21,9 @@ MOST = 2.2 * WEIGHTS["zebra"]
 
 def found(
     key: int, words: float, *, named: str = "", tagged: str = "", all: bool = False, date: str = ""
-) -> Found:
+) -> RankedEntry:
     """A thing with so much to say in its words."""
-    return Found(
+    return RankedEntry(
         key=key,
         words=words,
         has_all=all,
@@ -34,7 +34,7 @@ def found(
     )
 
 
-def order(*things: Found, weights: dict[str, float] = WEIGHTS) -> list[int]:
+def order(*things: RankedEntry, weights: dict[str, float] = WEIGHTS) -> list[int]:
     """The keys, best first, whatever order they come in."""
     forwards = [thing.key for thing, _ in ranked(things, weights)]
     assert forwards == [thing.key for thing, _ in ranked(reversed(things), weights)]
@@ -84,7 +84,9 @@ def test_one_word_of_a_sentence_in_a_title_is_worth_little() -> None:
     assert [2, 1] == order(found(1, 3.0, named="word1"), found(2, 3.1), weights=sentence)
 
 
-def linked(*things: Found, links: dict[int, set[int]], weights: dict[str, float] = WEIGHTS) -> list[int]:
+def linked(
+    *things: RankedEntry, links: dict[int, set[int]], weights: dict[str, float] = WEIGHTS
+) -> list[int]:
     """The keys, best first, where the good hits among the things have these links."""
     order = ranked(things, weights)
     kept = {key: links[key] for key in good(order) if key in links}
@@ -142,7 +144,7 @@ def test_links_break_no_promise() -> None:
     assert [1, 2] == linked(whole, best, links={1: {2}})
     named = found(1, 0.1, named="zebra")
     assert [1, 2] == linked(named, found(2, MOST, tagged="zebra"), links={1: {2}}, weights=ONE)
-    old = Found(key=1, words=9.0, has_all=True, is_superseded=True)
+    old = RankedEntry(key=1, words=9.0, has_all=True, is_superseded=True)
     assert [2, 1] == linked(old, found(2, 4.6, all=True), links={2: {1}, 1: {2}})
 
 

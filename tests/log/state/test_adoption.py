@@ -7,28 +7,28 @@ from hypothesis import strategies as st
 
 from roamkb.log.learning import Learning
 from roamkb.log.state.adoption import OWN
-from roamkb.log.state.adoption import Adopted
+from roamkb.log.state.adoption import AdoptedLines
 from roamkb.log.state.adoption import adopting
-from roamkb.log.state.learning_state import Event
-from roamkb.log.state.learning_state import State
+from roamkb.log.state.learning_state import LedgerEvent
+from roamkb.log.state.learning_state import LogState
 from roamkb.log.state.replay import advanced
 from roamkb.log.state.replay import replay
 from tests.log.state.test_replay import EVENTS
 from tests.log.state.test_replay import LEARNINGS
 
 
-def read(adopted: Adopted, said: list[Learning], events: list[Event]) -> State:
+def read(adopted: AdoptedLines, said: list[Learning], events: list[LedgerEvent]) -> LogState:
     """Return what such lines amount to."""
     return replay(adopted.learnings(tuple(said)), adopted.events(tuple(events)))
 
 
-def all_of(said: list[Learning], events: list[Event]) -> Adopted:
+def all_of(said: list[Learning], events: list[LedgerEvent]) -> AdoptedLines:
     """Return what marks all of them."""
     return adopting([one.id for one in said] + [one.id for one in events])
 
 
 @given(said=st.lists(LEARNINGS, max_size=8), events=st.lists(EVENTS, max_size=14))
-def test_no_line_of_an_adopted_log_raises_anything(said: list[Learning], events: list[Event]) -> None:
+def test_no_line_of_an_adopted_log_raises_anything(said: list[Learning], events: list[LedgerEvent]) -> None:
     """Also where lines of one id say different things, and one of them goes by another id then."""
     said = [replace(one, provenance="user-stated", extra={"status": "canonical"}) for one in said]
     state = read(all_of(said, events), said, events)
@@ -53,7 +53,7 @@ def test_no_line_of_an_adopted_log_raises_anything(said: list[Learning], events:
     cut=st.integers(0, 12),
 )
 def test_what_is_told_later_counts_as_after_all_lines(
-    said: list[Learning], events: list[Event], at: int, cut: int
+    said: list[Learning], events: list[LedgerEvent], at: int, cut: int
 ) -> None:
     """The first lines were adopted, and the next came since; both ways of reading them say the same."""
     events = sorted(events, key=lambda event: event.id)

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from roamkb.log.learning import Learning
 from roamkb.log.learning import identity
-from roamkb.log.state.learning_state import Event
-from roamkb.log.state.learning_state import Standing
-from roamkb.log.state.learning_state import State
+from roamkb.log.state.learning_state import LearningState
+from roamkb.log.state.learning_state import LedgerEvent
+from roamkb.log.state.learning_state import LogState
 from roamkb.log.state.replay import advanced
 from roamkb.log.state.replay import replay
 
@@ -54,7 +54,7 @@ LEARNINGS = st.builds(
     session=st.sampled_from(["", "s"]),
 )
 EVENTS = st.builds(
-    Event,
+    LedgerEvent,
     id=st.sampled_from([f"event-{n}" for n in range(12)]),
     ts=st.integers(0, 9).map(float),
     event=st.sampled_from(NAMES),
@@ -77,7 +77,7 @@ EVENTS = st.builds(
 def test_order_and_doubling_change_nothing(
     said: list[Learning],
     archived: list[Learning],
-    events: list[Event],
+    events: list[LedgerEvent],
     as_of: int | None,
     data: st.DataObject,
 ) -> None:
@@ -107,7 +107,9 @@ def test_no_line_is_lost(said: list[Learning], archived: list[Learning]) -> None
 
 
 @given(said=st.lists(LEARNINGS, max_size=6), events=st.lists(EVENTS, max_size=12), at=st.integers(0, 9))
-def test_as_of_is_what_the_lines_of_then_give(said: list[Learning], events: list[Event], at: int) -> None:
+def test_as_of_is_what_the_lines_of_then_give(
+    said: list[Learning], events: list[LedgerEvent], at: int
+) -> None:
     """What came later has no part in it."""
     then = replay([one for one in said if one.ts <= at], [event for event in events if event.ts <= at])
     assert then == replay(said, events, as_of=at)
@@ -121,7 +123,7 @@ def test_as_of_is_what_the_lines_of_then_give(said: list[Learning], events: list
     cut=st.integers(0, 12),
 )
 def test_what_was_added_since_gives_the_state_of_all_lines(
-    said: list[Learning], events: list[Event], archived: list[Learning], at: int, cut: int
+    said: list[Learning], events: list[LedgerEvent], archived: list[Learning], at: int, cut: int
 ) -> None:
     """Or nothing, where all of them have to be read; and the state before stays what it was."""
     events.sort(key=lambda event: event.id)
@@ -136,29 +138,29 @@ def test_what_was_added_since_gives_the_state_of_all_lines(
 def test_later_lines_are_added_to_what_the_earlier_ones_gave() -> None:
     """The usual case isn't one for a replay."""
     first, second = learning(ts=1), learning(id="L2", ts=2)
-    done = [Event(id=f"e{n}", ts=n, event="repeated", of=f"L{n or ''}", agent="b") for n in (0, 2)]
+    done = [LedgerEvent(id=f"e{n}", ts=n, event="repeated", of=f"L{n or ''}", agent="b") for n in (0, 2)]
     before = replay([first], done[:1])
     after = advanced(before, [second], done[1:])
     assert replay([first, second], done) == after
     assert [2, 2] == [one.occurrences for one in after.standings.values()]
-    assert advanced(before, [], [Event(id="e1", ts=0, event="undone", of="e0")]) is None
+    assert advanced(before, [], [LedgerEvent(id="e1", ts=0, event="undone", of="e0")]) is None
     assert advanced(before, [], done[:1]) is None
     assert advanced(before, [first], []) is None
 
 
 @given(said=st.lists(LEARNINGS, max_size=4), events=st.lists(EVENTS, max_size=12), pick=st.integers(0, 11))
-def test_an_undone_event_never_was(said: list[Learning], events: list[Event], pick: int) -> None:
+def test_an_undone_event_never_was(said: list[Learning], events: list[LedgerEvent], pick: int) -> None:
     """And an undoing that was undone wasn't either."""
     events = [event for event in {event.id: event for event in events}.values() if event.event != "undone"]
     if not events:
         return
     victim = events[pick % len(events)]
     others = [event for event in events if event is not victim]
-    undo = Event(id="event-x", ts=0, event="undone", of=victim.id)
-    redo = Event(id="event-y", ts=0, event="undone", of=undo.id)
+    undo = LedgerEvent(id="event-x", ts=0, event="undone", of=victim.id)
+    redo = LedgerEvent(id="event-y", ts=0, event="undone", of=undo.id)
     assert replay(said, others).standings == replay(said, [*events, undo]).standings
     assert replay(said, events).standings == replay(said, [*events, undo, redo]).standings
-    undo_redo = Event(id="event-z", ts=0, event="undone", of=redo.id)
+    undo_redo = LedgerEvent(id="event-z", ts=0, event="undone", of=redo.id)
     assert replay(said, others).standings == replay(said, [*events, undo, redo, undo_redo]).standings
 
 
@@ -170,11 +172,11 @@ def learning(**changes: object) -> Learning:
     return replace(plain, **changes)  # type: ignore[arg-type]
 
 
-def happened(*told: dict[str, object], to: Learning | None = None) -> Standing:
+def happened(*told: dict[str, object], to: Learning | None = None) -> LearningState:
     """Return what the events make of a learning, in their order."""
     common = ("by", "agent", "session", "task", "ts")
     events = [
-        Event(
+        LedgerEvent(
             id=f"e{n:03}",
             of="L",
             event=str(one["event"]),
@@ -191,7 +193,7 @@ def event(name: str, **told: object) -> dict[str, object]:
     return {"event": name, **told}
 
 
-def repeats(*sources: tuple[str, str, str]) -> Standing:
+def repeats(*sources: tuple[str, str, str]) -> LearningState:
     """Return what repetitions by (agent, session, task) make of it."""
     return happened(*(event("repeated", agent=a, session=s, task=t) for a, s, t in sources))
 
@@ -338,7 +340,7 @@ def test_an_edited_line_is_another_learning() -> None:
     """The first in time keeps the id and what happened to it."""
     first, edited = learning(), learning(content="y", ts=101)
     for said in ([first, edited], [edited, first], [edited, first, edited]):
-        state = replay(said, [Event(id="e", ts=1, event="promoted", of="L", fields={"node": "N"})])
+        state = replay(said, [LedgerEvent(id="e", ts=1, event="promoted", of="L", fields={"node": "N"})])
         assert {"L": "x", identity("fact", "y"): "y"} == contents(state)
         assert "N" == state.standings["L"].node
 
@@ -365,7 +367,7 @@ def test_an_edited_line_in_the_archive_is_not_lost() -> None:
     }
 
 
-def contents(state: State) -> dict[str, str]:
+def contents(state: LogState) -> dict[str, str]:
     """Return what is said by which id."""
     return {id: one.learning.content for id, one in state.standings.items()}
 
@@ -380,7 +382,7 @@ def test_a_name_is_an_id_or_a_key() -> None:
 
 def test_a_merged_source_is_remembered() -> None:
     """Also one of several, so that nothing is imported twice."""
-    events = [Event(id="e", ts=1, event="repeated", of="L", fields={"source": ["a", "b"]})]
+    events = [LedgerEvent(id="e", ts=1, event="repeated", of="L", fields={"source": ["a", "b"]})]
     state = replay([learning()], events)
     assert (True, True, False) == tuple(state.remembers(source) for source in "abc")
 

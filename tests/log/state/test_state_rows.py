@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamkb.core.model import Kind
+from roamkb.core.model import ProjectKind
 from roamkb.log.learning import Learning
-from roamkb.log.state.learning_state import Event
+from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.replay import replay
 from roamkb.log.state.state_rows import event_row
 from roamkb.log.state.state_rows import read_events
@@ -19,7 +19,7 @@ from tests.log.test_jsonl import LEARNINGS
 
 ANY = st.text(st.characters(), max_size=8)
 EVENTS = st.builds(
-    Event,
+    LedgerEvent,
     id=ANY.filter(bool),
     ts=st.integers(0, 10**10) | st.floats(0, 1e10),
     event=st.sampled_from(["repeated", "reused", "curated", "flagged", "preferred", "validated", "task"]),
@@ -33,7 +33,7 @@ EVENTS = st.builds(
 
 
 @given(said=LEARNINGS, happened=st.lists(EVENTS, max_size=4))
-def test_a_standing_comes_back_as_it_was(said: Learning, happened: list[Event]) -> None:
+def test_a_standing_comes_back_as_it_was(said: Learning, happened: list[LedgerEvent]) -> None:
     """Whatever happened to it, halves of characters that stand beside each other among it."""
     standings = [*replay([replace(said, id="L")], happened).standings.values()] * 2
     assert standings == read_standings(map(standing_row, standings))
@@ -42,13 +42,13 @@ def test_a_standing_comes_back_as_it_was(said: Learning, happened: list[Event]) 
 
 def test_halves_that_make_a_character_stay_halves() -> None:
     """As the log's line has them."""
-    event = Event(id="\ud83d", ts=1, event="\ud83d\ude00", fields={"\ud83d": "\ud83d\ude00"})
+    event = LedgerEvent(id="\ud83d", ts=1, event="\ud83d\ude00", fields={"\ud83d": "\ud83d\ude00"})
     assert [event] == read_events([event_row(event)])
     assert 2 == len(read_events([event_row(event)])[0].event)
 
 
-@pytest.mark.parametrize("kind", [None, *Kind])
-def test_kinds_are_kinds(kind: Kind | None) -> None:
+@pytest.mark.parametrize("kind", [None, *ProjectKind])
+def test_kinds_are_kinds(kind: ProjectKind | None) -> None:
     """And none is none."""
     learning = Learning(id="L", key="k", type="fact", content="x", kind=kind)
     (standing,) = read_standings([standing_row(replay([learning], ()).standings["L"])])

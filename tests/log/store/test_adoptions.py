@@ -9,7 +9,7 @@ import pytest
 from roamkb.core.errors import DiskError
 from roamkb.log.state.adoption import adopting
 from roamkb.log.store.adoptions import LASTING
-from roamkb.log.store.adoptions import Adoption
+from roamkb.log.store.adoptions import LogAdoption
 from roamkb.log.store.adoptions import find_adoption
 from roamkb.log.store.adoptions import find_moved
 from roamkb.log.store.adoptions import identity_of
@@ -50,7 +50,7 @@ def test_what_is_put_down_is_found(ids: list[str], tmp_path: Path) -> None:
     assert find_adoption(state, "name") is None
     assert find_moved(state, "1:2") is None
     for log in ("1:2", "3:4"):
-        adoption = Adoption(log=log, adopted=adopting(ids))
+        adoption = LogAdoption(log=log, adopted=adopting(ids))
         keep_adoption(state, "name", adoption)
         assert adoption == find_adoption(state, "name") == find_moved(state, log)
     assert find_moved(state, "1:2") is None
@@ -62,7 +62,7 @@ def test_what_is_put_down_is_found(ids: list[str], tmp_path: Path) -> None:
 @pytest.mark.parametrize("data", [b"", b"1", b"1 1:2", b"2 1:2\n", b"\n"])
 def test_what_cannot_be_read_is_no_leave(data: bytes, tmp_path: Path) -> None:
     """Whose word a log is would be anybody's guess."""
-    keep_adoption(tmp_path, "name", Adoption(log="1:2", adopted=adopting(["a"])))
+    keep_adoption(tmp_path, "name", LogAdoption(log="1:2", adopted=adopting(["a"])))
     (tmp_path / "adopted" / "name").write_bytes(data)
     with pytest.raises(DiskError, match="isn't what roamkb wrote"):
         find_adoption(tmp_path, "name")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from roamkb.fs.user_dirs import make_key
 from roamkb.log.store.changes import CREATED
 from roamkb.log.store.changes import REUSED
-from roamkb.log.store.changes import Feed
+from roamkb.log.store.changes import LogChangeFeed
 from roamkb.log.store.project_log import Log
 from tests.conftest import World
 
@@ -32,7 +32,7 @@ def log(world: World) -> Log:
     return world.log()
 
 
-def names(feed: Feed) -> list[str]:
+def names(feed: LogChangeFeed) -> list[str]:
     """Return the ids of the news after a look."""
     feed.refresh()
     return [one.id for one in feed.news]
@@ -40,7 +40,7 @@ def names(feed: Feed) -> list[str]:
 
 def test_what_is_added_is_news_once(log: Log) -> None:
     """Learnings and outcomes; a half line waits until it is whole."""
-    feed = Feed(log)
+    feed = LogChangeFeed(log)
     assert [] == names(feed)
     with log.knowledge.open("a") as file:
         file.write(line("a") + line("b")[:20])
@@ -54,7 +54,7 @@ def test_what_is_added_is_news_once(log: Log) -> None:
 
 def test_a_line_that_a_merge_brings_is_news_although_it_is_older(log: Log) -> None:
     """The file is another one then; what was told keeps its place."""
-    feed = Feed(log)
+    feed = LogChangeFeed(log)
     log.knowledge.write_text(line("b", 20))
     assert ["b"] == names(feed)
     merged = log.folder / "merged"
@@ -68,7 +68,7 @@ def test_a_line_that_a_merge_brings_is_news_although_it_is_older(log: Log) -> No
 
 def test_what_moves_to_the_archive_is_no_news(log: Log) -> None:
     """Rotation says nothing again."""
-    feed = Feed(log)
+    feed = LogChangeFeed(log)
     log.knowledge.write_text(line("a") + line("b", 2))
     assert ["a", "b"] == names(feed)
     log.archive.write_text(line("a"))
@@ -84,15 +84,15 @@ def test_a_log_that_nobody_adopted_has_no_news(log: Log, world: World) -> None:
     log.local.rmdir()
     # the user's state knows what was adopted, too
     shutil.rmtree(world.state / "adopted")
-    feed = Feed(log)
+    feed = LogChangeFeed(log)
     assert [] == names(feed)
-    assert [] == names(Feed(None))
-    assert [] == names(Feed(world.log(world.unknown)))
+    assert [] == names(LogChangeFeed(None))
+    assert [] == names(LogChangeFeed(world.log(world.unknown)))
 
 
 def test_a_log_that_is_adopted_later_has_news_from_then_on(world: World) -> None:
     """The server began when the machine had no log at all."""
-    feed = Feed(world.log(world.work))
+    feed = LogChangeFeed(world.log(world.work))
     assert [] == names(feed)
     log = world.open(world.work).log
     log.init()
@@ -103,7 +103,7 @@ def test_a_log_that_is_adopted_later_has_news_from_then_on(world: World) -> None
 def test_an_id_that_would_break_the_line_is_replaced(log: Log) -> None:
     """A foreign log can hold any; a stream of events has a line for each."""
     log.knowledge.write_text(line("a\\nevent: x") + line("é") + line("x" * 500))
-    feed = Feed(log)
+    feed = LogChangeFeed(log)
     assert 3 == len(names(feed))
     assert all(one.id.isascii() and one.id.isprintable() and len(one.id) <= 100 for one in feed.news)
 
@@ -118,7 +118,7 @@ def test_wherever_the_file_is_cut_each_line_comes_once(
     log = Log(root, root)
     log.local.mkdir(parents=True)
     data = "".join(line(name, number) for number, name in enumerate(said)).encode()
-    feed = Feed(log)
+    feed = LogChangeFeed(log)
     log.knowledge.write_bytes(data[:cut])
     feed.refresh()
     with log.knowledge.open("ab") as file:

@@ -7,14 +7,14 @@ import pytest
 
 from roamkb.log.jsonl import read_learnings
 from roamkb.log.store import file_contents as module
-from roamkb.log.store.file_contents import Page
-from roamkb.log.store.file_contents import Told
+from roamkb.log.store.file_contents import FileVersion
+from roamkb.log.store.file_contents import ParsedLines
 from roamkb.log.store.file_contents import read_page
 
 ONE, TWO, TORN = b'{"id":"1","content":"a"}\n', b'{"id":"2","content":"b"}\n', b'{"id":"3","con'
 
 
-def ids(told: Told) -> list[str]:
+def ids(told: ParsedLines) -> list[str]:
     """Return the learnings that were told."""
     return [one.id for one in told.learnings]
 
@@ -38,7 +38,7 @@ def test_what_grew_is_read_from_where_it_grew(tmp_path: Path, monkeypatch: pytes
             page = read_page(path, is_ledger=False)
             assert page.strain is strain
             assert page is read_page(path, is_ledger=False)
-            assert Page(path, data, is_ledger=False).digest == page.digest
+            assert FileVersion(path, data, is_ledger=False).digest == page.digest
             if asks:
                 assert ids(page.told)
         assert ["1", "2"] == ids(page.told)
@@ -68,15 +68,18 @@ def test_a_torn_line_is_read_again_with_its_end(tmp_path: Path) -> None:
 
 def test_beginnings() -> None:
     """Whole lines alone, and just those bytes."""
-    page, first = Page(Path("k"), ONE + TWO, is_ledger=False), Page(Path("k"), ONE, is_ledger=False)
+    page, first = (
+        FileVersion(Path("k"), ONE + TWO, is_ledger=False),
+        FileVersion(Path("k"), ONE, is_ledger=False),
+    )
     assert page.begins_with(len(ONE), first.digest)
     assert page.begins_with(len(ONE + TWO), page.digest)
-    assert page.begins_with(0, Page(Path("k"), b"", is_ledger=False).digest)
+    assert page.begins_with(0, FileVersion(Path("k"), b"", is_ledger=False).digest)
     assert not page.begins_with(len(ONE), page.digest)
-    assert not page.begins_with(len(ONE) - 1, Page(Path("k"), ONE[:-1], is_ledger=False).digest)
+    assert not page.begins_with(len(ONE) - 1, FileVersion(Path("k"), ONE[:-1], is_ledger=False).digest)
     assert not first.begins_with(len(ONE + TWO), page.digest)
     assert ["2"] == ids(page.after(len(ONE)))
-    assert Told() == page.after(len(ONE + TWO))
+    assert ParsedLines() == page.after(len(ONE + TWO))
 
 
 def test_a_huge_file_is_not_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from roamkb.kb.search.query import parse_query
-from roamkb.log.jsonl import Said
+from roamkb.log.jsonl import LearningLine
 from roamkb.log.jsonl import learning_line
 from roamkb.log.jsonl import read_learnings
 from roamkb.log.learning import Learning
@@ -116,7 +116,7 @@ def test_any_learning_that_can_be_read_can_be_found(
             Learning(id=f"{id}{n}", key="k", type="fact", content=content, tags=tags, bead=bead, ts=n)
         )
         (found,) = read_learnings([line])
-        assert isinstance(found, Said)
+        assert isinstance(found, LearningLine)
         said[found.learning.id] = found.learning
     folder = tmp_path_factory.mktemp("index")
     for _ in range(2):

@@ -19,14 +19,14 @@ from roamkb.core.errors import NotDurable
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.ids import new_id
-from roamkb.core.model import Kind
+from roamkb.core.model import ProjectKind
 from roamkb.fs.files import swap
 from roamkb.log.init import init
 from roamkb.log.jsonl import learning_line
 from roamkb.log.learning import Learning
-from roamkb.log.new_learning import Hand
-from roamkb.log.state.learning_state import Event
-from roamkb.log.state.learning_state import State
+from roamkb.log.new_learning import Author
+from roamkb.log.state.learning_state import LedgerEvent
+from roamkb.log.state.learning_state import LogState
 from roamkb.log.state.replay import replay
 from roamkb.log.store import file_contents as pages
 from roamkb.log.store import project_log as module
@@ -67,7 +67,7 @@ def add(log: Log, *numbers: int) -> None:
 def test_what_is_appended_is_read(log: Log) -> None:
     """Learnings and events, and each fault with its file and line."""
     log.knowledge.write_bytes(b"<<<<<<< HEAD\n" + lines(1) + b'{"torn')
-    event = Event(id="e", ts=5.0, event="pinned", of="L000001")
+    event = LedgerEvent(id="e", ts=5.0, event="pinned", of="L000001")
     log.append([learning(2)], [event])
     contents = log.read()
     assert ((learning(1), learning(2)), (event,)) == (contents.learnings, contents.events)
@@ -79,23 +79,23 @@ def test_only_ids_that_can_be_followed_are_followed(log: Log) -> None:
     """Other programs' ids don't count, nor do those at the end of time."""
     good = "01939b7a-0000-7000-8000-000000000000"
     ids = [good, "zzz", "ffffffff-ffff-ffff-ffff-ffffffffffff", "01JXE5ZKQ8M3V6T1Y2W4X7N9AB"]
-    log.append(events=[Event(id=id, ts=1, event="pinned") for id in ids])
+    log.append(events=[LedgerEvent(id=id, ts=1, event="pinned") for id in ids])
     assert good == log.read().last_event
 
 
 def test_a_process_that_asks_again_and_again_is_told_what_the_lines_say(log: Log) -> None:
     """A long log's state is kept; who reads it first, who follows it, and what was added in memory."""
     log.knowledge.write_bytes(lines(*range(800)))
-    event = Event(id="0", ts=5.0, event="repeated", of="L000007", session="s")
+    event = LedgerEvent(id="0", ts=5.0, event="repeated", of="L000007", session="s")
     log.append(events=[event])
 
-    def replayed() -> State:
+    def replayed() -> LogState:
         contents = log.read()
         return replay(contents.learnings, contents.events, archived=contents.archived)
 
     def forget() -> None:
-        module._Memory.contents = None
-        pages._Memory.pages = {}
+        module._LogMemory.contents = None
+        pages._FileMemory.pages = {}
 
     assert log.read().state() == replayed()
     forget()
@@ -210,10 +210,10 @@ def test_a_learning_without_its_events_is_not_called_unwritten(log: Log) -> None
     log.ledger.unlink()
     log.ledger.mkdir()
     with pytest.raises(NotDurable, match="what follows from it isn't there"):
-        log.append([learning(1)], [Event(id="e", ts=1, event="superseded", of="x")])
+        log.append([learning(1)], [LedgerEvent(id="e", ts=1, event="superseded", of="x")])
     assert lines(1) == log.knowledge.read_bytes()
     with pytest.raises(DiskError) as raised:
-        log.append(events=[Event(id="e", ts=1, event="superseded", of="x")])
+        log.append(events=[LedgerEvent(id="e", ts=1, event="superseded", of="x")])
     assert not isinstance(raised.value, NotDurable)
 
 
@@ -274,10 +274,12 @@ def test_what_is_pulled_into_local_state_is_not_read(tmp_path: Path, log: Log) -
     assert [] == receipts(Log(log.root, tmp_path / "state").require().local)
 
 
-def hand() -> Hand:
+def hand() -> Author:
     """Somebody who records."""
     now = datetime(2026, 6, 10)
-    return Hand(agent="me", session="s", machine="m", kind=Kind.PERSONAL, now=now, new_id=lambda: new_id(now))
+    return Author(
+        agent="me", session="s", machine="m", kind=ProjectKind.PERSONAL, now=now, new_id=lambda: new_id(now)
+    )
 
 
 def git(folder: Path, *words: str) -> None:
@@ -318,7 +320,7 @@ def test_what_is_not_as_it_should_be_is_refused(log: Log, name: str, change: Cal
         found = Log(log.root, log.root.parent / "state").require()
         with found.locked():
             found.read()
-            found.append([learning(1)], [Event(id="e", ts=1, event="pinned")])
+            found.append([learning(1)], [LedgerEvent(id="e", ts=1, event="pinned")])
     assert before == {
         name: data for name, data in snapshot(log.root.parent).items() if "log.lock" not in name
     }

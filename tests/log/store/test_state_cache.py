@@ -16,43 +16,43 @@ from hypothesis import strategies as st
 
 from roamkb.log.state import state_rows as rows
 from roamkb.log.state.learning_state import TRAITS
-from roamkb.log.state.learning_state import State
+from roamkb.log.state.learning_state import LogState
 from roamkb.log.state.replay import advanced
 from roamkb.log.state.replay import replay
 from roamkb.log.state.state_rows import read_standings
 from roamkb.log.store import state_cache as module
-from roamkb.log.store.file_contents import Page
-from roamkb.log.store.state_cache import Kept
+from roamkb.log.store.file_contents import FileVersion
+from roamkb.log.store.state_cache import StateCache
 from tests.examples import examples
 
 Lines = tuple[list[bytes], list[bytes], list[bytes]]
 
 
-def pages(lines: Lines, folder: Path = Path("/nowhere")) -> tuple[Page, Page, Page]:
+def pages(lines: Lines, folder: Path = Path("/nowhere")) -> tuple[FileVersion, FileVersion, FileVersion]:
     """Return a log, its archive and its ledger, as if they had been read."""
     knowledge, archive, ledger = (b"".join(line + b"\n" for line in one) for one in lines)
     return (
-        Page(folder / "knowledge.jsonl", knowledge, is_ledger=False),
-        Page(folder / "knowledge.archive.jsonl", archive, is_ledger=False),
-        Page(folder / "ledger.jsonl", ledger, is_ledger=True),
+        FileVersion(folder / "knowledge.jsonl", knowledge, is_ledger=False),
+        FileVersion(folder / "knowledge.archive.jsonl", archive, is_ledger=False),
+        FileVersion(folder / "ledger.jsonl", ledger, is_ledger=True),
     )
 
 
-def replayed(read: tuple[Page, Page, Page]) -> State:
+def replayed(read: tuple[FileVersion, FileVersion, FileVersion]) -> LogState:
     """Return what the pages amount to, from their lines."""
     knowledge, archive, ledger = read
     state = replay(knowledge.told.learnings, ledger.told.events, archived=archive.told.learnings)
     return replace(state, digest=module.learnings_digest(read))
 
 
-def never() -> State:
+def never() -> LogState:
     """Stand for the lines where they aren't needed."""
     raise AssertionError("the lines are read again")
 
 
-def kept(folder: Path) -> Kept:
+def kept(folder: Path) -> StateCache:
     """Return what keeps states of any size there."""
-    return Kept(folder / "standings", least=0)
+    return StateCache(folder / "standings", least=0)
 
 
 def said(n: int, **more: object) -> bytes:
@@ -74,7 +74,7 @@ FEW: Lines = (
 )
 
 
-def alike(one: State, other: State) -> bool:
+def alike(one: LogState, other: LogState) -> bool:
     """Say whether two states answer all questions alike."""
     values = {
         name: {told(standing) for standing in other.standings.values()} for name, told in TRAITS.items()
@@ -136,7 +136,7 @@ def test_few_are_read_where_few_are_wanted(tmp_path: Path, monkeypatch: pytest.M
 def test_a_short_log_is_not_kept(tmp_path: Path) -> None:
     """It is read as fast."""
     read = pages(FEW)
-    small = Kept(tmp_path / "standings")
+    small = StateCache(tmp_path / "standings")
     small.keep(read, replayed(read))
     assert small.find(read, never) is None
     assert not list(tmp_path.iterdir())
@@ -190,10 +190,10 @@ def test_what_takes_all_lines_is_made_from_them(lines: Lines, tmp_path: Path) ->
 
 def test_a_torn_line_is_no_line_to_go_on_from(tmp_path: Path) -> None:
     """What is written behind it may be glued to it."""
-    torn = Page(Path("k"), said(1)[:-1], is_ledger=False)
+    torn = FileVersion(Path("k"), said(1)[:-1], is_ledger=False)
     read = (torn, *pages(([], [], []))[1:])
     kept(tmp_path).keep(read, replayed(read))
-    whole = (Page(Path("k"), said(1) + b"\n", is_ledger=False), *read[1:])
+    whole = (FileVersion(Path("k"), said(1) + b"\n", is_ledger=False), *read[1:])
     assert kept(tmp_path).find(whole, never) is None
 
 
@@ -262,7 +262,7 @@ def remove(folder: Path) -> None:
     shutil.rmtree(folder / "standings")
 
 
-ASKED: dict[str, Callable[[State], object]] = {
+ASKED: dict[str, Callable[[LogState], object]] = {
     "one": lambda state: state.standings["L1"],
     "none": lambda state: state.standings.get("L9"),
     "all": lambda state: dict(state.standings),

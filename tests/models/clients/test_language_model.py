@@ -12,7 +12,7 @@ import pytest
 
 from roamkb.core.errors import UsageError
 from roamkb.models.answers import ModelTrouble
-from roamkb.models.clients.language_model import Limits
+from roamkb.models.clients.language_model import ModelLimits
 from roamkb.models.clients.language_model import ask_model
 from tests.model_servers import Json
 from tests.model_servers import Reply
@@ -30,7 +30,7 @@ TEXT = json.dumps(ANSWER)
 FENCED = f"Here you are:\n\n```json\n{TEXT}\n```\n\nAnything else?"
 THOUGHT = f'<think>Maybe {{"a": 1}}, or {{"proposals": [...]}}? No.</think>\n{TEXT}'
 PROSE = f'In C a block is {{ and }}. Not {{"a": 1}}, but {TEXT}, I think.'
-SHORT = Limits(seconds=0.4)
+SHORT = ModelLimits(seconds=0.4)
 
 
 def around(**more: str) -> dict[str, str]:
@@ -38,7 +38,7 @@ def around(**more: str) -> dict[str, str]:
 
 
 def ask(
-    name: str, payload: Json | None = None, *, limits: Limits | None = None, **environment: str
+    name: str, payload: Json | None = None, *, limits: ModelLimits | None = None, **environment: str
 ) -> object:
     told = {"question": "?"} if payload is None else payload
     return ask_model(name, "Answer.", told, environment=around(**environment), limits=limits)
@@ -227,7 +227,7 @@ def test_what_speaks_no_http_is_no_server() -> None:
         thread = threading.Thread(target=greet, daemon=True)
         thread.start()
         url = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        assert "speaks no HTTP" in trouble(ask(f"openai:{url}", limits=Limits(seconds=20)))
+        assert "speaks no HTTP" in trouble(ask(f"openai:{url}", limits=ModelLimits(seconds=20)))
         thread.join()
 
 
@@ -360,7 +360,7 @@ def test_a_command_that_leaves_something_running_has_answered(tmp_path: Path) ->
         "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'])\n"
         "print(json.dumps({'child': child.pid}), flush=True)"
     )
-    found = ask(command(tmp_path, code), limits=Limits(seconds=300))
+    found = ask(command(tmp_path, code), limits=ModelLimits(seconds=300))
     assert isinstance(found, dict)
     os.kill(found["child"], 9)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from roamkb.org.syntax.brackets import Pairs
+from roamkb.org.syntax.brackets import BracketPairs
 
 
 @pytest.mark.parametrize(
@@ -11,7 +11,7 @@ from roamkb.org.syntax.brackets import Pairs
 )
 def test_a_bracket_finds_what_closes_it(text: str, closing: int | None) -> None:
     """Other kinds of brackets don't count."""
-    assert (Pairs(text).closing(0) if text[0] == "{" else None) == closing
+    assert (BracketPairs(text).closing(0) if text[0] == "{" else None) == closing
 
 
 @pytest.mark.parametrize(
@@ -20,4 +20,4 @@ def test_a_bracket_finds_what_closes_it(text: str, closing: int | None) -> None:
 )
 def test_a_subscript_sees_two_levels_of_one_height(text: str, is_shallow: bool) -> None:
     """Org's pattern matches nothing nested, or pairs of the same height, up to two."""
-    assert (Pairs(text).shallow_closing(0) is not None) == is_shallow
+    assert (BracketPairs(text).shallow_closing(0) is not None) == is_shallow

@@ -2,12 +2,12 @@
 
 import pytest
 
-from roamkb.org.syntax.elements import Mode
-from roamkb.org.syntax.elements import Place
+from roamkb.org.syntax.elements import ElementMode
+from roamkb.org.syntax.elements import RegionKind
 from roamkb.org.syntax.elements import SectionReader
 
 
-def _regions(text: str, mode: Mode = Mode.TOP) -> list[tuple[str, str]]:
+def _regions(text: str, mode: ElementMode = ElementMode.TOP) -> list[tuple[str, str]]:
     found = SectionReader(text).regions(0, len(text), mode)
     return [(place.name, text[begin:end].strip()) for place, begin, end in found if text[begin:end].strip()]
 
@@ -75,9 +75,9 @@ def test_text_is_found(text: str, regions: list[tuple[str, str]]) -> None:
 def test_planning_and_properties_stand_below_a_heading() -> None:
     """And nowhere else."""
     text = "* H\nSCHEDULED: <2024-01-01>\n:PROPERTIES:\n:a: b\n:END:\nSCHEDULED: c\n"
-    found = SectionReader(text).regions(4, len(text), Mode.PLANNING)
+    found = SectionReader(text).regions(4, len(text), ElementMode.PLANNING)
     assert [(place, text[begin:end].strip()) for place, begin, end in found] == [
-        (Place.TIMES, "SCHEDULED: <2024-01-01>"),
-        (Place.PROPERTY, ":a: b"),
-        (Place.TEXT, "SCHEDULED: c"),
+        (RegionKind.TIMES, "SCHEDULED: <2024-01-01>"),
+        (RegionKind.PROPERTY, ":a: b"),
+        (RegionKind.TEXT, "SCHEDULED: c"),
     ]

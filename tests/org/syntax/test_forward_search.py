@@ -1,6 +1,6 @@
 """Asking forwards doesn't search again."""
 
-from roamkb.org.syntax.forward_search import Ahead
+from roamkb.org.syntax.forward_search import ForwardSearch
 
 
 def test_a_place_is_searched_for_once() -> None:
@@ -11,7 +11,7 @@ def test_a_place_is_searched_for_once() -> None:
         asked.append(at)
         return "aaxaax".find("x", at)
 
-    ahead = Ahead(find, 6)
+    ahead = ForwardSearch(find, 6)
     assert [ahead.after(at) for at in (0, 1, 2, 3, 5)] == [2, 2, 2, 5, 5]
     assert asked == [0, 3]
     assert ahead.after(6) == 6
@@ -19,5 +19,5 @@ def test_a_place_is_searched_for_once() -> None:
 
 def test_asking_backwards_is_right_too() -> None:
     """What was remembered isn't taken for what lies before it."""
-    ahead = Ahead(lambda at: "xaax".find("x", at), 4)
+    ahead = ForwardSearch(lambda at: "xaax".find("x", at), 4)
     assert [ahead.after(at) for at in (2, 0)] == [3, 0]

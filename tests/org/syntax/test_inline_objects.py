@@ -2,9 +2,9 @@
 
 import pytest
 
-from roamkb.org.syntax.inline_objects import Holds
 from roamkb.org.syntax.inline_objects import NoDate
 from roamkb.org.syntax.inline_objects import ObjectReader
+from roamkb.org.syntax.inline_objects import ObjectSet
 from roamkb.org.syntax.inline_objects import cut_key
 from roamkb.org.syntax.inline_objects import suspect_times
 from roamkb.org.syntax.links import LinkFinder
@@ -12,14 +12,14 @@ from roamkb.org.syntax.links import LinkFinder
 _URL = "https://x.org/a"
 
 
-def _links(text: str, holds: Holds = Holds.ALL) -> list[str]:
+def _links(text: str, holds: ObjectSet = ObjectSet.ALL) -> list[str]:
     finder = LinkFinder(text)
     points = [end - 1 for _, end in finder.everywhere(0, len(text))]
     found = ObjectReader(text, finder).links_at(0, len(text), points, holds)
     return [text[link.begin : link.end] for link in found]
 
 
-def _keys(text: str, holds: Holds = Holds.ALL) -> list[str]:
+def _keys(text: str, holds: ObjectSet = ObjectSet.ALL) -> list[str]:
     return [key for key, _ in ObjectReader(text, LinkFinder(text)).citations(0, len(text), holds)]
 
 
@@ -86,7 +86,7 @@ def test_a_shape_of_a_link_does_not_count(text: str) -> None:
 
 def test_a_cell_knows_no_inline_code() -> None:
     """There a subscript or a formula is meant."""
-    assert _links(f"src_x{{ {_URL} }}", Holds.CELL) == [_URL]
+    assert _links(f"src_x{{ {_URL} }}", ObjectSet.CELL) == [_URL]
     assert _links(f"src_x{{ {_URL} }}") == []
 
 

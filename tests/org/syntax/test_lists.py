@@ -2,7 +2,7 @@
 
 import pytest
 
-from roamkb.org.syntax.closing_lines import Closings
+from roamkb.org.syntax.closing_lines import ClosingLines
 from roamkb.org.syntax.lists import find_items
 from roamkb.org.syntax.lists import item_contents
 
@@ -23,7 +23,7 @@ from roamkb.org.syntax.lists import item_contents
 )
 def test_items_are_found(text: str, items: list[str]) -> None:
     """Blocks and drawers inside don't end them, less indented text does."""
-    found = find_items(text, 0, len(text), Closings(text))
+    found = find_items(text, 0, len(text), ClosingLines(text))
     ends = [(place, item.end) for place, item in sorted(found.items())]
     assert [text[begin:end].rstrip("\n") for begin, end in ends] == [item.rstrip("\n") for item in items]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from roamkb.org.syntax.property_drawers import Drawer
+from roamkb.org.syntax.property_drawers import PropertyDrawer
 from roamkb.org.syntax.property_drawers import file_drawer
 from roamkb.org.syntax.property_drawers import heading_drawer
 
@@ -29,7 +29,7 @@ def test_a_drawer_names_an_id(lines: str) -> None:
 )
 def test_a_bad_line_undoes_the_drawer(lines: str) -> None:
     """Blank lines, text, and tabs behind the key."""
-    assert file_drawer(f":PROPERTIES:\n{lines}\n:END:\n") == Drawer()
+    assert file_drawer(f":PROPERTIES:\n{lines}\n:END:\n") == PropertyDrawer()
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_headings_drawer_follows_it_or_its_planning_line(below: str, is_found:
 )
 def test_a_property_has_a_value(entries: tuple[tuple[str, str], ...], expected: str | None) -> None:
     """The first entry counts, `KEY+:` adds, and `nil` is none."""
-    assert Drawer(entries).get("X") == expected
+    assert PropertyDrawer(entries).get("X") == expected
 
 
 def test_properties_are_the_drawers_own() -> None:
@@ -87,4 +87,4 @@ def test_properties_are_the_drawers_own() -> None:
         ("ID", "b"),
         ("CATEGORY", "c"),
     )
-    assert Drawer(entries).properties() == {"ID": "a", "Y": "0 1 2", "CATEGORY": "c"}
+    assert PropertyDrawer(entries).properties() == {"ID": "a", "Y": "0 1 2", "CATEGORY": "c"}

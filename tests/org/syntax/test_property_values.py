@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamkb.org.syntax.property_values import Unbalanced
+from roamkb.org.syntax.property_values import UnbalancedQuote
 from roamkb.org.syntax.property_values import split_quoted
 
 
@@ -39,7 +39,7 @@ def test_a_value_is_split_at_blanks_and_quotes(value: str, expected: list[str]) 
 )
 def test_what_lisp_cannot_read_is_said_so(value: str) -> None:
     """org-roam drops the whole file for it."""
-    with pytest.raises(Unbalanced):
+    with pytest.raises(UnbalancedQuote):
         split_quoted(value)
 
 
@@ -48,5 +48,5 @@ def test_splitting_ends(value: str) -> None:
     """Any text is split or refused, and nothing else."""
     try:
         assert all(isinstance(word, str) for word in split_quoted(value))
-    except Unbalanced:
+    except UnbalancedQuote:
         assert '"' in value

@@ -13,7 +13,7 @@ from hypothesis import example
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamkb.pipeline.extract.markers import Captured
+from roamkb.pipeline.extract.markers import CapturedLearning
 from roamkb.pipeline.extract.markers import captured_from_command
 from roamkb.pipeline.extract.markers import captured_from_message
 
@@ -315,7 +315,7 @@ with open({log!r}, "a") as log:
 """
 
 
-def lines(captured: tuple[Captured, ...]) -> tuple[str, ...]:
+def lines(captured: tuple[CapturedLearning, ...]) -> tuple[str, ...]:
     return tuple(f"{one.bead or '-'} {one.type} {one.text}" for one in captured)
 
 
@@ -357,8 +357,8 @@ def test_the_table_is_large_and_its_names_are_unique() -> None:
 def test_an_alias_keeps_the_word_that_was_said() -> None:
     """The log has one name for a type, and the reader can see which word was used."""
     assert (
-        Captured(type="learned", text="a", bead="B", said="LESSON"),
-        Captured(type="fact", text="b", bead="B"),
+        CapturedLearning(type="learned", text="a", bead="B", said="LESSON"),
+        CapturedLearning(type="fact", text="b", bead="B"),
     ) == captured_from_command("bd comments add B 'LESSON: a\nFACT: b'")
 
 

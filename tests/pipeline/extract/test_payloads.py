@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamkb.pipeline.extract.payloads import Happening
+from roamkb.pipeline.extract.payloads import PayloadEvent
 from roamkb.pipeline.extract.payloads import command_of
 from roamkb.pipeline.extract.payloads import happenings_of_payload
 from roamkb.pipeline.extract.transcript_formats import passages_of
@@ -20,7 +20,7 @@ JSON = st.recursive(
 )
 
 
-def told(event: str, **fields: object) -> list[Happening]:
+def told(event: str, **fields: object) -> list[PayloadEvent]:
     """Return what a payload tells."""
     payload = {"hook_event_name": event, "session_id": "s", **fields}
     return list(happenings_of_payload(payload, lambda: lexicon("remember")))

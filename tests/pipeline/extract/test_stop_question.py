@@ -5,27 +5,27 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamkb.harnesses.transcript import Passage
 from roamkb.harnesses.transcript import Speaker
+from roamkb.harnesses.transcript import TranscriptPassage
 from roamkb.pipeline.extract.stop_question import LONGEST_ASK
-from roamkb.pipeline.extract.stop_question import Stretch
+from roamkb.pipeline.extract.stop_question import WorkStretch
 from roamkb.pipeline.extract.stop_question import ask_text
 from roamkb.pipeline.extract.stop_question import continued
 
-_SAID = Passage(speaker=Speaker.AGENT, text="Done.")
-_PROMPT = Passage(speaker=Speaker.HUMAN, text="Do it.")
+_SAID = TranscriptPassage(speaker=Speaker.AGENT, text="Done.")
+_PROMPT = TranscriptPassage(speaker=Speaker.HUMAN, text="Do it.")
 
 
-def ran(command: str, *, failed: bool = False, edits: tuple[str, ...] = ()) -> Passage:
+def ran(command: str, *, failed: bool = False, edits: tuple[str, ...] = ()) -> TranscriptPassage:
     """Return a call of a tool."""
-    return Passage(
+    return TranscriptPassage(
         speaker=Speaker.TOOL, text="", tool="Bash", command=command, has_failed=failed, edits=edits
     )
 
 
-def reasons(*passages: Passage) -> tuple[str, ...]:
+def reasons(*passages: TranscriptPassage) -> tuple[str, ...]:
     """Return why a stretch of these is worth an ask."""
-    return continued(Stretch(), passages).reasons
+    return continued(WorkStretch(), passages).reasons
 
 
 def test_a_short_answer_is_no_reason() -> None:
@@ -37,13 +37,15 @@ def test_a_short_answer_is_no_reason() -> None:
 def test_what_was_done_is_a_reason() -> None:
     """An edit, an error that went away, a human who speaks again, many calls."""
     assert ("edited",) == reasons(_PROMPT, ran("", edits=("a.py",)))
-    assert ("mended",) == continued(Stretch(), [_PROMPT], mended=True).reasons
+    assert ("mended",) == continued(WorkStretch(), [_PROMPT], mended=True).reasons
     assert ("corrected",) == reasons(_PROMPT, _SAID, _PROMPT)
-    assert ("corrected",) == reasons(_PROMPT, Passage(speaker=Speaker.HUMAN, text="", is_interruption=True))
+    assert ("corrected",) == reasons(
+        _PROMPT, TranscriptPassage(speaker=Speaker.HUMAN, text="", is_interruption=True)
+    )
     assert ("long",) == reasons(_PROMPT, *[ran(f"ls {n}") for n in range(9)])
 
 
-def edit(removed: str, added: str, file: str = "a.py") -> Passage:
+def edit(removed: str, added: str, file: str = "a.py") -> TranscriptPassage:
     """Return an edit of which the lines are known."""
     return replace(ran("", edits=(file,)), tool="Edit", removed=removed, added=added)
 
@@ -69,7 +71,7 @@ def test_who_has_slight_work_undone_corrects_it() -> None:
 
 _PASSAGES = st.lists(
     st.builds(
-        Passage,
+        TranscriptPassage,
         speaker=st.sampled_from(Speaker),
         text=st.just("x"),
         tool=st.sampled_from(["", "Bash"]),
@@ -83,10 +85,12 @@ _PASSAGES = st.lists(
 
 
 @given(_PASSAGES, st.integers(min_value=0))
-def test_it_makes_no_difference_how_often_one_looks(passages: list[Passage], at: int) -> None:
+def test_it_makes_no_difference_how_often_one_looks(passages: list[TranscriptPassage], at: int) -> None:
     """A stretch that is read in two goes is the same."""
     at = min(at, len(passages))
-    assert continued(Stretch(), passages) == continued(continued(Stretch(), passages[:at]), passages[at:])
+    assert continued(WorkStretch(), passages) == continued(
+        continued(WorkStretch(), passages[:at]), passages[at:]
+    )
 
 
 _KEYS = st.lists(st.text("abc-", min_size=1, max_size=80), max_size=9)

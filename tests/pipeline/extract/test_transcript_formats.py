@@ -7,20 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamkb.harnesses.transcript import Passage
 from roamkb.harnesses.transcript import Speaker
+from roamkb.harnesses.transcript import TranscriptPassage
 from roamkb.harnesses.transcript import turns
 from roamkb.pipeline.extract.transcript_formats import passages_of
 
 _HERE = Path(__file__).parent
 
 
-def read(name: str) -> list[Passage]:
+def read(name: str) -> list[TranscriptPassage]:
     """Return what a recorded session tells."""
     return list(passages_of((_HERE / name).read_bytes().splitlines()))
 
 
-def told(*lines: object) -> list[Passage]:
+def told(*lines: object) -> list[TranscriptPassage]:
     """Return what lines of JSON tell."""
     return list(passages_of(json.dumps(line).encode() for line in lines))
 
@@ -41,7 +41,7 @@ def test_a_recorded_session_reads_alike_whichever_harness_kept_it(name: str) -> 
     assert "ModuleNotFoundError: No module named 'nosuch'" in failed.text
     edit = next(one for one in found if one.edits)
     assert (("/home/u/code/lantern/a.py",), "x = 1", "x = 2") == (edit.edits, edit.removed, edit.added)
-    assert found[-1] == Passage(
+    assert found[-1] == TranscriptPassage(
         speaker=Speaker.AGENT,
         text="I edited it. LEARNED: nosuch is not on PyPI and must be vendored.",
         ts=found[-1].ts,
@@ -132,7 +132,7 @@ def test_an_interruption_is_seen_and_a_call_without_result_comes_last() -> None:
 @given(st.lists(st.binary(max_size=80)))
 def test_any_bytes_can_be_read(lines: list[bytes]) -> None:
     """What is no transcript tells nothing, and stops nobody."""
-    assert all(isinstance(one, Passage) for one in passages_of(lines))
+    assert all(isinstance(one, TranscriptPassage) for one in passages_of(lines))
 
 
 _JSON = st.recursive(
@@ -158,4 +158,4 @@ _JSON = st.recursive(
 @given(st.lists(_JSON, max_size=6))
 def test_any_json_can_be_read(lines: list[object]) -> None:
     """No form is promised, so none is taken for granted."""
-    assert all(isinstance(one, Passage) for one in told(*lines))
+    assert all(isinstance(one, TranscriptPassage) for one in told(*lines))

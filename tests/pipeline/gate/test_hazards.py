@@ -2,7 +2,7 @@
 
 import pytest
 
-from roamkb.pipeline.gate.hazards import Address
+from roamkb.pipeline.gate.hazards import NamedAddress
 from roamkb.pipeline.gate.hazards import hazard_of
 
 
@@ -68,5 +68,5 @@ def test_with_a_credential_or_a_privilege_it_waits_all_the_same(claim: str) -> N
 
 def test_a_long_text_takes_time_by_its_length_alone() -> None:
     """No spelling makes the look for an address go back and forth."""
-    address = Address(text="x", host="acme.dev", mailbox="a", folder="b")
+    address = NamedAddress(text="x", host="acme.dev", mailbox="a", folder="b")
     assert not address.stands_in("a@acme.dev:1" * 100_000)

@@ -2,32 +2,34 @@
 
 import pytest
 
-from roamkb.harnesses.transcript import Passage
 from roamkb.harnesses.transcript import Speaker
-from roamkb.pipeline.gate.transcript_evidence import Attestation
+from roamkb.harnesses.transcript import TranscriptPassage
+from roamkb.pipeline.gate.transcript_evidence import ClaimAttestation
 from roamkb.pipeline.gate.transcript_evidence import are_related
 from roamkb.pipeline.gate.transcript_evidence import weigh
 from roamkb.text.code_identifiers import names_of
 
 
-def human(text: str) -> Passage:
+def human(text: str) -> TranscriptPassage:
     """Return what a human says."""
-    return Passage(speaker=Speaker.HUMAN, text=text)
+    return TranscriptPassage(speaker=Speaker.HUMAN, text=text)
 
 
-def agent(text: str) -> Passage:
+def agent(text: str) -> TranscriptPassage:
     """Return what an agent says."""
-    return Passage(speaker=Speaker.AGENT, text=text)
+    return TranscriptPassage(speaker=Speaker.AGENT, text=text)
 
 
-def ran(command: str, text: str = "", *, failed: bool = False, by: Speaker = Speaker.TOOL) -> Passage:
+def ran(
+    command: str, text: str = "", *, failed: bool = False, by: Speaker = Speaker.TOOL
+) -> TranscriptPassage:
     """Return a command and what it printed."""
-    return Passage(speaker=by, text=text, tool="Bash", command=command, has_failed=failed)
+    return TranscriptPassage(speaker=by, text=text, tool="Bash", command=command, has_failed=failed)
 
 
-def edited(removed: str, added: str) -> Passage:
+def edited(removed: str, added: str) -> TranscriptPassage:
     """Return an edit of one file."""
-    return Passage(
+    return TranscriptPassage(
         speaker=Speaker.TOOL, text="", tool="Edit", edits=("/x/a.toml",), removed=removed, added=added
     )
 
@@ -143,7 +145,7 @@ def test_an_edit_that_is_undone_takes_back_what_was_said_about_it() -> None:
 def test_a_call_of_learn_is_its_own_quote() -> None:
     """Borne out by what was printed before."""
     assert weigh("The proxy listens on 8443", "", [ran("ss -l", "*:8443")], said_now=True).is_good
-    assert Attestation(speaker="") == weigh("The proxy listens on 8443", "", [ran("ss -l", "*:8443")])
+    assert ClaimAttestation(speaker="") == weigh("The proxy listens on 8443", "", [ran("ss -l", "*:8443")])
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamkb.log.jsonl import BadLine
-from roamkb.log.jsonl import Said
+from roamkb.log.jsonl import LearningLine
 from roamkb.log.learning import Learning
 from roamkb.pipeline.ingest.claude_memory import folder_names
 from roamkb.pipeline.ingest.claude_memory import may_be_under
@@ -17,7 +17,7 @@ from roamkb.pipeline.ingest.claude_memory import read_memory
 
 def said(text: str, file: str = "topic.md") -> list[Learning]:
     """The learnings of one file."""
-    return [one.learning for one in read_memory(file, text) if isinstance(one, Said)]
+    return [one.learning for one in read_memory(file, text) if isinstance(one, LearningLine)]
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_notes_without_a_type_are_many_statements() -> None:
         (7, "three"),
         (9, "A paragraph\nof two lines."),
         (15, "[x](https://example.org) is a link"),
-    ] == [(one.line, one.learning.content) for one in found if isinstance(one, Said)]
+    ] == [(one.line, one.learning.content) for one in found if isinstance(one, LearningLine)]
 
 
 def test_the_index_says_nothing_of_its_own() -> None:
@@ -83,7 +83,11 @@ def test_the_index_says_nothing_of_its_own() -> None:
 def test_a_statement_keeps_its_id_when_the_file_is_touched() -> None:
     """The time of a file isn't its statements' own."""
     one, other = (
-        [found.learning.id for found in read_memory("a.md", "- x\n", changed=at) if isinstance(found, Said)]
+        [
+            found.learning.id
+            for found in read_memory("a.md", "- x\n", changed=at)
+            if isinstance(found, LearningLine)
+        ]
         for at in (1.0, 2.0)
     )
     assert one == other

@@ -18,13 +18,13 @@ from roamkb.core.errors import NoLog
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import Refused
 from roamkb.core.errors import UsageError
-from roamkb.core.model import Kind
+from roamkb.core.model import ProjectKind
 from roamkb.core.text import shown
 from roamkb.log.jsonl import BadLine
-from roamkb.log.jsonl import Said
-from roamkb.log.state.learning_state import Standing
+from roamkb.log.jsonl import LearningLine
+from roamkb.log.state.learning_state import LearningState
 from roamkb.log.store.project_log import Log
-from roamkb.pipeline.ingest.ingest import Ingested
+from roamkb.pipeline.ingest.ingest import IngestResult
 from roamkb.pipeline.ingest.ingest import ingest
 from roamkb.pipeline.ingest.ingest import knowledge_lines
 from tests.conftest import World
@@ -56,7 +56,7 @@ def put(root: Path, lines: Sequence[str | bytes], place: Path = BEADS, end: byte
     return path
 
 
-def taken(world: World, lines: Sequence[str | bytes], **options: bool) -> Ingested:
+def taken(world: World, lines: Sequence[str | bytes], **options: bool) -> IngestResult:
     """What an import of `lines` into the personal project's log gives."""
     put(world.personal, lines)
     log = world.open().log
@@ -64,12 +64,12 @@ def taken(world: World, lines: Sequence[str | bytes], **options: bool) -> Ingest
     return log.ingest(dry_run=options.get("dry_run", False))
 
 
-def standings(root: Path) -> list[Standing]:
+def standings(root: Path) -> list[LearningState]:
     """What the log of the project at `root` holds."""
     return list(Log(root, root).read().state().standings.values())
 
 
-def counts(found: Ingested) -> tuple[int, int, int, int, int]:
+def counts(found: IngestResult) -> tuple[int, int, int, int, int]:
     """The five counts."""
     return found.read, found.new, found.merged, found.already, len(found.invalid)
 
@@ -103,7 +103,7 @@ def test_a_line_comes_in_as_the_document_maps_it(world: World) -> None:
     assert "knowledge_import:k-1" == learning.origin
     assert 90 == standing.confidence
     assert not standing.is_pinned
-    assert Kind.PERSONAL is learning.kind
+    assert ProjectKind.PERSONAL is learning.kind
 
 
 @pytest.mark.parametrize(
@@ -339,11 +339,13 @@ def test_what_somebody_else_says_meanwhile_is_seen(world: World) -> None:
     log.init()
     source = put(world.personal, [line(SAYINGS[0])])
 
-    def lines_while_another_learns() -> Iterator[Said | BadLine]:
+    def lines_while_another_learns() -> Iterator[LearningLine | BadLine]:
         yield from knowledge_lines(source)
         world.open().log.learn(SAYINGS[0])
 
-    found = ingest(world.log(), lines_while_another_learns(), log._hand(), files=[source], kind=Kind.PERSONAL)
+    found = ingest(
+        world.log(), lines_while_another_learns(), log._hand(), files=[source], kind=ProjectKind.PERSONAL
+    )
     assert (1, 0, 1, 0, 0) == counts(found)
 
 
@@ -487,7 +489,7 @@ def test_a_work_project_takes_its_own_in(world: World) -> None:
     log = world.open(world.work).log
     log.init()
     assert 1 == log.ingest().new
-    assert [Kind.WORK] == [one.learning.kind for one in standings(world.work)]
+    assert [ProjectKind.WORK] == [one.learning.kind for one in standings(world.work)]
     other = world.work.parent / "other"
     other.mkdir()
     with pytest.raises(Refused):
@@ -511,7 +513,7 @@ def test_what_an_unknown_project_said_stays_unknown(world: World) -> None:
     log = world.open().log
     log.init()
     log.ingest(file=str(source))
-    assert [Kind.UNKNOWN] == [one.learning.kind for one in standings(world.personal)]
+    assert [ProjectKind.UNKNOWN] == [one.learning.kind for one in standings(world.personal)]
 
 
 @pytest.mark.parametrize("way", ["copied", "hard-linked", "another tool's", "in other letters"])
@@ -787,7 +789,10 @@ def test_memory_is_shown_first_and_taken_in_on_demand(world: World) -> None:
     assert (1, 0, 0, 1, 0) == counts(log.ingest(memory=True, yes=True))
     (standing,) = standings(world.personal)
     assert ("learned", "auto-memory", "feedback") == standing.learning.tags
-    assert ("auto_memory:topic.md", Kind.PERSONAL) == (standing.learning.origin, standing.learning.kind)
+    assert ("auto_memory:topic.md", ProjectKind.PERSONAL) == (
+        standing.learning.origin,
+        standing.learning.kind,
+    )
     assert before == {path: path.read_bytes() for path in folder.iterdir()}
 
 
@@ -803,7 +808,7 @@ def test_memory_of_work_stays_at_work(world: World) -> None:
     work = world.open(world.work).log
     work.init()
     assert 1 == work.ingest(memory=True, yes=True).new
-    assert [Kind.WORK] == [one.learning.kind for one in standings(world.work)]
+    assert [ProjectKind.WORK] == [one.learning.kind for one in standings(world.work)]
 
 
 @pytest.mark.parametrize("folder", ["/", "~"])

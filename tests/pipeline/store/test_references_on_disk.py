@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from roamkb.pipeline.store import references_on_disk as anchors
-from roamkb.pipeline.store.references_on_disk import Grounds
+from roamkb.pipeline.store.references_on_disk import ProjectReferences
 
 
 @pytest.fixture
@@ -43,14 +43,14 @@ def root(tmp_path: Path) -> Path:
 )
 def test_a_path_is_looked_up_as_written(root: Path, path: str, is_there: bool) -> None:
     """From the root, or as the end of a longer one."""
-    assert is_there is Grounds(root).has_file(path)
+    assert is_there is ProjectReferences(root).has_file(path)
 
 
 def test_a_link_leads_nowhere_else(root: Path, tmp_path: Path) -> None:
     """A repository can't ask what lies outside of it."""
     (tmp_path / "secret.txt").write_text("x")
     (root / "out").symlink_to(tmp_path)
-    assert not Grounds(root).has_file("out/secret.txt")
+    assert not ProjectReferences(root).has_file("out/secret.txt")
 
 
 def test_symbols_are_looked_for_in_the_projects_own_texts(root: Path) -> None:
@@ -64,7 +64,7 @@ def test_symbols_are_looked_for_in_the_projects_own_texts(root: Path) -> None:
         "onlyRemembered",
         "onlyBinary",
     ]
-    found = Grounds(root).symbols_among(wanted)
+    found = ProjectReferences(root).symbols_among(wanted)
     assert found is not None
     assert {"getUser", "api.snake_case"} == found
 
@@ -72,12 +72,12 @@ def test_symbols_are_looked_for_in_the_projects_own_texts(root: Path) -> None:
 def test_whose_time_is_up_calls_nothing_missing(root: Path) -> None:
     """A slow disk is no reason to doubt."""
     ticks: Iterator[float] = iter([0.0, *[100.0] * 100])
-    assert Grounds(root, clock=lambda: next(ticks)).symbols_among(["gone"]) is None
+    assert ProjectReferences(root, clock=lambda: next(ticks)).symbols_among(["gone"]) is None
 
 
 def test_a_project_too_large_to_know_has_every_file(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was not looked at isn't missing."""
     monkeypatch.setattr(anchors, "_MOST_FILES", 2)
-    grounds = Grounds(root)
+    grounds = ProjectReferences(root)
     assert grounds.has_file("src/gone.ts")
     assert grounds.symbols_among(["gone"]) is None

@@ -9,8 +9,8 @@ from roamkb.boundary.store.folder_evidence import classify_folder
 from roamkb.boundary.store.folder_evidence import load_rule
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NotFound
-from roamkb.core.model import Kind
-from roamkb.core.model import Unreadable
+from roamkb.core.model import ProjectKind
+from roamkb.core.model import UnreadableFile
 from roamkb.log.jsonl import BadLine
 from roamkb.pipeline.store.sources import MOST_LINE
 from roamkb.pipeline.store.sources import belongs_to
@@ -128,7 +128,7 @@ def test_memory_files_are_listed_without_links(tmp_path: Path) -> None:
     (tmp_path / "link.md").symlink_to(tmp_path / "c.txt")
     listed = [(name, text) for name, text, _ in memory_files(tmp_path)]
     assert [("b.md", "b"), ("sub/a.md", "\ufffd")] == listed
-    assert not any(isinstance(text, Unreadable) for _, text in listed)
+    assert not any(isinstance(text, UnreadableFile) for _, text in listed)
 
 
 def test_a_folder_of_everything_is_no_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +140,7 @@ def test_a_folder_of_everything_is_no_memory(tmp_path: Path, monkeypatch: pytest
         list(memory_files(tmp_path))
     made(tmp_path / "one" / "big.md", b"x" * (1024 * 1024 + 1))
     ((name, text, _),) = memory_files(tmp_path / "one")
-    assert ("big.md", True) == (name, isinstance(text, Unreadable))
+    assert ("big.md", True) == (name, isinstance(text, UnreadableFile))
 
 
 def test_whose_a_memory_is_goes_by_its_name(world: World) -> None:
@@ -148,9 +148,9 @@ def test_whose_a_memory_is_goes_by_its_name(world: World) -> None:
     rule = load_rule(world.home, account_home=world.home)
     here = classify_folder(world.personal, rule)
     for root, kind in (
-        (world.personal, Kind.PERSONAL),
-        (world.work, Kind.WORK),
-        (world.unknown, Kind.UNKNOWN),
+        (world.personal, ProjectKind.PERSONAL),
+        (world.work, ProjectKind.WORK),
+        (world.unknown, ProjectKind.UNKNOWN),
     ):
         name = str(root).replace("/", "-").replace("_", "-")
         path = made(world.home / ".claude" / "projects" / name / "memory" / "MEMORY.md")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamkb.text.similarity.duplicates import SAYS_THE_SAME
-from roamkb.text.similarity.duplicates import Twins
+from roamkb.text.similarity.duplicates import DuplicateTexts
 from roamkb.text.similarity.duplicates import families
 from roamkb.text.similarity.jaccard import likeness
 from roamkb.text.similarity.jaccard import shape
@@ -41,7 +41,7 @@ def _likely(draw: st.DrawFn) -> list[str]:
 def test_whatever_says_the_same_is_found(texts: list[str], limit: float) -> None:
     """And nothing else, in the order in which it was added."""
     shapes = [shape(text) for text in texts]
-    twins: Twins[int] = Twins(limit)
+    twins: DuplicateTexts[int] = DuplicateTexts(limit)
     for number, one in enumerate(shapes):
         same = [n for n in range(number) if likeness(one, shapes[n], limit=limit) in SAYS_THE_SAME]
         assert same == list(twins.of(one))
@@ -73,7 +73,7 @@ def test_families_are_what_union_and_find_gives_over_all_pairs(texts: list[str],
 def test_few_of_a_template_are_compared(template: str) -> None:
     """A few for each text, not more with more of them."""
     chosen = random.Random(1)
-    twins: Twins[int] = Twins(0.85)
+    twins: DuplicateTexts[int] = DuplicateTexts(0.85)
     compared = 0
     for number in range(1000):
         name = "".join(chosen.sample("bcdfghklmnprstvz", 7))

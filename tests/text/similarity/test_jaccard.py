@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from roamkb.text.similarity.jaccard import Likeness
+from roamkb.text.similarity.jaccard import TextLikeness
 from roamkb.text.similarity.jaccard import likeness
 from roamkb.text.similarity.jaccard import normal
 from roamkb.text.similarity.jaccard import shape
@@ -14,42 +14,50 @@ from roamkb.text.similarity.jaccard import similarity
 @pytest.mark.parametrize(
     ("one", "other", "how"),
     [
-        ("OAuth redirect URI must match", "oauth redirect uri must match!", Likeness.SAME),
-        ("OAuth redirect URIs must match exactly", "OAuth redirect URI must match exactly", Likeness.SIMILAR),
-        ("Enable the cache for static files", "Disable the cache for static files", Likeness.MAY_CONTRADICT),
-        ("The timeout is 30 seconds here", "The timeout is 300 seconds here", Likeness.MAY_CONTRADICT),
-        ("The build needs the network", "The build doesn't need the network", Likeness.MAY_CONTRADICT),
+        ("OAuth redirect URI must match", "oauth redirect uri must match!", TextLikeness.SAME),
+        (
+            "OAuth redirect URIs must match exactly",
+            "OAuth redirect URI must match exactly",
+            TextLikeness.SIMILAR,
+        ),
+        (
+            "Enable the cache for static files",
+            "Disable the cache for static files",
+            TextLikeness.MAY_CONTRADICT,
+        ),
+        ("The timeout is 30 seconds here", "The timeout is 300 seconds here", TextLikeness.MAY_CONTRADICT),
+        ("The build needs the network", "The build doesn't need the network", TextLikeness.MAY_CONTRADICT),
         (
             "Ask `alice_team` about the deploy key",
             "Ask `bob_team` about the deploy key",
-            Likeness.MAY_CONTRADICT,
+            TextLikeness.MAY_CONTRADICT,
         ),
-        ("Ask Alice about the deploy keys", "Ask Robert about the deploy keys", Likeness.MAY_CONTRADICT),
+        ("Ask Alice about the deploy keys", "Ask Robert about the deploy keys", TextLikeness.MAY_CONTRADICT),
         (
             "Set FOO_BAR before starting the server",
             "Set BAZ_QUX before starting the server",
-            Likeness.MAY_CONTRADICT,
+            TextLikeness.MAY_CONTRADICT,
         ),
         # words alone would call these the same
-        ("The API is in C", "The API is in C++", Likeness.MAY_CONTRADICT),
-        ("It fails if x < y", "It fails if x > y", Likeness.MAY_CONTRADICT),
-        ("Don't run it as root", "do not run it as root", Likeness.SAME),
+        ("The API is in C", "The API is in C++", TextLikeness.MAY_CONTRADICT),
+        ("It fails if x < y", "It fails if x > y", TextLikeness.MAY_CONTRADICT),
+        ("Don't run it as root", "do not run it as root", TextLikeness.SAME),
         (
             "All our sessions live in postgres now",
             "All our sessions live in mysql now",
-            Likeness.MAY_CONTRADICT,
+            TextLikeness.MAY_CONTRADICT,
         ),
-        ("Start redis before celery", "Start celery before redis", Likeness.MAY_CONTRADICT),
-        ("Postgres needs a vacuum", "Redirects must match", Likeness.DIFFERENT),
-        ("日本語の文章です", "日本語の文章です。", Likeness.SAME),
-        ("🎉", "✅", Likeness.DIFFERENT),
-        ("!!!", "???", Likeness.DIFFERENT),
-        ("🎉", "", Likeness.DIFFERENT),
-        ("🎉 ", " 🎉", Likeness.SAME),
-        ("🎉 done", "✅ done", Likeness.SAME),
+        ("Start redis before celery", "Start celery before redis", TextLikeness.MAY_CONTRADICT),
+        ("Postgres needs a vacuum", "Redirects must match", TextLikeness.DIFFERENT),
+        ("日本語の文章です", "日本語の文章です。", TextLikeness.SAME),
+        ("🎉", "✅", TextLikeness.DIFFERENT),
+        ("!!!", "???", TextLikeness.DIFFERENT),
+        ("🎉", "", TextLikeness.DIFFERENT),
+        ("🎉 ", " 🎉", TextLikeness.SAME),
+        ("🎉 done", "✅ done", TextLikeness.SAME),
     ],
 )
-def test_likeness(one: str, other: str, how: Likeness) -> None:
+def test_likeness(one: str, other: str, how: TextLikeness) -> None:
     """What differs in a number, a negation, an opposite or a name is never the same."""
     assert how is likeness(shape(one), shape(other), limit=0.6)
 
@@ -58,8 +66,8 @@ def test_the_limit_is_inclusive() -> None:
     """Exactly the limit counts."""
     one, other = shape("alpha beta gamma delta"), shape("alpha beta gamma epsilon")
     exactly = similarity(one, other)
-    assert Likeness.DIFFERENT is not likeness(one, other, limit=exactly)
-    assert Likeness.DIFFERENT is likeness(one, other, limit=exactly + 1e-9)
+    assert TextLikeness.DIFFERENT is not likeness(one, other, limit=exactly)
+    assert TextLikeness.DIFFERENT is likeness(one, other, limit=exactly + 1e-9)
 
 
 @given(st.text(max_size=80), st.text(max_size=80))
@@ -71,7 +79,7 @@ def test_likeness_is_symmetric(one: str, other: str) -> None:
 @given(st.text(max_size=80))
 def test_a_text_is_the_same_as_itself(text: str) -> None:
     """Similarity is reflexive."""
-    assert Likeness.SAME is likeness(shape(text), shape(text), limit=0.85)
+    assert TextLikeness.SAME is likeness(shape(text), shape(text), limit=0.85)
 
 
 @given(st.text(st.characters(), max_size=30) | st.text("don't cannot is n't WON’T 's é x=1", max_size=30))

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roamkb.text.similarity.contradiction import differ_in_number
-from roamkb.text.similarity.jaccard import Shape
+from roamkb.text.similarity.jaccard import PreparedText
 from roamkb.text.similarity.jaccard import reaches
 from roamkb.text.similarity.jaccard import shape
 from roamkb.text.similarity.jaccard import similarity
-from roamkb.text.similarity.similarity_join import Near
+from roamkb.text.similarity.similarity_join import NearTexts
 from roamkb.text.similarity.similarity_join import pairs
 
 _WORDS = "the cache of proxy drops idle sockets not enable 30 300 Ünal 設定を読む 🎉 sockts prxy".split()
@@ -30,7 +30,7 @@ def _family(seed: int, size: int) -> list[str]:
     return [_TEMPLATE.format(chosen.choice(names), chosen.randrange(1, 400)) for _ in range(size)]
 
 
-def _alike_by_words(one: Shape, other: Shape, limit: float) -> bool:
+def _alike_by_words(one: PreparedText, other: PreparedText, limit: float) -> bool:
     return reaches(one.all_words, other.all_words, limit) or reaches(one.content, other.content, limit)
 
 
@@ -84,7 +84,7 @@ def test_what_says_the_same_of_another_number_is_found_however_short_it_is(
 def test_what_is_alike_is_found_after_the_order_was_made_anew(seed: int, limit: float) -> None:
     """So many texts of one template that what is rare is another by the end."""
     shapes = [shape(text) for text in _family(seed, 300)]
-    near: Near[int] = Near(limit)
+    near: NearTexts[int] = NearTexts(limit)
     for number, one in enumerate(shapes):
         if number % 40 == 0 or number > 280:
             found = list(near.candidates(one))
@@ -97,7 +97,7 @@ def test_what_is_alike_is_found_after_the_order_was_made_anew(seed: int, limit: 
 @given(_TEXTS, _LIMITS)
 def test_texts_can_be_added_one_by_one(texts: list[str], limit: float) -> None:
     """What was added later is found as well as what was there first."""
-    near: Near[int] = Near(limit)
+    near: NearTexts[int] = NearTexts(limit)
     for number, text in enumerate(texts):
         near.add(number, shape(text))
     assert len(texts) == len(near)

@@ -11,13 +11,13 @@ from pathlib import Path
 
 from roamkb.core.errors import NotDurable
 from roamkb.core.model import Note
-from roamkb.core.model import Unreadable
+from roamkb.core.model import UnreadableFile
 from roamkb.fs import files as disk
 from roamkb.kb.notes.file_names import conflict_original
 from roamkb.kb.notes.file_names import is_encrypted_name
 from roamkb.kb.notes.store.notes import LARGEST
 from roamkb.kb.notes.store.notes import Notes
-from roamkb.kb.notes.store.own_writes import Deed
+from roamkb.kb.notes.store.own_writes import OwnWrite
 from roamkb.kb.notes.store.own_writes import recorded
 from roamkb.kb.notes.store.walk import NoteFile
 from roamkb.kb.notes.store.walk import stat_of
@@ -25,7 +25,7 @@ from roamkb.org.coding import decode_note
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Held:
+class NoteContent:
     """A file's content as a note, whatever the file is called."""
 
     note: Note
@@ -38,11 +38,11 @@ class CopyOnDisk:
     """A conflict copy, and the file that it was made from."""
 
     path: Path
-    held: Held | Unreadable
+    held: NoteContent | UnreadableFile
     #: Where its original lies; None where that is gone, or the name doesn't tell.
     original: Path | None
     #: None where there is no original.
-    original_held: Held | Unreadable | None
+    original_held: NoteContent | UnreadableFile | None
 
 
 def read_copies(notes: Notes) -> Iterator[CopyOnDisk]:
@@ -88,7 +88,7 @@ def rename_copy(
         mode = copy.lstat().st_mode & 0o777
     except OSError as error:
         raise disk.disk_error(copy, error) from error
-    with recorded(notes.own, Deed(path=copy, was=was), Deed(path=to, now=was)):
+    with recorded(notes.own, OwnWrite(path=copy, was=was), OwnWrite(path=to, now=was)):
         disk.move(copy, to, was=was, lock=lock)
     try:
         to.chmod(mode)
@@ -97,15 +97,15 @@ def rename_copy(
     return to
 
 
-def _held(notes: Notes, path: Path, named: Path) -> Held | Unreadable:
+def _held(notes: Notes, path: Path, named: Path) -> NoteContent | UnreadableFile:
     """Return what `path` holds, read as a file called `named`."""
     if is_encrypted_name(named.name):
-        return Unreadable(path=path, reason="is encrypted")
+        return UnreadableFile(path=path, reason="is encrypted")
     data = disk.read_file(path, limit=LARGEST)
-    if isinstance(data, Unreadable):
+    if isinstance(data, UnreadableFile):
         return data
     try:
         file = NoteFile(str(path), path.relative_to(notes.kb).as_posix(), stat_of(path.stat()))
     except OSError as error:
-        return Unreadable(path=path, reason=disk.why(error))
-    return Held(note=notes.parse(file, decode_note(data)[0]), digest=disk.digest(data))
+        return UnreadableFile(path=path, reason=disk.why(error))
+    return NoteContent(note=notes.parse(file, decode_note(data)[0]), digest=disk.digest(data))

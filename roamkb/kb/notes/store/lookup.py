@@ -10,10 +10,10 @@ from pathlib import Path
 from roamkb.core.errors import Ambiguous
 from roamkb.core.errors import NoNode
 from roamkb.core.errors import NotFound
-from roamkb.core.model import Candidate
 from roamkb.core.model import Node
+from roamkb.core.model import NodeCandidate
 from roamkb.core.model import Note
-from roamkb.core.model import Unreadable
+from roamkb.core.model import UnreadableFile
 from roamkb.core.text import flat
 from roamkb.core.text import shown
 from roamkb.kb.notes.store.notes import Notes
@@ -68,7 +68,7 @@ def get_place(notes: Notes, name: str, *, folder: Path | None = None) -> _Place:
     raise NoNode(name, _spelt_nearly(notes, wanted))
 
 
-def _spelt_nearly(notes: Notes, wanted: str) -> list[Candidate]:
+def _spelt_nearly(notes: Notes, wanted: str) -> list[NodeCandidate]:
     """Return the nodes with titles or aliases that may have been meant."""
     from difflib import get_close_matches
 
@@ -88,9 +88,9 @@ def _spelling(name: str) -> str:
     return flat(displayed(name).replace(BREAK, ""))
 
 
-def candidate(notes: Notes, note: Note, node: Node) -> Candidate:
+def candidate(notes: Notes, note: Note, node: Node) -> NodeCandidate:
     """Return what identifies the node to a reader."""
-    return Candidate(id=node.id, title=node.title, path=notes.path(note))
+    return NodeCandidate(id=node.id, title=node.title, path=notes.path(note))
 
 
 def _meanings(notes: Notes, wanted: str, folder: Path | None) -> Iterator[Sequence[_Place]]:
@@ -118,7 +118,7 @@ def _holding(notes: Notes, id: str) -> Iterator[_Pair]:
     """Yield the nodes of files that hold the id's text: the rest need not be parsed."""
     for file in notes.walk.files:
         text = notes.text(file)
-        if not isinstance(text, Unreadable) and id in text:
+        if not isinstance(text, UnreadableFile) and id in text:
             note = notes.parse(file, text)
             yield from ((note, node) for node in note.nodes)
 
@@ -142,7 +142,7 @@ def _at_path(notes: Notes, wanted: str, folder: Path | None, *, line: int | None
     for file in notes.walk.files:
         if file.place in places or file.file == wanted or str(file.path.resolve()) in places:
             note = notes.read(file)
-            if isinstance(note, Unreadable):
+            if isinstance(note, UnreadableFile):
                 return []
             return [(note, next(iter(note.nodes), None) if line is None else _around(note, line))]
     return []

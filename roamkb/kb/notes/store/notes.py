@@ -14,14 +14,14 @@ from roamkb.boundary.policy import WritePermit
 from roamkb.core.errors import DiskError
 from roamkb.core.model import Node
 from roamkb.core.model import Note
-from roamkb.core.model import Unreadable
+from roamkb.core.model import UnreadableFile
 from roamkb.fs import files as disk
 from roamkb.kb.notes.file_names import is_note
-from roamkb.kb.notes.store.own_writes import Deed
+from roamkb.kb.notes.store.own_writes import OwnWrite
 from roamkb.kb.notes.store.own_writes import OwnWrites
 from roamkb.kb.notes.store.own_writes import recorded
 from roamkb.kb.notes.store.walk import NoteFile
-from roamkb.kb.notes.store.walk import Walk
+from roamkb.kb.notes.store.walk import NotesWalk
 from roamkb.kb.notes.store.walk import check_kb
 from roamkb.kb.notes.store.walk import walk
 from roamkb.org.coding import decode_note
@@ -34,12 +34,12 @@ NOT_UTF8 = "not valid UTF-8; read with replacement characters"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contents:
+class NotesContents:
     """Everything that a knowledge base holds, as read once."""
 
     notes: tuple[Note, ...]
-    skipped: tuple[Unreadable, ...]
-    walk: Walk
+    skipped: tuple[UnreadableFile, ...]
+    walk: NotesWalk
 
     def nodes(self) -> Iterator[tuple[Note, Node]]:
         """Yield each node with its note, in the order of files and lines; equal ids all come."""
@@ -60,7 +60,7 @@ class Notes:
         self._setups: dict[str, str | None] = {}
 
     @cached_property
-    def walk(self) -> Walk:
+    def walk(self) -> NotesWalk:
         """The files of the knowledge base, found once.
 
         Raises:
@@ -69,10 +69,10 @@ class Notes:
         check_kb(self.kb)
         return walk(self.kb)
 
-    def text(self, file: NoteFile) -> str | Unreadable:
+    def text(self, file: NoteFile) -> str | UnreadableFile:
         """Return the note's text as Emacs would see it."""
         data = disk.read_file(file.path, limit=LARGEST)
-        return data if isinstance(data, Unreadable) else decode_note(data)[0]
+        return data if isinstance(data, UnreadableFile) else decode_note(data)[0]
 
     def parse(self, file: NoteFile, text: str) -> Note:
         """Return the note that `text`, read from `file`, is."""
@@ -81,35 +81,35 @@ class Notes:
 
         return parse_note(text, file=file.file, setup=self.setup_text, todo_lines=self.todo_lines)
 
-    def read(self, file: NoteFile) -> Note | Unreadable:
+    def read(self, file: NoteFile) -> Note | UnreadableFile:
         """Return the note, or why it could not be read."""
         text = self.text(file)
-        return text if isinstance(text, Unreadable) else self.parse(file, text)
+        return text if isinstance(text, UnreadableFile) else self.parse(file, text)
 
-    def read_all(self) -> Contents:
+    def read_all(self) -> NotesContents:
         """Read every note. One bad file never stops the rest; what could not be read is listed."""
         notes: list[Note] = []
         skipped = list(self.walk.unreadable)
         for file in self.walk.files:
             data = disk.read_file(file.path, limit=LARGEST)
-            if isinstance(data, Unreadable):
+            if isinstance(data, UnreadableFile):
                 skipped.append(data)
                 continue
             text, clean = decode_note(data)
             note = self.parse(file, text)
             notes.append(note)
             if not clean:
-                skipped.append(Unreadable(path=file.path, reason=NOT_UTF8))
+                skipped.append(UnreadableFile(path=file.path, reason=NOT_UTF8))
             if note.fault:
-                skipped.append(Unreadable(path=file.path, reason=note.fault))
-        return Contents(notes=tuple(notes), skipped=tuple(skipped), walk=self.walk)
+                skipped.append(UnreadableFile(path=file.path, reason=note.fault))
+        return NotesContents(notes=tuple(notes), skipped=tuple(skipped), walk=self.walk)
 
     def setup_text(self, written: str) -> str | None:
         """Return the text of a set-up file, by what a note's reader calls it; None where there is none."""
         path = str(self.kb / expanduser(written))
         if path not in self._setups:
             data = disk.read_file(Path(path), limit=LARGEST)
-            self._setups[path] = None if isinstance(data, Unreadable) else decode_note(data)[0]
+            self._setups[path] = None if isinstance(data, UnreadableFile) else decode_note(data)[0]
         return self._setups[path]
 
     def path(self, note: Note) -> Path:
@@ -127,7 +127,7 @@ class Notes:
         check_kb(permit.kb)
         data, names = text.encode(), tuple(names)
         now = disk.digest(data)
-        with recorded(self.own, *(Deed(path=permit.kb / name, now=now) for name in names)):
+        with recorded(self.own, *(OwnWrite(path=permit.kb / name, now=now) for name in names)):
             return disk.create_unique(permit.kb, names, data)
 
     def put_back(self, permit: WritePermit, file: str, data: bytes) -> Path:
@@ -143,11 +143,11 @@ class Notes:
         if not is_note(file) or ".." in path.parts or not real.is_relative_to(root):
             raise DiskError(path, "is no place of a note")
         folder = disk.make_folder(path.parent)
-        with recorded(self.own, Deed(path=path, now=disk.digest(data))):
+        with recorded(self.own, OwnWrite(path=path, now=disk.digest(data))):
             return disk.create(folder, path.name, data)
 
 
-def merged(contents: Contents) -> tuple[Node, ...]:
+def merged(contents: NotesContents) -> tuple[Node, ...]:
     """Return the nodes as org-roam's database has them: of equal ids the first in path order wins.
 
     The loser's tags, aliases, refs, links and citations are added to the winner, as

@@ -29,7 +29,7 @@ _KEY_BYTES: Final = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Deed:
+class OwnWrite:
     """One note's change: SHA-256 before and after, `NOTHING` where there is no file."""
 
     path: Path
@@ -44,13 +44,13 @@ class OwnWrites:
     kb: Path
     folder: Path
 
-    def read(self) -> "Deeds":
+    def read(self) -> "RecordedWrites":
         """Return what is on record; nothing where it can't be read."""
         try:
             lines = (self.folder / _RECORD).read_text("ascii").splitlines()
         except (OSError, UnicodeDecodeError):
-            return Deeds(())
-        return Deeds(lines)
+            return RecordedWrites(())
+        return RecordedWrites(lines)
 
     def add(self, lines: Iterable[str]) -> None:
         """Put lines on record, where there is a journal; to lose them costs an explanation, and no note."""
@@ -61,7 +61,7 @@ class OwnWrites:
             if os.fstat(fd).st_size > _MOST_BYTES:
                 self._shorten(fd)
 
-    def line(self, deed: Deed) -> str:
+    def line(self, deed: OwnWrite) -> str:
         """Return the line for a deed."""
         real = os.path.realpath(deed.path.parent) + "/" + deed.path.name
         relative = os.path.relpath(real, os.path.realpath(self.kb))
@@ -89,7 +89,7 @@ class OwnWrites:
         beside.rename(self.folder / _RECORD)
 
 
-class Deeds:
+class RecordedWrites:
     """What is on record, by path."""
 
     def __init__(self, lines: Iterable[str]) -> None:
@@ -121,7 +121,7 @@ def key_of(path: bytes) -> str:
 
 
 @contextlib.contextmanager
-def recorded(own: OwnWrites | None, *deeds: Deed) -> Iterator[None]:
+def recorded(own: OwnWrites | None, *deeds: OwnWrite) -> Iterator[None]:
     """Put deeds on record before they are done: who looks in between finds them explained.
 
     What fails is taken back, unless only its durability isn't known.

@@ -17,12 +17,12 @@ from roamkb.core.errors import DiskError
 from roamkb.core.errors import NoKnowledgeBase
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import RoamkbError
-from roamkb.core.model import Unreadable
+from roamkb.core.model import UnreadableFile
 from roamkb.fs import files as disk
 from roamkb.fs.locks import lock
 from roamkb.fs.locks import private_folder
 from roamkb.kb.notes.file_names import is_note
-from roamkb.kb.notes.store.own_writes import Deed
+from roamkb.kb.notes.store.own_writes import OwnWrite
 from roamkb.kb.notes.store.own_writes import OwnWrites
 from roamkb.kb.notes.store.own_writes import recorded
 
@@ -75,7 +75,7 @@ class Trash:
         entry = self._entry(path, was=was, id=id, title=title, run=run)
         record = disk.create(self.folder, f"{entry.key}.json", _render(entry), mode=0o600)
         try:
-            with recorded(self.own, Deed(path=path, was=was)):
+            with recorded(self.own, OwnWrite(path=path, was=was)):
                 disk.move(path, self._note(entry), was=was, lock=lock(self.lock_file))
         except RoamkbError:
             if disk.is_missing(self._note(entry)):
@@ -111,14 +111,14 @@ class Trash:
     def restore(self, entry: TrashEntry) -> Path:
         """Put the note back where it was, unless there is a file of that name by now."""
         data = disk.read_file(self._note(entry))
-        if isinstance(data, Unreadable):
+        if isinstance(data, UnreadableFile):
             raise DiskError(data.path, data.reason)
         if disk.digest(data) != entry.sha256:
             raise DiskError(
                 self._note(entry), "isn't what was trashed", hint="look at it and copy it by hand"
             )
         folder, name = self._old_folder(entry), Path(entry.file).name
-        with recorded(self.own, Deed(path=folder / name, now=entry.sha256)):
+        with recorded(self.own, OwnWrite(path=folder / name, now=entry.sha256)):
             path = disk.create(folder, name, data, mode=entry.mode)
         disk.discard(self._note(entry))
         disk.discard(self._record(entry))
@@ -178,7 +178,7 @@ def _render(entry: TrashEntry) -> bytes:
 def _parse(record: Path) -> TrashEntry | None:
     """Return the entry that `record` describes; None where it is torn or somebody else's."""
     data = disk.read_file(record)
-    if isinstance(data, Unreadable):
+    if isinstance(data, UnreadableFile):
         return None
     try:
         values = json.loads(data)

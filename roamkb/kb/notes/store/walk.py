@@ -10,7 +10,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from roamkb.core.errors import NoKnowledgeBase
-from roamkb.core.model import Unreadable
+from roamkb.core.model import UnreadableFile
 from roamkb.fs.files import why
 from roamkb.kb.notes.file_names import CONFLICT_MARK
 from roamkb.kb.notes.file_names import is_copied_note
@@ -70,16 +70,16 @@ class NoteFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Walk:
+class NotesWalk:
     """One look at a whole knowledge base, each list sorted."""
 
     files: tuple[NoteFile, ...]
     conflict_copies: tuple[Path, ...]
     encrypted: tuple[Path, ...]
-    unreadable: tuple[Unreadable, ...]
+    unreadable: tuple[UnreadableFile, ...]
 
 
-def walk(kb: Path) -> Walk:
+def walk(kb: Path) -> NotesWalk:
     """Return what lies in `kb`; a bad file or folder is listed and never stops the rest.
 
     Each file is asked for its stat each time. What the names mean is remembered, and files
@@ -87,11 +87,11 @@ def walk(kb: Path) -> Walk:
     process costs what the system takes, and its result is quickly compared.
     """
     before = _LAST.get(str(kb), _NOTHING)
-    walker = _Walker(kb, before.listings)
+    walker = _NotesWalker(kb, before.listings)
     for _ in walker.folders():
         pass
     is_same = walker.files == before.found
-    found = Walk(
+    found = NotesWalk(
         files=before.files if is_same else tuple(sorted(walker.files, key=attrgetter("file"))),
         conflict_copies=tuple(map(Path, sorted(walker.conflict_copies))),
         encrypted=tuple(map(Path, sorted(walker.encrypted))),
@@ -99,7 +99,7 @@ def walk(kb: Path) -> Walk:
     )
     # a process seldom has more than one knowledge base, and each takes memory
     _LAST.clear()
-    _LAST[str(kb)] = _Memory(listings=walker.listings, found=walker.files, files=found.files)
+    _LAST[str(kb)] = _WalkMemory(listings=walker.listings, found=walker.files, files=found.files)
     return found
 
 
@@ -111,7 +111,7 @@ def check_kb(kb: Path) -> None:
                 return
     except OSError as error:
         raise NoKnowledgeBase(kb, why(error)) from error
-    walker = _Walker(kb, {})
+    walker = _NotesWalker(kb, {})
     if not any(walker.files for _ in walker.folders()):
         # an unmounted disk looks like an empty folder
         raise NoKnowledgeBase(kb, "it holds no note and neither .stfolder nor .git, as if it weren't mounted")
@@ -127,7 +127,7 @@ def kb_fault(kb: Path) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Folder:
+class _WalkedFolder:
     place: str
     #: Relative to the knowledge base with a `/` behind; empty for the knowledge base itself.
     prefix: str
@@ -136,7 +136,7 @@ class _Folder:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Names:
+class _FileNames:
     """What the regular files of one folder are, by their names."""
 
     #: All of them, as the system lists them.
@@ -146,46 +146,46 @@ class _Names:
     places: list[str]
     conflict_copies: list[str]
     encrypted: list[str]
-    unreadable: list[Unreadable]
+    unreadable: list[UnreadableFile]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Listing:
+class _NotesListing:
     """The notes of one folder as they were seen."""
 
-    names: _Names
+    names: _FileNames
     notes: list[NoteFile]
     stats: list[Stat]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Memory:
+class _WalkMemory:
     """The last walk of a knowledge base, never changed once it is kept: threads may share it."""
 
     #: By the folders' places.
-    listings: Mapping[str, _Listing]
+    listings: Mapping[str, _NotesListing]
     #: The notes in the order of the walk, and in their own.
     found: list[NoteFile]
     files: tuple[NoteFile, ...]
 
 
-_NOTHING = _Memory(listings={}, found=[], files=())
+_NOTHING = _WalkMemory(listings={}, found=[], files=())
 #: The last walk of this process, by its knowledge base.
-_LAST: dict[str, _Memory] = {}
+_LAST: dict[str, _WalkMemory] = {}
 
 
-class _Walker:
+class _NotesWalker:
     """The walk's lists while they grow."""
 
-    def __init__(self, kb: Path, before: Mapping[str, _Listing]) -> None:
+    def __init__(self, kb: Path, before: Mapping[str, _NotesListing]) -> None:
         self._before = before
-        self.listings: dict[str, _Listing] = {}
+        self.listings: dict[str, _NotesListing] = {}
         self.files: list[NoteFile] = []
         self.conflict_copies: list[str] = []
         self.encrypted: list[str] = []
-        self.unreadable: list[Unreadable] = []
+        self.unreadable: list[UnreadableFile] = []
         self._root = os.path.realpath(kb)
-        self._pending = deque([_Folder(str(kb), "")])
+        self._pending = deque([_WalkedFolder(str(kb), "")])
         self._links: list[tuple[os.DirEntry[str], str]] = []
         #: Real paths of what was found through a link: folders, then files.
         self._followed: set[str] = set()
@@ -200,7 +200,7 @@ class _Walker:
                 links, self._links = self._links, []
                 self._follow_all(sorted(links, key=lambda link: link[0].path))
 
-    def _enter(self, folder: _Folder) -> None:
+    def _enter(self, folder: _WalkedFolder) -> None:
         try:
             with os.scandir(folder.place) as entries:
                 listed = list(entries)
@@ -219,10 +219,10 @@ class _Walker:
                 if not entry.is_file(follow_symlinks=False):
                     self._take(entry, folder)
 
-    def _take_files(self, folder: _Folder, all: list[str]) -> None:
+    def _take_files(self, folder: _WalkedFolder, all: list[str]) -> None:
         before = self._before.get(folder.place)
         if before is None or before.names.all != all:
-            before = _Listing(names=_names(folder, all), notes=[], stats=[])
+            before = _NotesListing(names=_names(folder, all), notes=[], stats=[])
         names = before.names
         try:
             stats = list(map(stat_of, map(os.lstat, names.places)))
@@ -237,7 +237,7 @@ class _Walker:
         self.encrypted += names.encrypted
         self.unreadable += names.unreadable
 
-    def _take(self, entry: os.DirEntry[str], folder: _Folder) -> None:
+    def _take(self, entry: os.DirEntry[str], folder: _WalkedFolder) -> None:
         name = entry.name
         if entry.is_symlink():
             # a lock link of Emacs names no file: `.#note.org` -> user@host
@@ -246,13 +246,13 @@ class _Walker:
         elif entry.is_dir(follow_symlinks=False):
             if is_note_folder(name) and self._is_legible(entry):
                 real = None if folder.real is None else f"{folder.real}/{name}"
-                self._descend(_Folder(entry.path, f"{folder.prefix}{name}/", real))
+                self._descend(_WalkedFolder(entry.path, f"{folder.prefix}{name}/", real))
         elif is_note_name(name):
             self._refuse(entry.path, "isn't a regular file")
         else:
             self._add_other(entry)
 
-    def _descend(self, folder: _Folder) -> None:
+    def _descend(self, folder: _WalkedFolder) -> None:
         if folder.real is not None:
             if folder.real in self._followed:
                 return
@@ -310,7 +310,7 @@ class _Walker:
             self._refuse(entry.path, "links out of the knowledge base", is_elsewhere=True)
         elif inside and not all(map(is_note_folder, inside.split("/"))):
             # what lies where notes lie anyway is found there
-            self._descend(_Folder(entry.path, f"{prefix}{entry.name}/", real))
+            self._descend(_WalkedFolder(entry.path, f"{prefix}{entry.name}/", real))
 
     def _follow_file(self, entry: os.DirEntry[str], prefix: str) -> None:
         real = os.path.realpath(entry.path)
@@ -350,17 +350,17 @@ class _Walker:
         return not fault
 
     def _refuse(self, place: str, reason: str, *, is_elsewhere: bool = False) -> None:
-        self.unreadable.append(Unreadable(path=Path(place), reason=reason, is_elsewhere=is_elsewhere))
+        self.unreadable.append(UnreadableFile(path=Path(place), reason=reason, is_elsewhere=is_elsewhere))
 
 
-def _names(folder: _Folder, all: list[str]) -> _Names:
+def _names(folder: _WalkedFolder, all: list[str]) -> _FileNames:
     """Return what the regular files called `all` in `folder` are."""
-    names = _Names(all=all, files=[], places=[], conflict_copies=[], encrypted=[], unreadable=[])
+    names = _FileNames(all=all, files=[], places=[], conflict_copies=[], encrypted=[], unreadable=[])
     above = folder.place.rstrip("/") + "/"
     for name in all:
         if is_note_name(name):
             if fault := _fault(name):
-                names.unreadable.append(Unreadable(path=Path(above + name), reason=fault))
+                names.unreadable.append(UnreadableFile(path=Path(above + name), reason=fault))
             else:
                 names.files.append(folder.prefix + name)
                 names.places.append(above + name)
@@ -372,7 +372,7 @@ def _names(folder: _Folder, all: list[str]) -> _Names:
     return names
 
 
-def _seen(before: _Listing, stats: list[Stat]) -> _Listing:
+def _seen(before: _NotesListing, stats: list[Stat]) -> _NotesListing:
     """Return the listing as it is with `stats`, with each note that is as it was."""
     if stats == before.stats:
         return before
@@ -382,7 +382,7 @@ def _seen(before: _Listing, stats: list[Stat]) -> _Listing:
         notes = [note if note.stat == stat else NoteFile(note.place, note.file, stat) for note, stat in pairs]
     else:
         notes = list(map(NoteFile, names.places, names.files, stats))
-    return _Listing(names=names, notes=notes, stats=stats)
+    return _NotesListing(names=names, notes=notes, stats=stats)
 
 
 def _fault(name: str) -> str:

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from collections.abc import Iterator
 from pathlib import Path
 
-from roamkb.core.model import Unreadable
+from roamkb.core.model import UnreadableFile
 from roamkb.fs.files import random_token
 from roamkb.fs.files import read_file
 from roamkb.fs.locks import lock
@@ -61,7 +61,7 @@ class IndexFile:
     def state(self) -> str | None:
         """Return the digest of the file, if it is the one that was left here."""
         written = read_file(self._seal, limit=_LONGEST_SEAL)
-        if isinstance(written, Unreadable) or any(map(os.path.lexists, self._beside())):
+        if isinstance(written, UnreadableFile) or any(map(os.path.lexists, self._beside())):
             return None
         try:
             seal = json.loads(written)

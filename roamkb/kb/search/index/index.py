@@ -16,13 +16,13 @@ from typing import TypeVar
 
 from roamkb.core.errors import RoamkbError
 from roamkb.kb.notes.store.notes import Notes
-from roamkb.kb.search.hits import Answers
+from roamkb.kb.search.hits import PassageHits
 from roamkb.kb.search.index.file import A_MOMENT
 from roamkb.kb.search.index.file import PATIENCE
 from roamkb.kb.search.index.file import IndexFile
 from roamkb.kb.search.index.file import in_memory
-from roamkb.kb.search.index.query import Question
-from roamkb.kb.search.index.refresh import Changes
+from roamkb.kb.search.index.query import IndexQuery
+from roamkb.kb.search.index.refresh import IndexChanges
 from roamkb.kb.search.index.refresh import Progress
 from roamkb.kb.search.index.refresh import apply_changes
 from roamkb.kb.search.index.refresh import find_changes
@@ -33,7 +33,7 @@ from roamkb.kb.search.index.schema import fits
 from roamkb.kb.search.index.schema import maker
 from roamkb.kb.search.index.schema import sums_of
 from roamkb.kb.search.query import Query
-from roamkb.kb.search.query import Weights
+from roamkb.kb.search.query import TermWeights
 
 if TYPE_CHECKING:
     from roamkb.kb.search.semantic.cache import SentenceModel
@@ -66,9 +66,9 @@ class Index:
         self._clock = clock
         self._progress = progress
         self._model = model
-        self._changes: Changes
+        self._changes: IndexChanges
 
-    def find(self, query: Query, *, limit: int | None = None) -> Answers:
+    def find(self, query: Query, *, limit: int | None = None) -> PassageHits:
         """Return the best `limit` answers to `query`, from the notes as they are now.
 
         Raises:
@@ -76,9 +76,9 @@ class Index:
         """
         return self._ask(lambda db, changes: self._answers(db, changes, query, limit))
 
-    def weigh(self, query: Query) -> Weights:
+    def weigh(self, query: Query) -> TermWeights:
         """Return what each term of `query` weighs among the notes as they are now."""
-        return self._ask(lambda db, _: Question(db, query).weigh())
+        return self._ask(lambda db, _: IndexQuery(db, query).weigh())
 
     def advance(self, seconds: float) -> None:
         """Read notes into the kept index for about so many seconds; what is left is for the next time."""
@@ -103,7 +103,7 @@ class Index:
         with contextlib.closing(db):
             return len(self._compared(db, self._file, seal).to_read)
 
-    def _compared(self, db: sqlite3.Connection, file: IndexFile, seal: str | None) -> Changes:
+    def _compared(self, db: sqlite3.Connection, file: IndexFile, seal: str | None) -> IndexChanges:
         """Return how the notes differ from the index; that they don't is remembered by its `seal`."""
         changes = find_changes(db, self._notes, clock=self._clock, seal=seal)
         # of an index that another process changed meanwhile nothing is remembered
@@ -136,14 +136,18 @@ class Index:
         """Where the index is kept, if it is."""
         return self._file.path if self._file and self._file.path.is_file() else None
 
-    def _answers(self, db: sqlite3.Connection, changes: Changes, query: Query, limit: int | None) -> Answers:
-        return Answers(
-            answers=tuple(Question(db, query, model=self._model).answers(limit, linked=True)),
+    def _answers(
+        self, db: sqlite3.Connection, changes: IndexChanges, query: Query, limit: int | None
+    ) -> PassageHits:
+        return PassageHits(
+            answers=tuple(IndexQuery(db, query, model=self._model).answers(limit, linked=True)),
             skipped=(*changes.walk.unreadable, *troubles(db, self._notes.kb)),
             conflict_copies=len(changes.walk.conflict_copies),
         )
 
-    def _ask(self, question: Callable[[sqlite3.Connection, Changes], _T], *, wait: float = A_MOMENT) -> _T:
+    def _ask(
+        self, question: Callable[[sqlite3.Connection, IndexChanges], _T], *, wait: float = A_MOMENT
+    ) -> _T:
         """Return what `question` finds in an index that is as the notes are.
 
         `wait` is how many seconds another process may hold the index before one in memory answers.
@@ -166,7 +170,7 @@ class Index:
         with contextlib.closing(self._made()) as db:
             return self._put(question, db)
 
-    def _put(self, question: Callable[[sqlite3.Connection, Changes], _T], db: sqlite3.Connection) -> _T:
+    def _put(self, question: Callable[[sqlite3.Connection, IndexChanges], _T], db: sqlite3.Connection) -> _T:
         db.execute("BEGIN")
         found = question(db, self._changes)
         db.execute("COMMIT")
@@ -216,7 +220,7 @@ class Index:
         with file.locked(wait=wait):
             # another process may have done it meanwhile
             if seen is None and not self._is_believed(file):
-                self._changes = Changes(walk=self._notes.walk, to_read=list(self._notes.walk.files))
+                self._changes = IndexChanges(walk=self._notes.walk, to_read=list(self._notes.walk.files))
                 with file.rebuilt() as db:
                     create_tables(db, self._maker)
                     self._apply(db, seconds=_STEP if seconds is None else seconds)
@@ -281,7 +285,7 @@ class Index:
 
     def _fill(self, db: sqlite3.Connection) -> None:
         create_tables(db, self._maker)
-        self._changes = Changes(walk=self._notes.walk, to_read=list(self._notes.walk.files))
+        self._changes = IndexChanges(walk=self._notes.walk, to_read=list(self._notes.walk.files))
         self._apply(db)
         _optimize(db)
 

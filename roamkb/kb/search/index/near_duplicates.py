@@ -13,7 +13,7 @@ from itertools import chain
 from roamkb.kb.search.index.document_frequency import holding
 from roamkb.kb.search.index.schema import SEPARATOR
 from roamkb.text.language import unspaced_groups
-from roamkb.text.similarity.jaccard import Shape
+from roamkb.text.similarity.jaccard import PreparedText
 from roamkb.text.similarity.jaccard import is_alike
 from roamkb.text.similarity.jaccard import shape
 from roamkb.text.similarity.synonyms import FUNCTION_WORDS
@@ -45,7 +45,7 @@ class NearEntry:
 
 
 def near_entries(
-    db: sqlite3.Connection, title: Shape, body: Shape | None, *, limit: float
+    db: sqlite3.Connection, title: PreparedText, body: PreparedText | None, *, limit: float
 ) -> Iterator[NearEntry]:
     """Yield the nodes called nearly like `title`, then those whose text may be nearly `body`."""
     for entry in _near(db, title.text, "{title alias hidden}"):

@@ -14,23 +14,23 @@ from typing import NamedTuple
 
 from roamkb.core.text import flat
 from roamkb.core.text import unpointed
-from roamkb.kb.search.hits import Answer
+from roamkb.kb.search.hits import PassageHit
 from roamkb.kb.search.index.document_frequency import holding
 from roamkb.kb.search.index.schema import SEPARATOR
 from roamkb.kb.search.index.schema import sums_of
 from roamkb.kb.search.index.schema import tag_set
-from roamkb.kb.search.index.snippets import Showing
+from roamkb.kb.search.index.snippets import SnippetView
 from roamkb.kb.search.index.top_k import asked
 from roamkb.kb.search.index.top_k import first
 from roamkb.kb.search.index.top_k import reaching
 from roamkb.kb.search.query import Query
-from roamkb.kb.search.query import Weights
+from roamkb.kb.search.query import TermWeights
 from roamkb.kb.search.ranking import FTS_B
 from roamkb.kb.search.ranking import FTS_K1
 from roamkb.kb.search.ranking import MOST_SAID
 from roamkb.kb.search.ranking import WEIGHTS
 from roamkb.kb.search.ranking import B
-from roamkb.kb.search.ranking import Found
+from roamkb.kb.search.ranking import RankedEntry
 from roamkb.kb.search.ranking import gains
 from roamkb.kb.search.ranking import good
 from roamkb.kb.search.ranking import lifted
@@ -82,7 +82,7 @@ _AMONG = "+words.rowid IN (SELECT rowid FROM words WHERE words MATCH :among)"
 _Hit = tuple[int, float, str, str, int]
 
 
-class _Wanted(NamedTuple):
+class _WantedEntry(NamedTuple):
     """One thing that entries are asked for."""
 
     #: In FTS5's language.
@@ -93,7 +93,7 @@ class _Wanted(NamedTuple):
     word: str = ""
 
 
-class Question:
+class IndexQuery:
     """One query and the index that it is put to, within one read transaction."""
 
     def __init__(self, db: sqlite3.Connection, query: Query, *, model: "SentenceModel | None" = None) -> None:
@@ -105,7 +105,7 @@ class Question:
         self._sums = sums_of(db)
         self._where, self._values = _filters(query)
 
-    def answers(self, limit: int | None, *, linked: bool = False) -> Iterator[Answer]:
+    def answers(self, limit: int | None, *, linked: bool = False) -> Iterator[PassageHit]:
         """Yield what answers the query, best first; where `linked`, then what the best of it links to."""
         for key, points, source in self._placed(limit, linked=linked):
             yield self._shown.answer(key, points, source=source)
@@ -126,8 +126,8 @@ class Question:
         return self._shown.answer(key, 0.0).why
 
     @cached_property
-    def _shown(self) -> Showing:
-        return Showing(self._db, words=self._words, phrases=self._phrases, weights=self._weights)
+    def _shown(self) -> SnippetView:
+        return SnippetView(self._db, words=self._words, phrases=self._phrases, weights=self._weights)
 
     def _placed(self, limit: int | None, *, linked: bool) -> Iterator[tuple[int, float, int | None]]:
         if not self._expression:
@@ -146,9 +146,9 @@ class Question:
                 points, source = gained[key]
                 yield key, min(points, least) / best, source
 
-    def weigh(self) -> Weights:
+    def weigh(self) -> TermWeights:
         """Return what each term that the words stand for tells, by how few texts hold it."""
-        return Weights(terms=self._weights, rarest=weight(1, self._sums["entries"]))
+        return TermWeights(terms=self._weights, rarest=weight(1, self._sums["entries"]))
 
     def rarest(self, count: int) -> list[str]:
         """Return the words of the query that are rare and yet elsewhere, too, the rarest first."""
@@ -179,14 +179,14 @@ class Question:
         return foreigners > 0 and (told < 0 or (told == 0 and 2 * foreigners > self._sums["entries"]))
 
     @cached_property
-    def _wanted(self) -> Sequence[_Wanted]:
+    def _wanted(self) -> Sequence[_WantedEntry]:
         """All that the words ask for: themselves, and the groups of letters of other languages' words."""
-        found: list[_Wanted] = []
+        found: list[_WantedEntry] = []
         for word in self._words:
             if UNSPACED.match(word):
                 found += _in_hidden(unspaced_groups(word))
             else:
-                found.append(_Wanted(" OR ".join(map(_quoted, _spellings(word))), stemmed(word), word))
+                found.append(_WantedEntry(" OR ".join(map(_quoted, _spellings(word))), stemmed(word), word))
         if self._is_foreign:
             for word in self._words:
                 if not UNSPACED.match(word):
@@ -201,7 +201,7 @@ class Question:
         return [spelling for one in self._affordable for spelling in _spellings(one.word)]
 
     @cached_property
-    def _affordable(self) -> Sequence[_Wanted]:
+    def _affordable(self) -> Sequence[_WantedEntry]:
         """What to ask for: all, or in a large base the rarest within the budget, two at least."""
         if self._sums["entries"] * len(self._wanted) <= _BUDGET:
             return self._wanted
@@ -297,7 +297,7 @@ class Question:
 
     # What becomes of its answers
 
-    def _ranked(self, limit: int | None) -> list[tuple[Found, float]]:
+    def _ranked(self, limit: int | None) -> list[tuple[RankedEntry, float]]:
         pool = min(max(limit, _POOL), _MOST_ROWS) if limit is not None and not self._phrases else _ALL
         points = self._any(pool)
         needed = _each(self._words)
@@ -314,7 +314,7 @@ class Question:
         order = ranked(self._found(points, complete), self._weights)
         return self._said(order) if len(self._weights) > 1 else order
 
-    def _said(self, order: Sequence[tuple[Found, float]]) -> list[tuple[Found, float]]:
+    def _said(self, order: Sequence[tuple[RankedEntry, float]]) -> list[tuple[RankedEntry, float]]:
         """Return the order that the spelling of the query's words gives to the best."""
         rows = self._db.execute(
             "SELECT id, title || ' ' || alias || ' ' || body FROM content "
@@ -325,7 +325,7 @@ class Question:
         shares = {key: spelled(text, wanted) for key, text in rows}
         return said(order, shares, self._weights, is_foreign=self._is_foreign and self._model is None)
 
-    def _gained(self, order: Sequence[tuple[Found, float]]) -> Mapping[int, tuple[float, int]]:
+    def _gained(self, order: Sequence[tuple[RankedEntry, float]]) -> Mapping[int, tuple[float, int]]:
         """Return what each thing gains by the links of the good hits, and whose link it was."""
         rows = self._db.execute(
             "SELECT hit.id, entry.id FROM entry AS hit JOIN link ON link.source = hit.node "
@@ -340,7 +340,7 @@ class Question:
         return gains(order, links)
 
     def _beside(
-        self, order: Iterable[tuple[Found, float]], gained: Mapping[int, tuple[float, int]]
+        self, order: Iterable[tuple[RankedEntry, float]], gained: Mapping[int, tuple[float, int]]
     ) -> list[int]:
         """Return what holds nothing that was asked for and is linked from what does, the best first."""
         keys = json.dumps(list(gained.keys() - {found.key for found, _ in order}))
@@ -349,7 +349,7 @@ class Question:
         ).fetchall()
         return sorted((key for (key,) in rows), key=lambda key: -gained[key][0])[:_MOST_BESIDE]
 
-    def _found(self, points: Mapping[int, float], complete: set[int]) -> Iterator[Found]:
+    def _found(self, points: Mapping[int, float], complete: set[int]) -> Iterator[RankedEntry]:
         together = [f'"{one} {other}"' for one, other in self._pairs()]
         beside = self._beside_each_other(" OR ".join(together), points) if together else {}
         meant = None if self._is_foreign else self._vector
@@ -365,7 +365,7 @@ class Question:
                 keys,
             )
             for key, replaced, names, named, tagged, date, file, line, vector in rows:
-                yield Found(
+                yield RankedEntry(
                     key=key,
                     words=points[key],
                     pairs=beside.get(key, 0.0),
@@ -454,9 +454,9 @@ def _quoted(word: str) -> str:
     return f'"{word}"'
 
 
-def _in_hidden(groups: Iterable[str]) -> list[_Wanted]:
+def _in_hidden(groups: Iterable[str]) -> list[_WantedEntry]:
     # a letter over and over is asked for once: SQLite counts each time it stands there for each
-    return [_Wanted(f"hidden : {_quoted(group)}", group) for group in dict.fromkeys(groups)]
+    return [_WantedEntry(f"hidden : {_quoted(group)}", group) for group in dict.fromkeys(groups)]
 
 
 def _filters(query: Query) -> tuple[str, dict[str, str | int]]:

@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from dataclasses import field
 from pathlib import Path
 
-from roamkb.core.model import Unreadable
+from roamkb.core.model import UnreadableFile
 from roamkb.fs import files as disk
 from roamkb.kb.notes.store.notes import LARGEST
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.notes.store.walk import NoteFile
-from roamkb.kb.notes.store.walk import Walk
+from roamkb.kb.notes.store.walk import NotesWalk
 from roamkb.kb.notes.store.walk import walk
-from roamkb.kb.search.index.schema import Seen
+from roamkb.kb.search.index.schema import SeenFile
 from roamkb.kb.search.index.schema import add_note
 from roamkb.kb.search.index.schema import digest
 from roamkb.kb.search.index.schema import remove_notes
@@ -42,14 +42,14 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(slots=True)
-class Changes:
+class IndexChanges:
     """What the index has to take in before it answers."""
 
-    walk: Walk
+    walk: NotesWalk
     to_read: list[NoteFile] = field(default_factory=list)
     gone: list[str] = field(default_factory=list)
     #: Files whose content is as it was, and whose stat is now another or can be trusted.
-    same: list[Seen] = field(default_factory=list)
+    same: list[SeenFile] = field(default_factory=list)
     #: How many notes were read so far.
     have_read: int = 0
     #: Whether there was no need to look: nothing changed since there was nothing.
@@ -68,13 +68,13 @@ class Changes:
 
 def find_changes(
     db: sqlite3.Connection, notes: Notes, *, clock: Callable[[], int], seal: str | None = None
-) -> Changes:
+) -> IndexChanges:
     """Return how the knowledge base differs from what the index has seen.
 
     `seal` names the state of the index that `db` shows. What agreed with it once agrees
     with it again, as long as a walk finds each file as it was.
     """
-    changes = Changes(walk=notes.walk)
+    changes = IndexChanges(walk=notes.walk)
     stale = _with_other_setups(db, notes)
     if seal and not stale and _AGREED.get(seal) is changes.walk.files:
         changes.were_none = True
@@ -94,7 +94,7 @@ def find_changes(
     return changes
 
 
-def remember(seal: str, changes: Changes) -> None:
+def remember(seal: str, changes: IndexChanges) -> None:
     """Keep that an index in the state `seal` knows all that was found as it is."""
     _AGREED.clear()
     _AGREED[seal] = changes.walk.files
@@ -104,7 +104,9 @@ def remember(seal: str, changes: Changes) -> None:
 _AGREED: dict[str, tuple[NoteFile, ...]] = {}
 
 
-def _suspects(db: sqlite3.Connection, found: Walk) -> tuple[list[tuple[NoteFile, bytes | None]], list[str]]:
+def _suspects(
+    db: sqlite3.Connection, found: NotesWalk
+) -> tuple[list[tuple[NoteFile, bytes | None]], list[str]]:
     """Return the notes not known by their stat, each with the digest that it had; and the missing files."""
     # a stat that can't be trusted is none
     rows = db.execute("SELECT file, CASE WHEN settled THEN stat END, digest FROM note")
@@ -121,18 +123,18 @@ def _suspects(db: sqlite3.Connection, found: Walk) -> tuple[list[tuple[NoteFile,
 _STAT = "%d %d %d %d %d"
 
 
-def _compare(file: NoteFile, before: bytes | None, changes: Changes, clock: Callable[[], int]) -> None:
+def _compare(file: NoteFile, before: bytes | None, changes: IndexChanges, clock: Callable[[], int]) -> None:
     """Sort a file that is new or may have changed by its content; an unreadable one is always read again."""
     now = clock()
     data = disk.read_file(file.path, limit=LARGEST, patience=_SAVE) if before else b""
-    if before and not isinstance(data, Unreadable) and digest(data) == before:
+    if before and not isinstance(data, UnreadableFile) and digest(data) == before:
         changes.same.append(_seen(file, before, now))
     else:
         changes.to_read.append(file)
 
 
-def _seen(file: NoteFile, content: bytes, now: int) -> Seen:
-    return Seen(
+def _seen(file: NoteFile, content: bytes, now: int) -> SeenFile:
+    return SeenFile(
         file=file.file,
         stat=_STAT % file.stat,
         # the clock of the change is the system's own, and may have been set since
@@ -157,7 +159,7 @@ def _setup_digest(notes: Notes, path: str) -> bytes:
 def apply_changes(
     db: sqlite3.Connection,
     notes: Notes,
-    changes: Changes,
+    changes: IndexChanges,
     *,
     clock: Callable[[], int],
     progress: Progress | None = None,
@@ -199,14 +201,14 @@ def _read_all(
     return len(files)
 
 
-def _confirm(db: sqlite3.Connection, seen: Seen) -> None:
+def _confirm(db: sqlite3.Connection, seen: SeenFile) -> None:
     db.execute("UPDATE note SET stat = ?, settled = ? WHERE file = ?", (seen.stat, seen.settled, seen.file))
 
 
 def _read(db: sqlite3.Connection, notes: Notes, file: NoteFile, clock: Callable[[], int]) -> None:
     now = clock()
     data = disk.read_file(file.path, limit=LARGEST)
-    if isinstance(data, Unreadable):
+    if isinstance(data, UnreadableFile):
         # no digest: it is read again each time, until it can be
         add_note(db, _seen(file, b"", now), None, trouble=data.reason, setups=())
         return
@@ -217,7 +219,7 @@ def _read(db: sqlite3.Connection, notes: Notes, file: NoteFile, clock: Callable[
     add_note(db, _seen(file, digest(data), now), note, trouble=trouble, setups=setups)
 
 
-def troubles(db: sqlite3.Connection, kb: Path) -> Iterator[Unreadable]:
+def troubles(db: sqlite3.Connection, kb: Path) -> Iterator[UnreadableFile]:
     """Yield the notes that could not be read, or not as they were meant."""
     for file, reason in db.execute("SELECT file, trouble FROM note WHERE trouble != '' ORDER BY file"):
-        yield Unreadable(path=kb / file, reason=reason)
+        yield UnreadableFile(path=kb / file, reason=reason)

@@ -20,7 +20,7 @@ from roamkb.core.model import Note
 from roamkb.core.text import flat
 from roamkb.core.text import folded
 from roamkb.core.text import unpointed
-from roamkb.kb.notes.passages import Passage
+from roamkb.kb.notes.passages import NotePassage
 from roamkb.kb.notes.passages import passages
 from roamkb.kb.search.filters import is_agent_passage
 from roamkb.kb.search.index import document_frequency as index_counts
@@ -72,7 +72,7 @@ _MOST_TAG_TEXT = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class SeenFile:
     """A file's state at the moment when it was read."""
 
     file: str
@@ -161,7 +161,7 @@ def remove_notes(db: sqlite3.Connection, files: Iterable[str]) -> None:
 
 def add_note(
     db: sqlite3.Connection,
-    seen: Seen,
+    seen: SeenFile,
     note: Note | None,
     *,
     trouble: str = "",
@@ -198,7 +198,7 @@ def add_note(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Row:
+class _PassageRow:
     """One passage as its table row."""
 
     line: int
@@ -240,7 +240,7 @@ def _kept_names(node: Node) -> Iterator[str]:
         yield alias[:_LONGEST_NAME]
 
 
-def _kept_lines(passage: Passage) -> Iterator[tuple[int, str]]:
+def _kept_lines(passage: NotePassage) -> Iterator[tuple[int, str]]:
     """Yield the lines of a passage that are searched by words, long ones in pieces with the same number."""
     room = _MOST_TEXT
     for number, line in passage.lines:
@@ -255,7 +255,7 @@ def _kept_lines(passage: Passage) -> Iterator[tuple[int, str]]:
             return
 
 
-def _row(passage: Passage) -> _Row:
+def _row(passage: NotePassage) -> _PassageRow:
     node = passage.node
     title, aliases = passage.title[:_LONGEST_NAME], SEPARATOR.join(_kept_names(node)) if node else ""
     lines = tuple(_kept_lines(passage))
@@ -267,7 +267,7 @@ def _row(passage: Passage) -> _Row:
     tags = _kept_tags(passage)
     told = (title, aliases, SEPARATOR.join(tags), body, " ".join(hidden))
     indexed: tuple[str, str, str, str, str] = tuple(_storable(text) for text in told)  # type: ignore[assignment]
-    return _Row(
+    return _PassageRow(
         line=passage.first_line(),
         node=node.id if node else None,
         date=passage.date,
@@ -295,7 +295,7 @@ def _names(title: str, aliases: str, tags: str) -> tuple[str, str, str]:
     return SEPARATOR.join(called), SEPARATOR.join(named), SEPARATOR.join(tagged)
 
 
-def _kept_tags(passage: Passage) -> Sequence[str]:
+def _kept_tags(passage: NotePassage) -> Sequence[str]:
     """Return the tags to index: of a heading that inherits a text of its own, only the nearest ones."""
     if passage.node is None or not passage.node.level:
         return passage.tags

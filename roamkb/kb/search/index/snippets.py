@@ -11,7 +11,7 @@ from roamkb.core.text import clipped
 from roamkb.core.text import flat
 from roamkb.core.text import folded
 from roamkb.core.text import headline
-from roamkb.kb.search.hits import Answer
+from roamkb.kb.search.hits import PassageHit
 from roamkb.kb.search.index.schema import SEPARATOR
 from roamkb.kb.search.index.schema import line_numbers
 from roamkb.text.tokenize import terms_of
@@ -23,7 +23,7 @@ _LONGEST_NAME = 80
 _MACHINERY = re.compile(r"\s*(?:#\+\S+?:|:\S+?:(?:\s|$)|- (?:related|superseded by) :: \[\[id:)")
 
 
-class Showing:
+class SnippetView:
     """The entries of an index, as a query's words and phrases have them shown."""
 
     def __init__(
@@ -40,7 +40,7 @@ class Showing:
         self._phrases = phrases
         self._weights = weights
 
-    def answer(self, key: int, points: float, *, source: int | None = None) -> Answer:
+    def answer(self, key: int, points: float, *, source: int | None = None) -> PassageHit:
         """Return one entry as it is shown; `source` links to it."""
         node, file, line, date, replaced, numbers, title, alias, tags, body = self._db.execute(
             "SELECT node, file, line, date, replaced, numbers, title, alias, tags, body "
@@ -51,7 +51,7 @@ class Showing:
         if lines and _MACHINERY.match(lines[0][1]) and self._tells(f"{title} {alias}"):
             # the name says more than an exporter's keyword, or a link to another note
             lines = ()
-        return Answer(
+        return PassageHit(
             id=node,
             title=title,
             file=file,

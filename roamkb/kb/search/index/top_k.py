@@ -29,7 +29,7 @@ _MARGIN = 1 - 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class QueryWord:
     """One word of a query, as often as it is asked for, and how many entries hold it."""
 
     #: As FTS5 takes it.
@@ -46,14 +46,14 @@ class Asked:
         return self.times * max(weight, _LEAST_WEIGHT) * _MOST_WORTH
 
 
-def asked(phrases: Sequence[str], holding: Mapping[str, int]) -> list[Asked]:
+def asked(phrases: Sequence[str], holding: Mapping[str, int]) -> list[QueryWord]:
     """Return what a query asks for, the rarest first; what `holding` hasn't got stands before."""
     times = {phrase: phrases.count(phrase) for phrase in phrases}
-    found = [Asked(phrase=phrase, times=n, holding=holding.get(phrase)) for phrase, n in times.items()]
+    found = [QueryWord(phrase=phrase, times=n, holding=holding.get(phrase)) for phrase, n in times.items()]
     return sorted(found, key=lambda one: (one.holding or 0, one.phrase))
 
 
-def first(words: Sequence[Asked]) -> str | None:
+def first(words: Sequence[QueryWord]) -> str | None:
     """Return the expression for what is weighed first; None where all may be weighed at once."""
     counts = [word.holding or 0 for word in words]
     if sum(counts) <= _FEW or len(words) < 2:
@@ -64,7 +64,7 @@ def first(words: Sequence[Asked]) -> str | None:
     return " OR ".join(word.phrase for word in words[:kept]) if kept < len(words) else None
 
 
-def reaching(words: Sequence[Asked], least: float, entries: int) -> str:
+def reaching(words: Sequence[QueryWord], least: float, entries: int) -> str:
     """Return the expression for all that may have the score `least`, and for some that may not."""
     rare, common = words[:-_MOST_COMBINED], words[-_MOST_COMBINED:]
     worths = [(word.phrase, word.worth(entries)) for word in common]

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from dataclasses import replace
 
-from roamkb.kb.search.hits import Answer
-from roamkb.kb.search.index.query import Question
+from roamkb.kb.search.hits import PassageHit
+from roamkb.kb.search.index.query import IndexQuery
 from roamkb.kb.search.index.schema import SEPARATOR
 from roamkb.kb.search.query import Query
 from roamkb.kb.search.query import parse_words
@@ -76,15 +76,15 @@ def graph(db: sqlite3.Connection) -> Graph:
     )
 
 
-def related(db: sqlite3.Connection, id: str, limit: int) -> Iterator[Answer]:
+def related(db: sqlite3.Connection, id: str, limit: int) -> Iterator[PassageHit]:
     """Yield the nodes that share words, tags or neighbours with the node `id`, and no link."""
     linked = _neighbours(db, id)
     seconds = Counter(second for first in linked for second in _neighbours(db, first))
     own_tags, query = _about(db, id)
-    found = {one.id: one for one in Question(db, query).answers(limit + len(linked) + 1)}
+    found = {one.id: one for one in IndexQuery(db, query).answers(limit + len(linked) + 1)}
     missing = tuple(second for second in seconds if second not in found)
     if missing:
-        found |= {one.id: one for one in Question(db, Query(text="", ids=missing)).answers(None)}
+        found |= {one.id: one for one in IndexQuery(db, Query(text="", ids=missing)).answers(None)}
     rated = []
     for key, answer in found.items():
         if key is None or key == id or key in linked:
@@ -110,7 +110,7 @@ def _about(db: sqlite3.Connection, id: str) -> tuple[frozenset[str], Query]:
         "SELECT title, tags, body FROM content JOIN entry USING(id) WHERE node = ? ORDER BY file, line", (id,)
     ).fetchone()
     first = parse_words(title)
-    rest = Question(db, parse_words(_ID_LINK.sub(" ", body))).rarest(_WORDS)
+    rest = IndexQuery(db, parse_words(_ID_LINK.sub(" ", body))).rarest(_WORDS)
     return frozenset(_split(tags)) - {"agent"}, parse_words(" ".join((*first.words, *rest)))
 
 

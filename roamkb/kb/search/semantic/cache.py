@@ -55,7 +55,7 @@ class SentenceModel:
         self.is_multilingual = is_multilingual
         self._encode = encode
         self._name = name
-        self._kept = _Kept(folder / "meaning.db") if folder else None
+        self._kept = _VectorFile(folder / "meaning.db") if folder else None
         self._progress = progress
 
     def nearness(self, question: str, texts: Mapping[int, str]) -> dict[int, float]:
@@ -114,7 +114,7 @@ def sentence_model(folder: Path | None, *, progress: Progress | None = None) -> 
     )
 
 
-class _Kept:
+class _VectorFile:
     """A file of vectors, each with its check; whatever is wrong with it, there are none."""
 
     def __init__(self, path: Path) -> None:

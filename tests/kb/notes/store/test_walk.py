@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from roamkb.core.errors import NoKnowledgeBase
-from roamkb.kb.notes.store.walk import Walk
+from roamkb.kb.notes.store.walk import NotesWalk
 from roamkb.kb.notes.store.walk import check_kb
 from roamkb.kb.notes.store.walk import walk
 
@@ -73,7 +73,7 @@ def test_what_isnt_a_note_isnt_listed_and_copies_are_counted(kb: Path) -> None:
 
 def test_an_empty_folder_holds_nothing(tmp_path: Path) -> None:
     """Nothing found is a result."""
-    assert walk(tmp_path) == Walk(files=(), conflict_copies=(), encrypted=(), unreadable=())
+    assert walk(tmp_path) == NotesWalk(files=(), conflict_copies=(), encrypted=(), unreadable=())
 
 
 def test_what_only_has_a_notes_name_is_said(kb: Path) -> None:

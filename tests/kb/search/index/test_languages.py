@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from roamkb.kb.search.index import query as index_query
-from roamkb.kb.search.index.query import Question
+from roamkb.kb.search.index.query import IndexQuery
 from roamkb.kb.search.query import parse_query
 from tests.kb.search.index.facts import FACTS
 from tests.kb.search.index.index_base import TODAY
@@ -80,7 +80,7 @@ def test_what_a_question_reads_is_bounded_in_any_language(
 
     def read(db: sqlite3.Connection) -> None:
         db.set_trace_callback(asked.append)
-        assert list(Question(db, parse_query(question, today=TODAY)).answers(10))
+        assert list(IndexQuery(db, parse_query(question, today=TODAY)).answers(10))
         db.set_trace_callback(None)
 
     base.index().view(read)

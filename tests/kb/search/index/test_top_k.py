@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from roamkb.kb.search.index import top_k as index_best
-from roamkb.kb.search.index.query import Question
-from roamkb.kb.search.index.top_k import Asked
+from roamkb.kb.search.index.query import IndexQuery
+from roamkb.kb.search.index.top_k import QueryWord
 from roamkb.kb.search.index.top_k import asked
 from roamkb.kb.search.index.top_k import first
 from roamkb.kb.search.index.top_k import reaching
@@ -34,7 +34,7 @@ def test_the_best_are_the_best_of_all(tmp_path: Path, monkeypatch: pytest.Monkey
     def answers(few: int) -> list[object]:
         monkeypatch.setattr(index_best, "_FEW", few)
         return base.index().view(
-            lambda db: [list(Question(db, parse_query(one, today=TODAY)).answers(20)) for one in questions]
+            lambda db: [list(IndexQuery(db, parse_query(one, today=TODAY)).answers(20)) for one in questions]
         )
 
     monkeypatch.setattr(index_best, "_FIRST", 110)
@@ -54,7 +54,7 @@ def test_what_cannot_come_so_high_is_left_out() -> None:
 
 def test_little_is_weighed_at_once() -> None:
     """Neither a word alone nor few entries are worth a second question."""
-    many = [Asked(phrase='"a"', times=1, holding=400), Asked(phrase='"b"', times=1, holding=9000)]
+    many = [QueryWord(phrase='"a"', times=1, holding=400), QueryWord(phrase='"b"', times=1, holding=9000)]
     assert '"a"' == first(many)
     assert first(many[1:]) is None
     assert first([many[0], many[0]]) is None
