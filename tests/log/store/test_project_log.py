@@ -365,7 +365,7 @@ from datetime import datetime
 from pathlib import Path
 from roamkb.core.ids import new_id, next_id
 from roamkb.log.learning import Learning
-from roamkb.log.state.learning_state import Event
+from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.store.project_log import Log
 root, me, count = sys.argv[1:]
 log = Log(Path(root), Path(root).parent / "state").require()
@@ -374,7 +374,7 @@ for n in range(int(count)):
     with log.locked():
         id = next_id(log.read().last_event, lambda: new_id(now))
         said = Learning(id=f"{me}-{n}", key="k", type="fact", content=f"{me} says {n} " + "x" * (n * 37 % 3000))
-        log.append([said], [Event(id=id, ts=1.0, event="pinned", of=f"{me}-{n}")])
+        log.append([said], [LedgerEvent(id=id, ts=1.0, event="pinned", of=f"{me}-{n}")])
 """
 
 
