@@ -266,16 +266,18 @@ def test_doctor_marks_what_is_wrong_and_says_what_to_do() -> None:
     checks = (
         DoctorCheck(name="rule", ok=True, detail="fine"),
         DoctorCheck(name="clocks", ok=False, detail="ahead", fix="set it"),
+        DoctorCheck(name="hooks", ok=True, detail="not set up", proved=False),
     )
     printed = reports.doctor(DoctorReport(checks=checks))
-    assert ["ok rule: fine", "!! clocks: ahead", "   set it"] == lines(printed)
+    assert ["ok rule: fine", "!! clocks: ahead", "   set it", "-- hooks: not set up"] == lines(printed)
     assert "\x1b[31m!!\x1b[0m clocks: ahead" == lines(printed, terminal=True)[1]
     assert 0 == printed.status
     assert {
         "schema": 1,
         "checks": [
-            {"name": "rule", "ok": True, "detail": "fine", "fix": ""},
-            {"name": "clocks", "ok": False, "detail": "ahead", "fix": "set it"},
+            {"name": "rule", "ok": True, "detail": "fine", "fix": "", "proved": True},
+            {"name": "clocks", "ok": False, "detail": "ahead", "fix": "set it", "proved": True},
+            {"name": "hooks", "ok": True, "detail": "not set up", "fix": "", "proved": False},
         ],
     } == printed.json
 
