@@ -13,13 +13,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
+from roamkb.core.request import ParameterShape
+from roamkb.core.request import VerbParameter
 from roamkb.interfaces.http.operation_routes import OperationRoute
 from roamkb.interfaces.http.operation_routes import routes
 from roamkb.interfaces.mcp.tools import TOOLS
 from roamkb.interfaces.operations import OPERATIONS
 from roamkb.interfaces.operations import Operation
-from roamkb.interfaces.operations import OperationParameter
-from roamkb.interfaces.operations import ParameterShape
 
 _DOCS: Final = Path(__file__).parent
 _ROOT: Final = _DOCS.parent
@@ -68,26 +68,26 @@ def _operation_lines(operation: Operation) -> Iterator[str]:
 
 
 def _usage(operation: Operation) -> str:
-    arguments = [p for p in operation.parameters if not p.flags]
-    required = [f"{p.flags[0]} {p.metavar}" for p in operation.parameters if p.flags and p.required]
-    has_options = any(p.flags and not p.required for p in operation.parameters)
+    arguments = [p for p in operation.parameters if not p.flag]
+    required = [f"{p.flag} {p.metavar}" for p in operation.parameters if p.flag and p.required]
+    has_options = any(p.flag and not p.required for p in operation.parameters)
     words = [_placeholder(p) if p.required else f"[{_placeholder(p)}]" for p in arguments]
     return " ".join(["roamkb", operation.name, *["[OPTION]..."] * has_options, *required, *words])
 
 
-def _placeholder(parameter: OperationParameter) -> str:
+def _placeholder(parameter: VerbParameter) -> str:
     return (parameter.metavar or parameter.name.upper()).strip("[]")
 
 
-def _spelling(parameter: OperationParameter) -> str:
-    if not parameter.flags:
+def _spelling(parameter: VerbParameter) -> str:
+    if not parameter.flag:
         return f"`{_cell(_placeholder(parameter))}`"
     value = f" {parameter.metavar}" if parameter.metavar else ""
     again = ", repeatable" if parameter.shape is ParameterShape.TEXTS else ""
-    return f"`{_cell(parameter.flags[0] + value)}`{again}"
+    return f"`{_cell(parameter.flag + value)}`{again}"
 
 
-def _meaning(parameter: OperationParameter) -> str:
+def _meaning(parameter: VerbParameter) -> str:
     # the spelling says it already
     return _cell(parameter.help.replace(" (again for more)", ""))
 
@@ -131,11 +131,11 @@ def _choice(values: Sequence[str]) -> str:
     return f" (only {', '.join(f'`{value}`' for value in values)})" if values else ""
 
 
-def _name(parameter: OperationParameter) -> str:
+def _name(parameter: VerbParameter) -> str:
     return f"**`{parameter.name}`**" if parameter.required else f"`{parameter.name}`"
 
 
-def _names(parameters: Sequence[OperationParameter]) -> str:
+def _names(parameters: Sequence[VerbParameter]) -> str:
     return ", ".join(map(_name, parameters)) or "nothing"
 
 

@@ -1,12 +1,14 @@
 """One agent of a project, for harnesses in Python: what it learns is known to all, and signed by it."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from roamkb.app import KnowledgeBase
+from roamkb.app import requests
 from roamkb.app.log.remedies import ProjectRemedies
+from roamkb.app.operation_method import takes
 from roamkb.core.errors import RoamkbError
+from roamkb.core.errors import UsageError
 
 if TYPE_CHECKING:
     from roamkb.log.learn import LearnResult
@@ -28,50 +30,25 @@ class Agent:
         """The project's log; its methods take the agent's name and session where they matter."""
         return self.kb.log
 
-    def learn(
-        self,
-        text: str,
-        *,
-        type: str | None = None,
-        tags: Sequence[str] = (),
-        task: str | None = None,
-        category: str | None = None,
-        files: Sequence[str] = (),
-        actions: Sequence[str] = (),
-        provenance: str | None = None,
-        confidence: str | None = None,
-        supersedes: str | None = None,
-        anyway: bool = False,
-    ) -> "LearnResult":
+    @takes(lambda: requests.LearnRequest)
+    def learn(self, request: "requests.LearnRequest") -> "LearnResult":
         """Add one learning to the project's log, and what was learned to the session's observations.
 
         Raises:
             NoLog, Refused, UsageError, SecretFound, NotFound, Ambiguous, DiskError: nothing was written.
             NotDurable: it was written, and the disk would not promise to keep it.
         """
-        learned = self.log.say(
-            text,
-            type=type,
-            tags=tags,
-            task=task,
-            category=category,
-            files=files,
-            actions=actions,
-            provenance=provenance,
-            confidence=confidence,
-            supersedes=supersedes,
-            anyway=anyway,
-            agent=self.name,
-            session=self.session,
-        )
+        if request.text is None or request.proposals is not None:
+            raise UsageError("learn what?", hint="give a text; proposals go through `log.learn`")
+        learned = self.log.add(replace(request, agent=self.name, session=self.session))
         try:
             # as a tool's use: no stage makes a second learning of it
             self.log.observe(
-                text,
+                request.text,
                 type="tool_use",
                 tool="learn",
                 outcome="success",
-                task=task,
+                task=request.task,
                 agent=self.name,
                 session=self.session,
             )
@@ -80,10 +57,11 @@ class Agent:
             return replace(learned, warnings=(*learned.warnings, f"not observed: {error.message}"))
         return learned
 
-    def prefer(self, key: str, *, off: bool = False) -> "MarkedLearning":
+    @takes(lambda: requests.PreferRequest)
+    def prefer(self, request: "requests.PreferRequest") -> "MarkedLearning":
         """Put a learning before its equals for this agent alone; with `off`, no longer.
 
         Raises:
             NoLog, Refused, NotFound, Ambiguous, DiskError: nothing was written.
         """
-        return self.log.prefer(key, off=off, agent=self.name, session=self.session)
+        return self.log.prefer(request.key, off=request.off, agent=self.name, session=self.session)

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from roamkb.kb.notes.store.own_writes import OwnWrites
     from roamkb.kb.notes.store.trash import Trash
     from roamkb.kb.search.index.index import Index
+    from roamkb.kb.write import NodeContent
     from roamkb.kb.write import NodeStamp
-    from roamkb.kb.write import WriteRequest
 
 
 class KnowledgeBaseContext(ABC):
@@ -84,7 +84,7 @@ class KnowledgeBaseContext(ABC):
         )
 
     def _leave(
-        self, fact: str, *, keep: "Callable[[], WriteRequest] | None" = None, undone: str = ""
+        self, fact: str, *, keep: "Callable[[], NodeContent] | None" = None, undone: str = ""
     ) -> "tuple[WritePermit, Notes]":
         """Return leave to write `fact`, and the notes that it is for, by one reading of the rule.
 

@@ -6,16 +6,15 @@ What an operation takes and gives is the same here, on the command line, through
 from collections.abc import Callable
 from collections.abc import Container
 from collections.abc import Iterator
-from collections.abc import Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
-from typing import Literal
 from typing import NamedTuple
-from typing import overload
 
+from roamkb.app import requests
 from roamkb.app.environment import ProcessEnvironment
 from roamkb.app.maintenance import KnowledgeBaseMaintenance
+from roamkb.app.operation_method import takes
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import NoNode
 from roamkb.core.errors import UsageError
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from roamkb.kb.trash import NodeInventory
     from roamkb.kb.trash import RestoredNodes
     from roamkb.kb.trash import TrashedNodes
-    from roamkb.kb.write import WriteRequest
+    from roamkb.kb.write import NodeContent
     from roamkb.kb.write import WrittenNode
     from roamkb.sharing.snapshot import KbSide
 
@@ -95,23 +94,8 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
 
     # Reading
 
-    def search(
-        self,
-        words: Sequence[str] | str = (),
-        *,
-        tags: Sequence[str] = (),
-        agent: bool = False,
-        human: bool = False,
-        since: str | None = None,
-        before: str | None = None,
-        limit: int | None = None,
-        regex: bool = False,
-        lines: bool = False,
-        files: bool = False,
-        related: str | None = None,
-        budget: int | None = None,
-        semantic: bool = False,
-    ) -> "SearchResult":
+    @takes(lambda: requests.SearchRequest)
+    def search(self, request: "requests.SearchRequest") -> "SearchResult":
         """Return the nodes that answer `words`, best first.
 
         Raises:
@@ -122,30 +106,30 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
         from roamkb.kb.search.query import parse_query
         from roamkb.kb.search.search import search
 
-        if agent and human:
+        if request.agent and request.human:
             raise UsageError("--agent and --human leave nothing", hint="give one of them")
-        text = words if isinstance(words, str) else " ".join(words)
-        if semantic and (regex or related is not None):
+        text = request.words if isinstance(request.words, str) else " ".join(request.words)
+        if request.semantic and (request.regex or request.related is not None):
             raise UsageError("--semantic ranks words", hint="roamkb search WORDS --semantic")
-        if related is not None:
-            return self._related(related, text, limit=limit, budget=budget)
+        if request.related is not None:
+            return self._related(request.related, text, limit=request.limit, budget=request.budget)
         query = narrowed(
-            parse_query("" if regex else text, today=self._around.now().date()),
-            tags=tuple(tag.strip(":") for tag in texts_of(tags)),
-            by_agent=True if agent else False if human else None,
-            since=self._day("--since", since),
-            before=self._day("--before", before),
+            parse_query("" if request.regex else text, today=self._around.now().date()),
+            tags=tuple(tag.strip(":") for tag in texts_of(request.tags)),
+            by_agent=True if request.agent else False if request.human else None,
+            since=self._day("--since", request.since),
+            before=self._day("--before", request.before),
         )
         notes = self._notes()
         return search(
-            self._index(notes, semantic=semantic),
+            self._index(notes, semantic=request.semantic),
             notes,
             query,
-            pattern=text if regex else None,
-            every_line=lines,
-            one_per_file=files,
-            limit=limit,
-            budget=budget,
+            pattern=text if request.regex else None,
+            every_line=request.lines,
+            one_per_file=request.files,
+            limit=request.limit,
+            budget=request.budget,
         )
 
     def glance(self) -> KnowledgeBaseReading:
@@ -190,25 +174,21 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
             found = related(self._index(notes), notes, name, limit=limit, folder=self._around.cwd)
         return replace(found, hits=fitting(found.hits, budget))
 
-    def show(self, name: str) -> "ShownNode":
+    @takes(lambda: requests.ShowRequest)
+    def show(self, request: "requests.ShowRequest") -> "ShownNode":
         """Return the node called `name` by id, title, alias or path, with its text."""
         from roamkb.kb.show import show
 
         notes = self._notes()
         with self._offering_nodes(notes):
-            return show(notes, name, folder=self._around.cwd)
+            return show(notes, request.name, folder=self._around.cwd)
 
-    @overload
-    def links(self, name: str | None = None, *, graph: Literal[False] = False) -> "NodeLinks": ...
-
-    @overload
-    def links(self, name: str | None = None, *, graph: Literal[True]) -> "LinkGraph": ...
-
-    def links(self, name: str | None = None, *, graph: bool = False) -> "NodeLinks | LinkGraph":
+    @takes(lambda: requests.LinksRequest)
+    def links(self, request: "requests.LinksRequest") -> "NodeLinks | LinkGraph":
         """Return the links of the node called `name`, both ways; with `graph`, all nodes and links."""
-        if graph == (name is not None):
+        if request.graph == (request.name is not None):
             raise UsageError("the links of what?", hint="roamkb links ID, or roamkb links --graph")
-        if name is None:
+        if request.name is None:
             from roamkb.kb.graph import graph as whole
 
             notes = self._notes()
@@ -217,7 +197,7 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
 
         notes = self._notes()
         with self._offering_nodes(notes):
-            return links(notes, name, folder=self._around.cwd)
+            return links(notes, request.name, folder=self._around.cwd)
 
     def tags(self) -> "TagList":
         """Return the tags that are in use, with counts."""
@@ -225,13 +205,14 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
 
         return tags(self._index(self._notes()))
 
-    def index(self, *, rebuild: bool = False, check: bool = False, stats: bool = False) -> "IndexState":
+    @takes(lambda: requests.IndexRequest)
+    def index(self, request: "requests.IndexRequest") -> "IndexState":
         """Return the state of the search index; build it again or check it where asked."""
         from roamkb.kb.index_admin import index
 
-        if stats and (rebuild or check):
+        if request.stats and (request.rebuild or request.check):
             raise UsageError("--stats changes and checks nothing", hint="give one option")
-        return index(self._index(self._notes()), rebuild=rebuild, check=check)
+        return index(self._index(self._notes()), rebuild=request.rebuild, check=request.check)
 
     def nodes(self) -> "NodeList":
         """Return every node with all its fields, as org-roam sees them."""
@@ -247,21 +228,8 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
 
     # Writing
 
-    def write(
-        self,
-        title: str,
-        *,
-        body: str | None = None,
-        markdown: bool = False,
-        tags: Sequence[str] = (),
-        aliases: Sequence[str] = (),
-        refs: Sequence[str] = (),
-        links: Sequence[str] = (),
-        source: str | None = None,
-        by: str | None = None,
-        anyway: bool = False,
-        dry_run: bool = False,
-    ) -> "WrittenNode":
+    @takes(lambda: requests.WriteRequest)
+    def write(self, request: "requests.WriteRequest") -> "WrittenNode":
         """Write one fact as a new agent node.
 
         Raises:
@@ -269,8 +237,8 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
             SecretFound, NearDuplicate, UsageError, NotFound, Ambiguous, DiskError: nothing was written.
             NotDurable: it was written, and the disk would not promise to keep it.
         """
-        fact = partial(self._fact, title, body, markdown, tags, aliases, refs, links, source, by)
-        permit, notes = self._leave(title, keep=None if dry_run else fact)
+        fact = partial(self._content, request)
+        permit, notes = self._leave(request.title, keep=None if request.dry_run else fact)
         from roamkb.kb.write import write
 
         with self._offering_nodes(notes):
@@ -281,12 +249,12 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
                 fact(),
                 self._stamp(),
                 project_name=self._project_name(permit.project),
-                anyway=anyway,
-                dry_run=dry_run,
+                anyway=request.anyway,
+                dry_run=request.dry_run,
                 folder=self._around.cwd,
             )
 
-    def write_as(self, fact: "WriteRequest", id: str, dry_run: bool) -> "WrittenNode":
+    def write_as(self, fact: "NodeContent", id: str, dry_run: bool) -> "WrittenNode":
         """Write `fact` as the node `id`, which nobody else uses: what was promoted has an id of its own."""
         from dataclasses import replace
 
@@ -328,25 +296,11 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
         if not self.log.is_there:
             self._leave(fact)
 
-    def supersede(
-        self,
-        name: str,
-        title: str,
-        *,
-        body: str | None = None,
-        markdown: bool = False,
-        tags: Sequence[str] = (),
-        aliases: Sequence[str] = (),
-        refs: Sequence[str] = (),
-        links: Sequence[str] = (),
-        source: str | None = None,
-        by: str | None = None,
-        anyway: bool = False,
-        dry_run: bool = False,
-    ) -> "SupersededNode":
+    @takes(lambda: requests.SupersedeRequest)
+    def supersede(self, request: "requests.SupersedeRequest") -> "SupersededNode":
         """Write one fact as a new agent node that replaces the one called `name`; see `write`."""
-        fact = partial(self._fact, title, body, markdown, tags, aliases, refs, links, source, by)
-        permit, notes = self._leave(title, keep=None if dry_run else fact)
+        fact = partial(self._content, request)
+        permit, notes = self._leave(request.title, keep=None if request.dry_run else fact)
         from roamkb.fs.locks import lock
         from roamkb.kb.supersede import supersede
 
@@ -355,62 +309,56 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
                 notes,
                 self._index(notes),
                 permit,
-                name,
+                request.name,
                 fact(),
                 self._stamp(),
                 lock=lock(self._state.lock_file(permit.kb)),
                 project_name=self._project_name(permit.project),
-                anyway=anyway,
-                dry_run=dry_run,
+                anyway=request.anyway,
+                dry_run=request.dry_run,
                 folder=self._around.cwd,
             )
 
-    def trash(
-        self,
-        name: str | None = None,
-        *,
-        all_agent: bool = False,
-        since: str | None = None,
-        from_project: str | None = None,
-        yes: bool = False,
-    ) -> "TrashedNodes":
+    @takes(lambda: requests.TrashRequest)
+    def trash(self, request: "requests.TrashRequest") -> "TrashedNodes":
         """Move one agent node, or all that the filters let through, to this machine's trash."""
-        permit, notes = self._leave(name or "agent nodes", undone="nothing was moved to the trash")
+        permit, notes = self._leave(request.name or "agent nodes", undone="nothing was moved to the trash")
         from roamkb.kb.trash import sweep
         from roamkb.kb.trash import trash
 
-        if from_project is not None and not from_project.strip():
+        if request.from_project is not None and not request.from_project.strip():
             raise UsageError("--from names no project", hint="leave --from out to mean all")
-        if all_agent == (name is not None):
+        if request.all_agent == (request.name is not None):
             raise UsageError("trash what?", hint="roamkb trash ID, or roamkb trash --all-agent [--since D]")
-        if name is not None:
+        if request.name is not None:
             with self._offering_nodes(notes):
-                return trash(notes, permit, self._trash(permit.kb), name, folder=self._around.cwd)
+                return trash(notes, permit, self._trash(permit.kb), request.name, folder=self._around.cwd)
         return sweep(
             notes,
             permit,
             self._trash(permit.kb),
-            since=self._day("--since", since),
-            projects=self._names_of(from_project) if from_project else frozenset(),
-            yes=yes,
+            since=self._day("--since", request.since),
+            projects=self._names_of(request.from_project) if request.from_project else frozenset(),
+            yes=request.yes,
         )
 
-    def restore(self, name: str | None = None, *, last: bool = False) -> "RestoredNodes":
+    @takes(lambda: requests.RestoreRequest)
+    def restore(self, request: "requests.RestoreRequest") -> "RestoredNodes":
         """Put a trashed node back, or all that was trashed last; without either, list the trash."""
         from roamkb.kb.trash import restore
         from roamkb.kb.trash import restore_last
         from roamkb.kb.trash import trashed
 
-        if last:
-            if name is not None:
+        if request.last:
+            if request.name is not None:
                 raise UsageError("restore what?", hint="roamkb restore ID, or roamkb restore --last")
             permit, notes = self._leave("agent nodes", undone="nothing was taken out of the trash")
             return restore_last(notes, permit, self._trash(permit.kb))
-        if name is None:
+        if request.name is None:
             kb = self._rule.kb
             return trashed(self._trash(kb), kb)
-        permit, notes = self._leave(name, undone="nothing was taken out of the trash")
-        return restore(notes, permit, self._trash(permit.kb), name)
+        permit, notes = self._leave(request.name, undone="nothing was taken out of the trash")
+        return restore(notes, permit, self._trash(permit.kb), request.name)
 
     # The boundary and the rule
 
@@ -454,28 +402,17 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
             ]
             raise NoNode(error.name, candidates) from error
 
-    def _fact(
-        self,
-        title: str,
-        body: str | None,
-        markdown: bool,
-        tags: Sequence[str],
-        aliases: Sequence[str],
-        refs: Sequence[str],
-        links: Sequence[str],
-        source: str | None,
-        by: str | None,
-    ) -> "WriteRequest":
-        from roamkb.kb.write import WriteRequest
+    def _content(self, request: "requests.WriteRequest | requests.SupersedeRequest") -> "NodeContent":
+        from roamkb.kb.write import NodeContent
 
-        return WriteRequest(
-            title=title,
-            body=body or "",
-            markdown=markdown,
-            tags=texts_of(tags),
-            aliases=texts_of(aliases),
-            refs=texts_of(refs),
-            links=texts_of(links),
-            source=source or "observed",
-            by=by or self._around.agent,
+        return NodeContent(
+            title=request.title,
+            body=request.body or "",
+            markdown=request.markdown,
+            tags=texts_of(request.tags),
+            aliases=texts_of(request.aliases),
+            refs=texts_of(request.refs),
+            links=texts_of(request.links),
+            source=request.source or "observed",
+            by=request.by or self._around.agent,
         )

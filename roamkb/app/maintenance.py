@@ -1,11 +1,12 @@
 """Looking after a knowledge base and its installation: what is wrong, what is installed, what is whose."""
 
-from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from roamkb.app import requests
 from roamkb.app.base import KnowledgeBaseContext
+from roamkb.app.operation_method import takes
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Project
@@ -26,29 +27,32 @@ if TYPE_CHECKING:
 class KnowledgeBaseMaintenance(KnowledgeBaseContext):
     """What a human looks after: what projects are, what may want tidying, what is installed."""
 
-    def classify(self, folder: str | None = None) -> Project:
+    @takes(lambda: requests.ClassifyRequest)
+    def classify(self, request: "requests.ClassifyRequest") -> Project:
         """Return what the project of `folder` is, and why; without it, what this session's is."""
         from roamkb.boundary.classify import classify
 
-        if folder is None:
+        if request.folder is None:
             return self._project
         return classify(
-            self._absolute(folder), home=self._around.home, account_home=self._around.account_home
+            self._absolute(request.folder), home=self._around.home, account_home=self._around.account_home
         )
 
-    def hygiene(self, *, org: bool = False) -> "HygieneReport":
+    @takes(lambda: requests.HygieneRequest)
+    def hygiene(self, request: "requests.HygieneRequest") -> "HygieneReport":
         """Return what the knowledge base holds that its human may want to tidy."""
         from roamkb.kb.hygiene import hygiene
 
-        return hygiene(self._notes(), org=org)
+        return hygiene(self._notes(), org=request.org)
 
-    def conflicts(self, file: str | None = None, *, adopt: bool = False) -> "ConflictList":
+    @takes(lambda: requests.ConflictsRequest)
+    def conflicts(self, request: "requests.ConflictsRequest") -> "ConflictList":
         """Return syncers' conflict copies; with `adopt`, those with an id of their own get a proper name."""
-        if not adopt:
+        if not request.adopt:
             from roamkb.kb.conflicts import conflicts
 
-            return conflicts(self._notes(), file=file, folder=self._around.cwd)
-        permit, notes = self._leave(file or "conflict copies", undone="nothing was renamed")
+            return conflicts(self._notes(), file=request.file, folder=self._around.cwd)
+        permit, notes = self._leave(request.file or "conflict copies", undone="nothing was renamed")
         from roamkb.kb.conflicts import adopt as adopt_copies
 
         return adopt_copies(
@@ -56,7 +60,7 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
             permit,
             lock_file=self._state.lock_file(permit.kb),
             now=self._around.now(),
-            file=file,
+            file=request.file,
             folder=self._around.cwd,
         )
 
@@ -88,17 +92,8 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
         )
         return DoctorReport(checks=(*doctor(patient).checks, *checks_of_wall(patient, self._wall)))
 
-    def journal(
-        self,
-        action: str | None = None,
-        names: Sequence[str] = (),
-        *,
-        mark: str | None = None,
-        all: bool = False,
-        diff: bool = False,
-        create_kb: bool = False,
-        dry_run: bool = False,
-    ) -> "MomentList | MomentDiff | RestoreResult":
+    @takes(lambda: requests.JournalRequest)
+    def journal(self, request: "requests.JournalRequest") -> "MomentList | MomentDiff | RestoreResult":
         """Return the journal's moments; `show` what changed since one, `restore` what was there then.
 
         Raises:
@@ -113,16 +108,21 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
                 "the journal has no place",
                 hint="the state folder lies in the knowledge base or at work; see XDG_STATE_HOME",
             )
-        match action:
+        match request.action:
             case None:
                 return journal.list_moments(keeper)
             case "show":
-                return journal.show(keeper, texts_of(names), mark=mark, diff=diff)
+                return journal.show(keeper, texts_of(request.names), mark=request.mark, diff=request.diff)
             case "restore":
                 return journal.restore(
-                    keeper, texts_of(names), mark=mark, all=all, create_kb=create_kb, dry_run=dry_run
+                    keeper,
+                    texts_of(request.names),
+                    mark=request.mark,
+                    all=request.all,
+                    create_kb=request.create_kb,
+                    dry_run=request.dry_run,
                 )
-        raise UsageError(f"the journal can't {action}", hint="roamkb journal [show|restore]")
+        raise UsageError(f"the journal can't {request.action}", hint="roamkb journal [show|restore]")
 
     def _keeper(self, *, led_by: str = "") -> "JournalContext | None":
         """Return the journal with what is around it; None where it has no place."""
@@ -145,39 +145,27 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
             agent=led_by,
         )
 
-    def install(
-        self,
-        *,
-        kb: str | None = None,
-        work_roots: Sequence[str] = (),
-        project_parents: Sequence[str] = (),
-        agents_md: str | None = None,
-        create_kb: bool = False,
-        snippets: str | None = None,
-        claude: bool = False,
-        codex: bool = False,
-        yes: bool = False,
-        dry_run: bool = False,
-    ) -> "InstallReport":
+    @takes(lambda: requests.InstallRequest)
+    def install(self, request: "requests.InstallRequest") -> "InstallReport":
         """Put the rule, and what else is wished for, in place; a second call changes nothing."""
         from importlib.util import find_spec
 
         from roamkb.install.install import install
-        from roamkb.install.plan import InstallRequest
+        from roamkb.install.plan import InstallOptions
         from roamkb.install.store.apply import shipped_rules
 
         now = self._around.now()
-        wishes = InstallRequest(
-            kb=self._place(kb),
-            work_roots=tuple(map(self._absolute, texts_of(work_roots))),
-            project_parents=tuple(map(self._absolute, texts_of(project_parents))),
-            agents_md=self._place(agents_md),
-            snippets=self._place(snippets),
-            create_kb=create_kb,
-            dry_run=dry_run,
-            claude=claude,
-            codex=codex,
-            yes=yes,
+        wishes = InstallOptions(
+            kb=self._place(request.kb),
+            work_roots=tuple(map(self._absolute, texts_of(request.work_roots))),
+            project_parents=tuple(map(self._absolute, texts_of(request.project_parents))),
+            agents_md=self._place(request.agents_md),
+            snippets=self._place(request.snippets),
+            create_kb=request.create_kb,
+            dry_run=request.dry_run,
+            claude=request.claude,
+            codex=request.codex,
+            yes=request.yes,
             program=self._program(),
             has_mcp=find_spec("mcp") is not None,
         )
@@ -194,28 +182,20 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
             ask=self._ask,
         )
 
-    def uninstall(
-        self,
-        *,
-        agents_md: str | None = None,
-        snippets: str | None = None,
-        claude: bool = False,
-        codex: bool = False,
-        purge: bool = False,
-        dry_run: bool = False,
-    ) -> "InstallReport":
+    @takes(lambda: requests.UninstallRequest)
+    def uninstall(self, request: "requests.UninstallRequest") -> "InstallReport":
         """Take away what `install` made, and name what stays; with `purge`, what is roamkb's own as well."""
-        from roamkb.install.plan import InstallRequest
+        from roamkb.install.plan import InstallOptions
         from roamkb.install.store.apply import shipped_rules
         from roamkb.install.uninstall import uninstall
 
-        wishes = InstallRequest(
-            agents_md=self._place(agents_md),
-            snippets=self._place(snippets),
-            purge=purge,
-            dry_run=dry_run,
-            claude=claude,
-            codex=codex,
+        wishes = InstallOptions(
+            agents_md=self._place(request.agents_md),
+            snippets=self._place(request.snippets),
+            purge=request.purge,
+            dry_run=request.dry_run,
+            claude=request.claude,
+            codex=request.codex,
         )
         return uninstall(
             wishes,

@@ -1,10 +1,19 @@
 """`classify`: what a folder is, and why."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from roamkb.boundary.store.folder_evidence import classify_folder
 from roamkb.boundary.store.folder_evidence import find_rule
 from roamkb.core.model import Project
+from roamkb.core.request import argument
+
+
+@dataclass(frozen=True, slots=True)
+class ClassifyRequest:
+    """What `classify` takes."""
+
+    folder: str | None = argument("The folder (the current one).", metavar="DIR")
 
 
 def classify(folder: Path, *, home: Path, account_home: Path) -> Project:

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
+from dataclasses import dataclass
 from itertools import islice
 
 from roamkb.context import brief_text as told
@@ -10,6 +12,10 @@ from roamkb.context.suggestions import LearningFinder
 from roamkb.context.suggestions import counts
 from roamkb.context.suggestions import is_lasting
 from roamkb.context.suggestions import worth_a_line
+from roamkb.core.request import AgentOption
+from roamkb.core.request import SessionOption
+from roamkb.core.request import option
+from roamkb.core.request import switch
 from roamkb.fs.git_branch import GitBranch
 from roamkb.kb.search.query import parse_words
 from roamkb.log.known_learnings import scores
@@ -33,6 +39,17 @@ _FEW = 5
 _BY_WORDS = 100
 #: Days that a task is open before it is taken for forgotten.
 _OPEN = 14
+
+
+@dataclass(frozen=True, slots=True)
+class BriefRequest:
+    """What `brief` takes."""
+
+    _: KW_ONLY
+    task: str | None = option("--task", "What helps with this task, from a confidence of 0.70.", metavar="ID")
+    subagent: bool = switch("--subagent", "What helps a subagent: patterns alone.")
+    agent: AgentOption = None
+    session: SessionOption = None
 
 
 def at_hand(state: LogState | None, branch: GitBranch, *, task: str, now: float) -> TaskRecord:

@@ -7,10 +7,12 @@ anchors lower a rank, and nothing else (D8, D20).
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
+from dataclasses import KW_ONLY
 from dataclasses import dataclass
 from dataclasses import field
 from pathlib import Path
 
+from roamkb.core.request import AsOfOption
 from roamkb.fs.private_files import AUDIT
 from roamkb.fs.private_files import put_paper
 from roamkb.log.jsonl import json_line
@@ -31,6 +33,14 @@ from roamkb.pipeline.gate.references import anchors_of
 from roamkb.pipeline.gate.references import judged
 from roamkb.pipeline.store.references_on_disk import ProjectReferences
 from roamkb.text.similarity.contradiction import differ
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRequest:
+    """What `audit` takes."""
+
+    _: KW_ONLY
+    as_of: AsOfOption = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

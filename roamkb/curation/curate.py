@@ -6,6 +6,7 @@ Nothing is rewritten, and no hook or agent gets here: the word comes from a term
 from collections.abc import Collection
 from collections.abc import Mapping
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from dataclasses import dataclass
 from dataclasses import replace
 from itertools import islice
@@ -18,6 +19,11 @@ from roamkb.core.change_plan import event_id
 from roamkb.core.change_plan import is_named
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import UsageError
+from roamkb.core.request import AgentOption
+from roamkb.core.request import AsOfOption
+from roamkb.core.request import SessionOption
+from roamkb.core.request import option
+from roamkb.core.request import switch
 from roamkb.core.text import clipped
 from roamkb.core.text import counted
 from roamkb.core.text import shown
@@ -39,6 +45,21 @@ from roamkb.secrets.detector import refuse_secrets
 _SHOWN = 15
 _WIDTH = 160
 _OTHER = "the proposal isn't that one any more, by what it is built from now"
+
+
+@dataclass(frozen=True, slots=True)
+class CurateRequest:
+    """What `curate` takes."""
+
+    _: KW_ONLY
+    dry_run: bool = switch("--dry-run", "Only show the lines, as without an option.")
+    apply: str | None = option(
+        "--apply", "Append the lines of this proposal; asks at the terminal.", metavar="DIGEST"
+    )
+    reason: str | None = option("--reason", "Why, for the log.", metavar="TEXT")
+    agent: AgentOption = None
+    session: SessionOption = None
+    as_of: AsOfOption = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

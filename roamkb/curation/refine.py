@@ -3,8 +3,10 @@
 import shlex
 from collections.abc import Collection
 from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from roamkb.core.request import rest
 from roamkb.core.text import shown
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import LearningState
@@ -18,6 +20,13 @@ _FEW_WORDS = 6
 _SHORT = 40
 #: What stands in the command for the new text.
 PLACEHOLDER = "WHAT IT SHOULD SAY"
+
+
+@dataclass(frozen=True, slots=True)
+class RefineRequest:
+    """What `refine` takes."""
+
+    tasks: Sequence[str] | str = rest("Tasks or beads (all).", metavar="TASK...")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

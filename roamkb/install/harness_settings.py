@@ -32,7 +32,7 @@ from roamkb.harnesses.wall_settings import with_wall
 from roamkb.harnesses.wall_settings import without_wall
 from roamkb.install.plan import AbsentPath
 from roamkb.install.plan import Found
-from roamkb.install.plan import InstallRequest
+from roamkb.install.plan import InstallOptions
 from roamkb.install.plan import InstallStep
 from roamkb.install.plan import PutFile
 from roamkb.install.plan import RegularFile
@@ -59,7 +59,7 @@ _WIDTH = 20_000
 _Edit = Callable[[bytes | None], bytes | None]
 
 
-def harness_steps(wishes: InstallRequest, *, home: Path, kb: str, wall: WallSetup) -> tuple[InstallStep, ...]:
+def harness_steps(wishes: InstallOptions, *, home: Path, kb: str, wall: WallSetup) -> tuple[InstallStep, ...]:
     """Return the steps that put in what `wishes` want; `kb` is the knowledge base's path from `~` or `/`.
 
     Raises:
@@ -95,7 +95,7 @@ def harness_steps(wishes: InstallRequest, *, home: Path, kb: str, wall: WallSetu
 
 
 def harness_removals(
-    wishes: InstallRequest, *, home: Path, kb: str | None, wall: WallSetup
+    wishes: InstallOptions, *, home: Path, kb: str | None, wall: WallSetup
 ) -> tuple[InstallStep, ...]:
     """Return the steps that take out what is ours, and nothing else."""
     steps = []

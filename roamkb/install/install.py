@@ -8,6 +8,9 @@ import re
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import KW_ONLY
+from dataclasses import dataclass
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -34,6 +37,9 @@ from roamkb.core.gitignore import literal_path
 from roamkb.core.model import Project
 from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
+from roamkb.core.request import option
+from roamkb.core.request import options
+from roamkb.core.request import switch
 from roamkb.core.text import shown
 from roamkb.fs.marked_block import BadMarks
 from roamkb.fs.marked_block import has_block
@@ -45,8 +51,8 @@ from roamkb.install.install_prompt import render_question
 from roamkb.install.plan import AbsentPath
 from roamkb.install.plan import FolderOnDisk
 from roamkb.install.plan import Found
+from roamkb.install.plan import InstallOptions
 from roamkb.install.plan import InstallReport
-from roamkb.install.plan import InstallRequest
 from roamkb.install.plan import InstallStep
 from roamkb.install.plan import MakeFolder
 from roamkb.install.plan import MakeLink
@@ -83,8 +89,35 @@ _IN_PLACE = (StepOutcome.WRITTEN, StepOutcome.UNCHANGED)
 _TRIES = 3
 
 
+@dataclass(frozen=True, slots=True)
+class InstallRequest:
+    """What `install` takes."""
+
+    _: KW_ONLY
+    kb: str | None = option("--kb", "Your knowledge base.", metavar="DIR")
+    work_roots: Sequence[str] = options(
+        "--work-root", "A folder under which everything is work.", metavar="DIR"
+    )
+    project_parents: Sequence[str] = options(
+        "--project-parent", "A folder of personal projects.", metavar="DIR"
+    )
+    agents_md: str | None = option(
+        "--agents-md", "Keep a block with the rule's gist in this file.", metavar="FILE"
+    )
+    create_kb: bool = switch("--create-kb", "Make the folder and a first node that documents it.")
+    snippets: str | None = option(
+        "--snippets", "Write the Emacs setting and the .stignore lines here.", metavar="DIR"
+    )
+    claude: bool = switch(
+        "--claude", "Put hooks, and rules that deny, into Claude Code's settings; asks first."
+    )
+    codex: bool = switch("--codex", "Put hooks, and the MCP server, into Codex's settings; asks first.")
+    yes: bool = switch("--yes", "Write those settings without asking.")
+    dry_run: bool = switch("--dry-run", "Say what would be done; do nothing.")
+
+
 def install(
-    wishes: InstallRequest,
+    wishes: InstallOptions,
     *,
     home: Path,
     data: Path,
@@ -224,14 +257,14 @@ def copies_in(data: Path) -> Path:
     return data / "rules"
 
 
-def wished_files(wishes: InstallRequest) -> tuple[Path, ...]:
+def wished_files(wishes: InstallOptions) -> tuple[Path, ...]:
     """Return the files beside the rules that `wishes` name."""
     block = (wishes.agents_md,) if wishes.agents_md else ()
     return block + (tuple(wishes.snippets / name for name, _, _ in SNIPPETS) if wishes.snippets else ())
 
 
 def plan_install(
-    wishes: InstallRequest,
+    wishes: InstallOptions,
     *,
     home: Path,
     rule: Rule,
@@ -261,7 +294,7 @@ def plan_install(
 
 
 def _rule_steps(
-    wishes: InstallRequest,
+    wishes: InstallOptions,
     old: RuleCopy | None,
     *,
     home: Path,
@@ -347,7 +380,7 @@ def _changed_copy(at_place: Found, below_data: Found) -> RuleCopy | None:
 
 
 def _own_copy_step(
-    place: Path, shipped: bytes, wishes: InstallRequest, old: RuleCopy | None, found: Found, *, home: Path
+    place: Path, shipped: bytes, wishes: InstallOptions, old: RuleCopy | None, found: Found, *, home: Path
 ) -> InstallStep:
     """Return the step that writes the user's own copy, or renews it without losing what they changed."""
     ours = is_our_link(found, place.name, shipped) or found in (AbsentPath(), RegularFile(data=shipped))
@@ -366,7 +399,7 @@ def _own_copy_step(
 
 
 def _own_copy_data(
-    place: Path, shipped: bytes, wishes: InstallRequest, old: RuleCopy | None, *, home: Path
+    place: Path, shipped: bytes, wishes: InstallOptions, old: RuleCopy | None, *, home: Path
 ) -> bytes:
     """Return the own copy with its mark.
 
@@ -408,7 +441,7 @@ def _shortened(entries: tuple[str, ...], home: Path) -> tuple[str, ...]:
 
 
 def _rule_to_be(
-    wishes: InstallRequest, old: RuleCopy | None, *, home: Path, rules: Mapping[Path, bytes]
+    wishes: InstallOptions, old: RuleCopy | None, *, home: Path, rules: Mapping[Path, bytes]
 ) -> Rule:
     """Return the rule as it will count when `wishes` have come true; `old` is the copy that counts now."""
     place = rule_place(home)
@@ -418,7 +451,7 @@ def _rule_to_be(
     return parse_rule(shipped.decode(), source=place, home=home)
 
 
-def _asked(wishes: InstallRequest, ask: Ask, *, home: Path, rules: Mapping[Path, bytes]) -> InstallRequest:
+def _asked(wishes: InstallOptions, ask: Ask, *, home: Path, rules: Mapping[Path, bytes]) -> InstallOptions:
     """Return `wishes` with the folders that the user calls work among those that would be personal."""
     rule = _rule_to_be(wishes, None, home=home, rules=rules)
     projects = tuple(
@@ -451,7 +484,7 @@ def _folder(entry: str) -> Path | None:
     return Path(path) if path else None
 
 
-def _slips(wishes: InstallRequest, kb: Path) -> tuple[str, ...]:
+def _slips(wishes: InstallOptions, kb: Path) -> tuple[str, ...]:
     """Return what may be a slip of the pen, or a knowledge base that nobody named, where `kb` will count."""
     slips = []
     if not (wishes.kb or wishes.create_kb) and kb_fault(kb):

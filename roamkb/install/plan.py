@@ -140,7 +140,7 @@ class InstallReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InstallRequest:
+class InstallOptions:
     """What the user asks of `install`; every path is absolute."""
 
     kb: Path | None = None

@@ -3,6 +3,8 @@
 import sys
 from collections.abc import Iterator
 from collections.abc import Mapping
+from dataclasses import KW_ONLY
+from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +15,8 @@ from roamkb.boundary.store.folder_evidence import lies_within
 from roamkb.core.errors import BadRule
 from roamkb.core.gitignore import literal_path
 from roamkb.core.model import Rule
+from roamkb.core.request import option
+from roamkb.core.request import switch
 from roamkb.core.text import counted
 from roamkb.fs.locks import TRASH
 from roamkb.fs.locks import StateFolders
@@ -34,8 +38,8 @@ from roamkb.install.install import wished_files
 from roamkb.install.plan import AbsentPath
 from roamkb.install.plan import FolderOnDisk
 from roamkb.install.plan import Found
+from roamkb.install.plan import InstallOptions
 from roamkb.install.plan import InstallReport
-from roamkb.install.plan import InstallRequest
 from roamkb.install.plan import InstallStep
 from roamkb.install.plan import PutFile
 from roamkb.install.plan import RegularFile
@@ -59,8 +63,25 @@ from roamkb.log.store.project_log import FOLDER as LOG_FOLDER
 _PURGE = "`--purge` takes it"
 
 
+@dataclass(frozen=True, slots=True)
+class UninstallRequest:
+    """What `uninstall` takes."""
+
+    _: KW_ONLY
+    agents_md: str | None = option("--agents-md", "Take the block out of this file.", metavar="FILE")
+    snippets: str | None = option(
+        "--snippets", "Take the Emacs setting and .stignore lines out of here.", metavar="DIR"
+    )
+    claude: bool = switch("--claude", "Take the hooks and rules out of Claude Code's settings as well.")
+    codex: bool = switch("--codex", "Take the hooks and the MCP server out of Codex's settings as well.")
+    purge: bool = switch(
+        "--purge", "Take roamkb's cache, state and data too; never notes nor projects' logs."
+    )
+    dry_run: bool = switch("--dry-run", "Say what would be done; do nothing.")
+
+
 def uninstall(
-    wishes: InstallRequest,
+    wishes: InstallOptions,
     *,
     home: Path,
     data: Path,
@@ -97,7 +118,7 @@ def uninstall(
     return InstallReport(steps=steps, dry_run=wishes.dry_run)
 
 
-def plan_uninstall(wishes: InstallRequest, *, found: Mapping[Path, Found]) -> tuple[InstallStep, ...]:
+def plan_uninstall(wishes: InstallOptions, *, found: Mapping[Path, Found]) -> tuple[InstallStep, ...]:
     """Return what `uninstall` has to do beside the rules, where `found` is what is there."""
     steps = []
     if wishes.agents_md:
@@ -147,7 +168,7 @@ def _rule_step(
 # what roamkb keeps for itself
 
 
-def _own_steps(wishes: InstallRequest, state: StateFolders, *, kb: Path | None) -> tuple[InstallStep, ...]:
+def _own_steps(wishes: InstallOptions, state: StateFolders, *, kb: Path | None) -> tuple[InstallStep, ...]:
     """Return what becomes of the index and of the state; a note in the trash is a note, and never goes.
 
     Nor does the journal: it may have the only copy of a note that was destroyed.
@@ -173,7 +194,7 @@ def _own_steps(wishes: InstallRequest, state: StateFolders, *, kb: Path | None) 
 
 
 def _own_step(
-    what: str, folder: Path, why: str, wishes: InstallRequest, *, kb: Path | None, but: tuple[str, ...] = ()
+    what: str, folder: Path, why: str, wishes: InstallOptions, *, kb: Path | None, but: tuple[str, ...] = ()
 ) -> Iterator[InstallStep]:
     """Yield what becomes of a folder of roamkb's, in which others may have put something."""
     found = look(folder)
@@ -197,7 +218,7 @@ def _own_step(
 
 
 def _staying(
-    wishes: InstallRequest, counts: Rule | BadRule, *, home: Path, data: Path, wall: WallSetup
+    wishes: InstallOptions, counts: Rule | BadRule, *, home: Path, data: Path, wall: WallSetup
 ) -> tuple[InstallStep, ...]:
     """Return what nothing here takes: notes, logs, hooks that weren't named, the program."""
     steps: list[InstallStep] = []

@@ -6,9 +6,11 @@ stops in between, the next call sees which of the two is true.
 
 from collections.abc import Collection
 from collections.abc import Iterable
+from dataclasses import KW_ONLY
 from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
 
 from roamkb.boundary.human_consent import HumanAtTerminal
 from roamkb.boundary.human_consent import require_human
@@ -19,6 +21,11 @@ from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import NotDurable
 from roamkb.core.errors import UsageError
 from roamkb.core.model import ProjectKind
+from roamkb.core.request import Argument
+from roamkb.core.request import Option
+from roamkb.core.request import argument
+from roamkb.core.request import option
+from roamkb.core.request import switch
 from roamkb.core.text import shown
 from roamkb.core.text import times
 from roamkb.curation.curate import CurationSignature
@@ -44,6 +51,27 @@ from roamkb.log.state.confidence import as_fraction
 from roamkb.log.store.project_log import Log
 
 _OTHER = "isn't what was shown any more, or the proposals aren't"
+
+
+@dataclass(frozen=True, slots=True)
+class ApproveRequest:
+    """What `approve` takes."""
+
+    id: str | None = argument("The proposal, as `review` shows it.", metavar="ID")
+    _: KW_ONLY
+    all: bool = switch("--all", "All that wait and can land.")
+    digest: str | None = option(
+        "--digest", "The change that `review` showed; by now it may be another.", metavar="DIGEST"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RejectRequest:
+    """What `reject` takes."""
+
+    id: Annotated[str, Argument("The proposal, as `review` shows it.", metavar="ID")]
+    _: KW_ONLY
+    reason: Annotated[str, Option("--reason", "Why, for the log.", metavar="TEXT")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,8 @@
 """`review --edit`: the lines that wait as a file in the human's editor; what is saved is what is done."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
+from dataclasses import dataclass
 from dataclasses import replace
 
 from roamkb.boundary.human_consent import HumanAtTerminal
@@ -8,6 +10,11 @@ from roamkb.boundary.human_consent import require_human
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import UsageError
 from roamkb.core.model import ProjectKind
+from roamkb.core.request import AgentOption
+from roamkb.core.request import AsOfOption
+from roamkb.core.request import SessionOption
+from roamkb.core.request import option
+from roamkb.core.request import switch
 from roamkb.core.text import times
 from roamkb.curation.curate import CurationSignature
 from roamkb.curation.review_org import ReviewQuestion
@@ -28,6 +35,22 @@ from roamkb.instructions.queue import settled
 from roamkb.log.state.confidence import as_fraction
 from roamkb.log.store.project_log import Log
 from roamkb.org.report import quoted
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewRequest:
+    """What `review` takes."""
+
+    _: KW_ONLY
+    curate: bool = switch(
+        "--curate", "Decide in your editor about what `curate` proposes; asks at the terminal."
+    )
+    all: bool = switch("--all", "What was decided before as well.")
+    edit: bool = switch("--edit", "Decide in your editor about the lines that wait; asks at the terminal.")
+    reason: str | None = option("--reason", "Why, for the log; the file has a line for it.", metavar="TEXT")
+    agent: AgentOption = None
+    session: SessionOption = None
+    as_of: AsOfOption = None
 
 
 def review_rules(

@@ -1,7 +1,9 @@
 """`rollback`: a line that was approved leaves its rule file; nothing else does (document 004, FR-6)."""
 
+from dataclasses import KW_ONLY
 from dataclasses import dataclass
 from dataclasses import replace
+from typing import Annotated
 
 from roamkb.boundary.human_consent import HumanAtTerminal
 from roamkb.boundary.human_consent import require_human
@@ -12,6 +14,8 @@ from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import NotDurable
 from roamkb.core.errors import UsageError
 from roamkb.core.model import ProjectKind
+from roamkb.core.request import Argument
+from roamkb.core.request import option
 from roamkb.core.text import shown
 from roamkb.curation.curate import CurationSignature
 from roamkb.fs.files import digest
@@ -31,6 +35,15 @@ from roamkb.instructions.store.instruction_files import require_unheld
 from roamkb.log.new_learning import EventFactory
 from roamkb.log.store.project_log import Log
 from roamkb.secrets.detector import refuse_secrets
+
+
+@dataclass(frozen=True, slots=True)
+class RollbackRequest:
+    """What `rollback` takes."""
+
+    id: Annotated[str, Argument("The proposal, as `review --all` shows it.", metavar="ID")]
+    _: KW_ONLY
+    reason: str | None = option("--reason", "Why, for the log.", metavar="TEXT")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

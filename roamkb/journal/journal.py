@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -15,6 +16,10 @@ from roamkb.core.errors import NoKnowledgeBase
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import NotWritable
 from roamkb.core.errors import UsageError
+from roamkb.core.request import argument
+from roamkb.core.request import option
+from roamkb.core.request import rest
+from roamkb.core.request import switch
 from roamkb.core.text import counted
 from roamkb.core.text import shown
 from roamkb.fs.files import make_folder
@@ -45,6 +50,27 @@ _TYPED: Final = 6
 _MOST_LINES: Final = 40
 #: Lines of one note's difference.
 _MOST_DIFF: Final = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class JournalRequest:
+    """What `journal` takes."""
+
+    action: str | None = argument("show or restore; without it, list the marks and looks.", metavar="ACTION")
+    names: Sequence[str] = rest(
+        "show: a mark or a session, then notes. restore: the notes, or folders of them.",
+        metavar="[MARK|SESSION] [PATH]...",
+    )
+    _: KW_ONLY
+    mark: str | None = option(
+        "--mark",
+        "As it was then (the mark of the session in which something changed last that nothing explains).",
+        metavar="MARK|SESSION",
+    )
+    all: bool = switch("--all", "restore: all that changed and nothing explains.")
+    diff: bool = switch("--diff", "show: the texts' differences as well.")
+    create_kb: bool = switch("--create-kb", "restore: make the notes' folder again where it is gone.")
+    dry_run: bool = switch("--dry-run", "restore: say what would be done; do nothing.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

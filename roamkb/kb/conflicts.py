@@ -7,6 +7,7 @@ second (D3). No search finds it until `adopt` gives it a name.
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from dataclasses import dataclass
 from dataclasses import replace
 from datetime import datetime
@@ -19,6 +20,8 @@ from roamkb.core.line_diff import line_changes
 from roamkb.core.model import Node
 from roamkb.core.model import Note
 from roamkb.core.model import UnreadableFile
+from roamkb.core.request import argument
+from roamkb.core.request import switch
 from roamkb.fs.locks import lock
 from roamkb.kb.notes.file_names import note_name
 from roamkb.kb.notes.passages import created
@@ -32,6 +35,17 @@ from roamkb.kb.notes.store.conflict_copies import rename_copy
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.org.agent_node import is_agent_node
 from roamkb.org.slug import slug
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictsRequest:
+    """What `conflicts` takes."""
+
+    file: str | None = argument("Only copies of this file.", metavar="FILE")
+    _: KW_ONLY
+    adopt: bool = switch(
+        "--adopt", "Name copies that have an id of their own; a human's only if FILE says so."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

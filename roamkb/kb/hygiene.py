@@ -6,12 +6,14 @@ from collections import defaultdict
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
+from dataclasses import KW_ONLY
 from dataclasses import dataclass
 from pathlib import Path
 
 from roamkb.core.model import Node
 from roamkb.core.model import Note
 from roamkb.core.model import UnreadableFile
+from roamkb.core.request import switch
 from roamkb.kb.conflicts import ConflictCopy
 from roamkb.kb.conflicts import conflicts
 from roamkb.kb.links import DeadLink
@@ -23,6 +25,14 @@ _Pair = tuple[Note, Node]
 
 #: The headings of one day may well be called what those of another are.
 _DAILY = re.compile(r"(?:.*/)?\d{4}-\d\d-\d\d\.org|(?:.*/)?(?:daily|dailies|journal)/.*")
+
+
+@dataclass(frozen=True, slots=True)
+class HygieneRequest:
+    """What `hygiene` takes."""
+
+    _: KW_ONLY
+    org: bool = switch("--org", "As an org file to open in Emacs.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

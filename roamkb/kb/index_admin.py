@@ -1,10 +1,22 @@
 """Look at the search index, check it, or build it again; search itself never needs this."""
 
+from dataclasses import KW_ONLY
 from dataclasses import dataclass
 from pathlib import Path
 
 from roamkb.core.errors import UsageError
+from roamkb.core.request import switch
 from roamkb.kb.search.index.index import Index
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRequest:
+    """What `index` takes."""
+
+    _: KW_ONLY
+    rebuild: bool = switch("--rebuild", "Build it again.")
+    check: bool = switch("--check", "Compare it with one made just now.")
+    stats: bool = switch("--stats", "Only say how large it is, as without an option.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

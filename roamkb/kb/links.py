@@ -1,13 +1,25 @@
 """Follow a node's links: where it points, who points at it, and what points at nothing."""
 
+from dataclasses import KW_ONLY
 from dataclasses import dataclass
 from pathlib import Path
 
 from roamkb.core.model import Link
 from roamkb.core.model import Node
 from roamkb.core.model import Note
+from roamkb.core.request import argument
+from roamkb.core.request import switch
 from roamkb.kb.notes.store.lookup import get_node
 from roamkb.kb.notes.store.notes import Notes
+
+
+@dataclass(frozen=True, slots=True)
+class LinksRequest:
+    """What `links` takes."""
+
+    name: str | None = argument("Id, title, alias or path of the node.", metavar="ID|TITLE|PATH")
+    _: KW_ONLY
+    graph: bool = switch("--graph", "All nodes and links, as Graphviz draws them.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,12 +2,21 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 from roamkb.core.model import Node
 from roamkb.core.model import Note
+from roamkb.core.request import Argument
 from roamkb.kb.notes.store.lookup import get_place
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.org.body import body_of
+
+
+@dataclass(frozen=True, slots=True)
+class ShowRequest:
+    """What `show` takes."""
+
+    name: Annotated[str, Argument("Id, title, alias or path of the node.", metavar="ID|TITLE|PATH")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Annotated
 
 from roamkb.boundary.policy import WritePermit
 from roamkb.core.errors import DiskError
@@ -14,6 +15,7 @@ from roamkb.core.errors import UsageError
 from roamkb.core.model import Node
 from roamkb.core.model import NodeCandidate
 from roamkb.core.model import Note
+from roamkb.core.request import Argument
 from roamkb.core.text import headline
 from roamkb.core.text import shown
 from roamkb.fs import files as disk
@@ -25,15 +27,24 @@ from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.notes.store.own_writes import OwnWrite
 from roamkb.kb.notes.store.own_writes import recorded
 from roamkb.kb.search.index.index import Index
+from roamkb.kb.write import ContentOptions
+from roamkb.kb.write import NodeContent
 from roamkb.kb.write import NodeStamp
 from roamkb.kb.write import PlannedNode
-from roamkb.kb.write import WriteRequest
 from roamkb.kb.write import WrittenNode
 from roamkb.kb.write import plan_write
 from roamkb.kb.write import put
 from roamkb.org.coding import decode_note
 from roamkb.org.writer import append_link
 from roamkb.org.writer import insert_property
+
+
+@dataclass(frozen=True, slots=True)
+class SupersedeRequest(ContentOptions):
+    """What `supersede` takes."""
+
+    name: Annotated[str, Argument("The agent node to replace.", metavar="ID")]
+    title: Annotated[str, Argument("The fact in one line.", metavar="TITLE")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +60,7 @@ def supersede(
     index: Index,
     permit: WritePermit,
     name: str,
-    fact: WriteRequest,
+    fact: NodeContent,
     stamp: NodeStamp,
     *,
     lock: AbstractContextManager[object],

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from collections.abc import Set
+from dataclasses import KW_ONLY
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,9 @@ from roamkb.core.model import Node
 from roamkb.core.model import NodeCandidate
 from roamkb.core.model import Note
 from roamkb.core.model import UnreadableFile
+from roamkb.core.request import argument
+from roamkb.core.request import option
+from roamkb.core.request import switch
 from roamkb.core.text import headline
 from roamkb.core.text import shown
 from roamkb.fs.files import digest
@@ -30,6 +34,29 @@ from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.notes.store.trash import Trash
 from roamkb.kb.notes.store.trash import TrashEntry
 from roamkb.org.agent_node import is_agent_node
+
+
+@dataclass(frozen=True, slots=True)
+class TrashRequest:
+    """What `trash` takes."""
+
+    name: str | None = argument("The agent node.", metavar="ID")
+    _: KW_ONLY
+    all_agent: bool = switch("--all-agent", "All agent nodes that the filters let through.")
+    since: str | None = option("--since", "With --all-agent: made on or after this day.", metavar="D")
+    from_project: str | None = option(
+        "--from", "With --all-agent: written from this project.", metavar="PROJECT"
+    )
+    yes: bool = switch("--yes", "With --all-agent: do it, don't only list them.")
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreRequest:
+    """What `restore` takes."""
+
+    name: str | None = argument("The trashed node's id.", metavar="ID")
+    _: KW_ONLY
+    last: bool = switch("--last", "All that the last `trash` moved, one node or many.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,11 +5,13 @@ from bisect import bisect_left
 from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from dataclasses import dataclass
 from dataclasses import replace
 from datetime import datetime
 from operator import attrgetter
 from pathlib import Path
+from typing import Annotated
 
 from roamkb.boundary.policy import WritePermit
 from roamkb.core.errors import DiskError
@@ -21,6 +23,10 @@ from roamkb.core.model import NodeCandidate
 from roamkb.core.model import Note
 from roamkb.core.model import Project
 from roamkb.core.model import UnreadableFile
+from roamkb.core.request import Argument
+from roamkb.core.request import option
+from roamkb.core.request import options
+from roamkb.core.request import switch
 from roamkb.core.text import headline
 from roamkb.core.text import shown
 from roamkb.fs.files import read_file
@@ -54,8 +60,38 @@ _IN_TAGS = "org allows letters, digits and _ @ # % in one"
 _COMPARABLE = 40
 
 
+@dataclass(frozen=True, slots=True)
+class ContentOptions:
+    """The options of what writes a node."""
+
+    _: KW_ONLY
+    body: str | None = option(
+        "--body", "The text, in org (headings become plain lines); - reads standard input.", metavar="TEXT|-"
+    )
+    markdown: bool = switch("--markdown", "The body is Markdown; it is converted to org.")
+    tags: Sequence[str] = options("--tag", "A tag beside :agent:.", metavar="T")
+    aliases: Sequence[str] = options("--alias", "Another name of the node.", metavar="A")
+    refs: Sequence[str] = options("--ref", "What it is about: a URL or @citekey.", metavar="R")
+    links: Sequence[str] = options("--link", "A related node, by id, title, alias or path.", metavar="ID")
+    source: str | None = option(
+        "--source",
+        "Where the fact comes from: user-stated, observed (default), inferred, external.",
+        metavar="S",
+    )
+    by: str | None = option("--by", "Who writes (the agent that is running).", metavar="AGENT")
+    anyway: bool = switch("--anyway", "Write it although a node like it is there.")
+    dry_run: bool = switch("--dry-run", "Show the file; write nothing.")
+
+
+@dataclass(frozen=True, slots=True)
+class WriteRequest(ContentOptions):
+    """What `write` takes."""
+
+    title: Annotated[str, Argument("The fact in one line.", metavar="TITLE")]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WriteRequest:
+class NodeContent:
     """What is to be written, as the caller gave it."""
 
     title: str
@@ -116,7 +152,7 @@ def write(
     notes: Notes,
     index: Index,
     permit: WritePermit,
-    fact: WriteRequest,
+    fact: NodeContent,
     stamp: NodeStamp,
     *,
     project_name: str,
@@ -147,7 +183,7 @@ def plan_write(
     notes: Notes,
     index: Index,
     permit: WritePermit,
-    fact: WriteRequest,
+    fact: NodeContent,
     stamp: NodeStamp,
     *,
     project_name: str,
@@ -201,7 +237,7 @@ def plan_write(
     return PlannedNode(node=node, names=tuple(names))
 
 
-def _org(fact: WriteRequest) -> str:
+def _org(fact: NodeContent) -> str:
     if not fact.markdown:
         return fact.body
     from roamkb.org.from_markdown import org_from_markdown
@@ -217,7 +253,7 @@ def _checked(draft: NodeDraft, text: str) -> Node:
     return note.nodes[0]
 
 
-def _warnings(fact: WriteRequest) -> Iterator[str]:
+def _warnings(fact: NodeContent) -> Iterator[str]:
     for tag in fact.tags:
         stored = normalised_tag(tag)
         if stored != unicodedata.normalize("NFC", tag.strip()):

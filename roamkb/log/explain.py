@@ -2,8 +2,12 @@
 
 from collections.abc import Callable
 from collections.abc import Mapping
+from dataclasses import KW_ONLY
 from dataclasses import dataclass
+from typing import Annotated
 
+from roamkb.core.request import Argument
+from roamkb.core.request import AsOfOption
 from roamkb.log.known_learnings import called
 from roamkb.log.state import confidence
 from roamkb.log.state.learning_state import LearningState
@@ -31,6 +35,15 @@ CONSTANTS: Mapping[str, int] = {
     "most": confidence.MOST,
     "durable": confidence.DURABLE,
 }
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainRequest:
+    """What `explain` takes."""
+
+    key: Annotated[str, Argument("The learning, by key or id.", metavar="KEY")]
+    _: KW_ONLY
+    as_of: AsOfOption = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

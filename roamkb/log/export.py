@@ -1,9 +1,21 @@
 """`export`: every learning with what it counts today, for other programs."""
 
+from dataclasses import KW_ONLY
 from dataclasses import dataclass
 
+from roamkb.core.request import AsOfOption
+from roamkb.core.request import switch
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
+
+
+@dataclass(frozen=True, slots=True)
+class ExportRequest:
+    """What `export` takes."""
+
+    _: KW_ONLY
+    all: bool = switch("--all", "The archive as well.")
+    as_of: AsOfOption = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

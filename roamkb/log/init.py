@@ -4,12 +4,14 @@ from collections import Counter
 from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Iterator
+from dataclasses import KW_ONLY
 from dataclasses import dataclass
 from pathlib import Path
 
 from roamkb.boundary.store.folder_evidence import lies_within
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import UsageError
+from roamkb.core.request import switch
 from roamkb.core.text import clipped
 from roamkb.core.text import counted
 from roamkb.core.text import shown
@@ -51,6 +53,15 @@ _FILES = {
     ".gitattributes": "".join(f"{name} merge=union\n" for name in (KNOWLEDGE, ARCHIVE, LEDGER)).encode(),
     ".gitignore": f"/{LOCAL}/\n/{TEMPORARY}*\n".encode(),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class InitRequest:
+    """What `init` takes."""
+
+    _: KW_ONLY
+    untracked: bool = switch("--untracked", "Keep the log out of git on this machine.")
+    yes: bool = switch("--yes", "Take the log that came with the project without being asked.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,10 +2,19 @@
 
 from collections.abc import Callable
 from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from dataclasses import dataclass
 from pathlib import Path
 
 from roamkb.core.errors import UsageError
+from roamkb.core.request import AgentOption
+from roamkb.core.request import SessionOption
+from roamkb.core.request import argument
+from roamkb.core.request import objects
+from roamkb.core.request import option
+from roamkb.core.request import options
+from roamkb.core.request import switch
 from roamkb.core.text import shown
 from roamkb.log.known_learnings import LearningLookup
 from roamkb.log.known_learnings import alike_in_meaning
@@ -35,6 +44,45 @@ from roamkb.secrets.detector import names_a_secret
 
 #: What a person would call the same (docs/architecture.md).
 ALIKE = 0.80
+
+
+@dataclass(frozen=True, slots=True)
+class LearnRequest:
+    """What `learn` takes."""
+
+    text: str | None = argument("The statement; - reads standard input.", metavar="TEXT|-")
+    _: KW_ONLY
+    proposals: str | None = objects(
+        "--proposals",
+        "Claims with their evidence, instead of TEXT: a list of {claim, type, files, task, "
+        "evidence: {quote, source}, supersedes, withdraws, mended}; - reads standard input.",
+        metavar="JSON|-",
+    )
+    type: str | None = option(
+        "--type", "learned, decision, fact, pattern, investigation, gotcha, must-check…", metavar="T"
+    )
+    tags: Sequence[str] = options("--tag", "A tag beside the ones that its words give it.", metavar="T")
+    task: str | None = option("--task", "The task or bead that it was learned in.", metavar="ID")
+    category: str | None = option(
+        "--category", "What it is about: security, performance, bug_fix…", metavar="C"
+    )
+    files: Sequence[str] = options("--file", "Files that it is about, in gitignore syntax.", metavar="GLOB")
+    actions: Sequence[str] = options(
+        "--action", "What one does when it matters: CREATE, UPDATE…", metavar="A"
+    )
+    provenance: str | None = option(
+        "--provenance", "user-stated, observed (default), inferred, external.", metavar="P"
+    )
+    confidence: str | None = option(
+        "--confidence", "0.00 to 1.00, instead of what the provenance says.", metavar="C"
+    )
+    supersedes: str | None = option(
+        "--supersedes", "The learning that this one replaces, by key or id.", metavar="KEY"
+    )
+    anyway: bool = switch("--anyway", "Take a type that looks like a slip of the pen.")
+    fix_applied: bool = switch("--fix-applied", "It tells a fix that was applied and worked: 0.10 surer.")
+    agent: AgentOption = None
+    session: SessionOption = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,9 +1,15 @@
 """`pin` and `override`: what somebody says of a learning that no event moves any more."""
 
+from dataclasses import KW_ONLY
 from dataclasses import dataclass
+from typing import Annotated
 
 from roamkb.boundary.human_consent import HumanAtTerminal
 from roamkb.boundary.human_consent import require_yes
+from roamkb.core.request import AgentOption
+from roamkb.core.request import Argument
+from roamkb.core.request import SessionOption
+from roamkb.core.request import switch
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
 from roamkb.log.known_learnings import called
@@ -13,6 +19,28 @@ from roamkb.log.state.confidence import as_fraction
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.store.project_log import Log
+
+
+@dataclass(frozen=True, slots=True)
+class PinRequest:
+    """What `pin` takes."""
+
+    key: Annotated[str, Argument("The learning, by key or id.", metavar="KEY")]
+    _: KW_ONLY
+    off: bool = switch("--off", "No longer.")
+    agent: AgentOption = None
+    session: SessionOption = None
+
+
+@dataclass(frozen=True, slots=True)
+class OverrideRequest:
+    """What `override` takes."""
+
+    key: Annotated[str, Argument("The learning, by key or id.", metavar="KEY")]
+    confidence: Annotated[str, Argument("0.00 to 1.00.", metavar="CONFIDENCE")]
+    _: KW_ONLY
+    agent: AgentOption = None
+    session: SessionOption = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

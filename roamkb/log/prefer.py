@@ -1,5 +1,13 @@
 """`prefer`: what one agent would rather do than another way; it changes what that agent is shown first."""
 
+from dataclasses import KW_ONLY
+from dataclasses import dataclass
+from typing import Annotated
+
+from roamkb.core.request import AgentOption
+from roamkb.core.request import Argument
+from roamkb.core.request import SessionOption
+from roamkb.core.request import switch
 from roamkb.log.known_learnings import called
 from roamkb.log.new_learning import Author
 from roamkb.log.new_learning import EventFactory
@@ -7,6 +15,17 @@ from roamkb.log.pin import MarkedLearning
 from roamkb.log.state.learning_state import NO_PREFERENCE
 from roamkb.log.state.learning_state import PREFERS
 from roamkb.log.store.project_log import Log
+
+
+@dataclass(frozen=True, slots=True)
+class PreferRequest:
+    """What `prefer` takes."""
+
+    key: Annotated[str, Argument("The learning, by key or id.", metavar="KEY")]
+    _: KW_ONLY
+    off: bool = switch("--off", "No longer.")
+    agent: AgentOption = None
+    session: SessionOption = None
 
 
 def prefer(log: Log, name: str, hand: Author, *, off: bool = False) -> MarkedLearning:

@@ -3,11 +3,20 @@
 from collections.abc import Callable
 from collections.abc import Mapping
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from dataclasses import dataclass
 from dataclasses import replace
 
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Hit
+from roamkb.core.request import AgentOption
+from roamkb.core.request import AsOfOption
+from roamkb.core.request import SessionOption
+from roamkb.core.request import count
+from roamkb.core.request import option
+from roamkb.core.request import options
+from roamkb.core.request import rest
+from roamkb.core.request import switch
 from roamkb.core.timestamps import seconds
 from roamkb.kb.search.query import Query
 from roamkb.kb.search.query import narrowed
@@ -33,6 +42,38 @@ DEFAULT = 20
 _LOOKED_AT = 2
 #: Never fewer, so that pages are cut from the same answers.
 _POOL = 100
+
+
+@dataclass(frozen=True, slots=True)
+class RecallRequest:
+    """What `recall` takes."""
+
+    words: Sequence[str] | str = rest("Words, as for search.", metavar="WORDS...")
+    _: KW_ONLY
+    type: str | None = option("--type", "Only learnings of this type.", metavar="T")
+    kb: bool = switch("--kb", "The knowledge base as well.")
+    all: bool = switch("--all", "The archive as well.")
+    recent: int | None = count("--recent", "The latest N instead of the best.")
+    stats: bool = switch("--stats", "How much there is, by type and tag.")
+    topic: str | None = option("--topic", "Only learnings of this task or bead.", metavar="ID")
+    file: str | None = option("--file", "Only learnings that concern this file.", metavar="PATH")
+    action: str | None = option("--action", "Only learnings for this action.", metavar="A")
+    tags: Sequence[str] = options("--tag", "Only learnings with this tag (again for more).", metavar="T")
+    scope: str | None = option(
+        "--scope", "Only learnings of this scope: session, agent, task, project.", metavar="S"
+    )
+    min_confidence: str | None = option(
+        "--min-confidence", "Only learnings at least so sure, 0.00 to 1.00.", metavar="C"
+    )
+    limit: int | None = count("--limit", "At most so many (20).")
+    offset: int | None = count("--offset", "Leave out the first so many.")
+    id: str | None = option("--id", "The whole of one learning, by key or id.", metavar="KEY")
+    as_of: AsOfOption = None
+    raw: bool = switch("--raw", "The log's own lines.")
+    framed: bool = switch("--framed", "In the frame that marks it as data for a prompt.")
+    agent: AgentOption = None
+    session: SessionOption = None
+    task: str | None = option("--task", "The task that it is for.", metavar="ID")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

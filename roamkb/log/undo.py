@@ -1,10 +1,15 @@
 """`undo`: takes back one event that an agent brought about itself; it stays in the ledger, as does this."""
 
+from dataclasses import KW_ONLY
 from dataclasses import dataclass
+from typing import Annotated
 from typing import Final
 
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import UsageError
+from roamkb.core.request import AgentOption
+from roamkb.core.request import Argument
+from roamkb.core.request import SessionOption
 from roamkb.core.text import shown
 from roamkb.log.new_learning import Author
 from roamkb.log.new_learning import EventFactory
@@ -25,6 +30,21 @@ OWN: Final = (
     "task",
     UNDONE,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class UndoRequest:
+    """What `undo` takes."""
+
+    event: Annotated[
+        str,
+        Argument(
+            "Its id, as `explain KEY` shows it; of an undoing, to have it count again.", metavar="EVENT"
+        ),
+    ]
+    _: KW_ONLY
+    agent: AgentOption = None
+    session: SessionOption = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

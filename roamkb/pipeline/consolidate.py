@@ -8,12 +8,17 @@ from collections import Counter
 from collections.abc import Container
 from collections.abc import Iterable
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
+from typing import Annotated
 from typing import Final
 
 from roamkb.core.ids import derived_id
+from roamkb.core.request import AgentOption
+from roamkb.core.request import Argument
+from roamkb.core.request import argument
 from roamkb.core.text import counted
 from roamkb.log.learning import Learning
 from roamkb.log.new_learning import THIN
@@ -43,6 +48,16 @@ from roamkb.pipeline.extract.attention import Observation
 STAGES: Final = ("session", "agent", "task")
 #: The type of an agent's own account of its work.
 SUMMARY: Final = "summary"
+
+
+@dataclass(frozen=True, slots=True)
+class ConsolidateRequest:
+    """What `consolidate` takes."""
+
+    stage: Annotated[str, Argument("session, agent or task.", metavar="session|agent|task")]
+    name: str | None = argument("Its id; without one all open sessions.", metavar="ID")
+    _: KW_ONLY
+    agent: AgentOption = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

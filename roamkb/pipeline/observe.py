@@ -8,13 +8,20 @@ from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+from typing import Annotated
 
 from roamkb.core.errors import SecretFound
 from roamkb.core.errors import UsageError
+from roamkb.core.request import AgentOption
+from roamkb.core.request import Argument
+from roamkb.core.request import SessionOption
+from roamkb.core.request import option
+from roamkb.core.request import switch
 from roamkb.core.text import shown
 from roamkb.log.observation import Observation
 from roamkb.log.store.observations import keep_observation
@@ -31,6 +38,28 @@ if TYPE_CHECKING:
     from roamkb.pipeline.extract.markers import CapturedLearning
 
 OUTCOMES = ("", "success", "failure")
+
+
+@dataclass(frozen=True, slots=True)
+class ObserveRequest:
+    """What `observe` takes."""
+
+    text: Annotated[str, Argument("What happened; - reads standard input.", metavar="TEXT|-")]
+    _: KW_ONLY
+    type: str | None = option("--type", "insight (default), decision, discovery, tool_use, …", metavar="T")
+    tool: str | None = option("--tool", "The tool that it happened with.", metavar="T")
+    outcome: str | None = option("--outcome", "success or failure.", metavar="O")
+    from_command: bool = switch(
+        "--from-command", "Learn from a shell command that an agent ran: `bd comments add …`."
+    )
+    from_message: bool = switch(
+        "--from-message", "Learn from an agent's message: lines such as `LEARNED: …`."
+    )
+    from_payload: bool = switch("--from-payload", "Record what a hook's JSON payload tells.")
+    from_transcript: bool = switch("--from-transcript", "Record what a transcript's JSON lines tell.")
+    task: str | None = option("--task", "The task that it happened in.", metavar="ID")
+    agent: AgentOption = None
+    session: SessionOption = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from dataclasses import dataclass
 from dataclasses import field
 from enum import StrEnum
@@ -27,9 +28,13 @@ from roamkb.core.errors import UsageError
 from roamkb.core.ids import derived_id
 from roamkb.core.model import NodeCandidate
 from roamkb.core.model import ProjectKind
+from roamkb.core.request import AsOfOption
+from roamkb.core.request import option
+from roamkb.core.request import rest
+from roamkb.core.request import switch
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
-from roamkb.kb.write import WriteRequest
+from roamkb.kb.write import NodeContent
 from roamkb.kb.write import WrittenNode
 from roamkb.log.new_learning import Author
 from roamkb.log.new_learning import EventFactory
@@ -59,6 +64,27 @@ _LINKS = 3
 #: Checks of a learning's text that are made again, whoever verified it.
 _NEVER_GOES = ("no_secret", "no_instruction", "safe")
 _NOT_A_TAG = re.compile(r"[^\w@#%]+")
+
+
+@dataclass(frozen=True, slots=True)
+class PromoteRequest:
+    """What `promote` takes."""
+
+    keys: Sequence[str] = rest("The learnings, by key or id.", metavar="KEY...")
+    _: KW_ONLY
+    all: bool = switch("--all", "Every candidate.")
+    ask: bool = switch("--ask", "Put the wrap-up's question, with the candidates.")
+    dry_run: bool = switch("--dry-run", "Show what would be written; write nothing.")
+    to: str | None = option(
+        "--to",
+        "Propose them as lines of this file, such as CLAUDE.md, for a human to approve.",
+        metavar="FILE",
+    )
+    section: str | None = option(
+        "--section", "With --to: the heading that they belong under (the end of the file).", metavar="HEADING"
+    )
+    session: str | None = option("--session", "The session that wraps up.", metavar="S")
+    as_of: AsOfOption = None
 
 
 class PromotionHindrance(StrEnum):
@@ -106,7 +132,7 @@ class PromotionContext:
     """What promotion needs of the knowledge base."""
 
     #: Writes a fact under an id; the second argument says whether it is a dry run.
-    write: Callable[[WriteRequest, str, bool], WrittenNode]
+    write: Callable[[NodeContent, str, bool], WrittenNode]
     #: Ids of nodes that are about what a text says, at most so many.
     related: Callable[[str, int], Sequence[str]]
     #: Whether a node with that id is there, or in the trash.
@@ -276,13 +302,13 @@ def _remember(log: Log, standing: LearningState, hand: Author, *, dry_run: bool)
         log.append(events=[stamps.event("promoted", standing.id, node=node_id(standing))])
 
 
-def _fact(standing: LearningState, desk: PromotionContext, hand: Author) -> WriteRequest:
+def _fact(standing: LearningState, desk: PromotionContext, hand: Author) -> NodeContent:
     learning = standing.learning
     content = learning.statement.strip()
     first = shown((_FIRST.match(content) or [content])[0]).rstrip(".;")
     title = clipped(first, _TITLE)
     body = "" if title == shown(content).rstrip(".;") else content
-    return WriteRequest(
+    return NodeContent(
         title=title,
         body="\n\n".join(filter(None, (body, *_provenance(standing)))),
         tags=tuple(_tags(standing)),

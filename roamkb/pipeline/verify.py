@@ -6,11 +6,15 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from dataclasses import dataclass
 from dataclasses import replace
 from itertools import islice
 from typing import Any
 
+from roamkb.core.request import option
+from roamkb.core.request import rest
+from roamkb.core.request import switch
 from roamkb.harnesses.transcript import Speaker
 from roamkb.log.new_learning import Author
 from roamkb.log.new_learning import EventFactory
@@ -47,6 +51,23 @@ from roamkb.text.similarity.jaccard import denies
 from roamkb.text.similarity.jaccard import likeness
 from roamkb.text.similarity.jaccard import shape
 from roamkb.text.similarity.similarity_join import NearTexts
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyRequest:
+    """What `verify` takes."""
+
+    keys: Sequence[str] = rest("The learnings, by key or id.", metavar="KEY...")
+    _: KW_ONLY
+    batch: bool = switch("--batch", "All that have no verdict yet, or stand otherwise since.")
+    task: str | None = option("--task", "With --batch: only those of this task.", metavar="ID")
+    judge: str | None = option(
+        "--judge", "heuristic, claude, codex, ollama:MODEL, openai:URL#MODEL, or a command.", metavar="MODEL"
+    )
+    accuracy: str | None = option("--accuracy", "Your own score, 0 to 1.", metavar="N")
+    relevance: str | None = option("--relevance", "Your own score, 0 to 1.", metavar="N")
+    specificity: str | None = option("--specificity", "Your own score, 0 to 1.", metavar="N")
+    by: str | None = option("--by", "Who judges (the agent that is running).", metavar="WHO")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,13 +2,22 @@
 
 from collections.abc import Callable
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
 from typing import Final
 
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import UsageError
+from roamkb.core.request import AgentOption
+from roamkb.core.request import Argument
+from roamkb.core.request import SessionOption
+from roamkb.core.request import argument
+from roamkb.core.request import count
+from roamkb.core.request import option
+from roamkb.core.request import options
 from roamkb.core.text import shown
 from roamkb.fs.package_manager import how_to_add
 from roamkb.kb.search.store.grep import linear
@@ -40,6 +49,44 @@ _LEAST: Final = 4
 _LONGEST_TYPE: Final = 12
 #: Characters of a fingerprint that are enough to name it by.
 _BEGINNING: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class RemedyRequest:
+    """What `remedy` takes."""
+
+    action: Annotated[str, Argument("record, suggest, show or list.", metavar="ACTION")]
+    name: str | None = argument(
+        "show: an error's fingerprint, or a technique.", metavar="FINGERPRINT|TECHNIQUE"
+    )
+    _: KW_ONLY
+    error: str | None = option(
+        "--error", "The error, or a program's whole output; - reads standard input.", metavar="TEXT|-"
+    )
+    technique: str | None = option("--technique", "record: what was done, or could be.", metavar="TEXT")
+    steps: Sequence[str] = options(
+        "--step", "record: one step of it (again for more, in order).", metavar="S"
+    )
+    outcome: str | None = option(
+        "--outcome", "record: success, failure or partial; without it nobody tried it yet.", metavar="O"
+    )
+    error_type: str | None = option(
+        "--error-type", "The error's class, where the text doesn't say it.", metavar="T"
+    )
+    category: str | None = option(
+        "--category", "What the task is about; decides between equals.", metavar="C"
+    )
+    file: str | None = option("--file", "The file that it was met in; only its type counts.", metavar="F")
+    pattern: str | None = option(
+        "--pattern", "record: for errors that have this in a line, * and ? being wild.", metavar="GLOB"
+    )
+    regex: str | None = option(
+        "--regex", "record: for errors that match this (the extra roamkb[serve]).", metavar="RE2"
+    )
+    task: str | None = option("--task", "record: the task that it happened in.", metavar="ID")
+    limit: int | None = count("--limit", "suggest, list: at most so many (5; list: all).")
+    agent: AgentOption = None
+    session: SessionOption = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

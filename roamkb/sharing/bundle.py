@@ -4,15 +4,21 @@ from collections import Counter
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
 
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import UsageError
 from roamkb.core.model import ProjectKind
 from roamkb.core.model import UnreadableFile
+from roamkb.core.request import Argument
+from roamkb.core.request import option
+from roamkb.core.request import options
+from roamkb.core.request import switch
 from roamkb.fs.files import MissingFile
 from roamkb.fs.files import create
 from roamkb.fs.files import read_file
@@ -33,6 +39,21 @@ from roamkb.sharing.bundle_format import NoBundle
 from roamkb.sharing.bundle_format import bundle_line
 from roamkb.sharing.bundle_format import parse_bundle
 from roamkb.sharing.bundle_format import render_bundle
+
+
+@dataclass(frozen=True, slots=True)
+class BundleRequest:
+    """What `bundle` takes."""
+
+    action: Annotated[str, Argument("create, show or import.", metavar="ACTION")]
+    file: Annotated[str, Argument("The bundle.", metavar="FILE")]
+    _: KW_ONLY
+    all: bool = switch("--all", "create: those as well that nobody verified.")
+    type: str | None = option("--type", "create: only learnings of this type.", metavar="T")
+    tags: Sequence[str] = options(
+        "--tag", "create: only learnings with this tag (again for more).", metavar="T"
+    )
+    yes: bool = switch("--yes", "import: do it, don't only say what it would do.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

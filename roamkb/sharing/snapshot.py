@@ -8,6 +8,7 @@ import contextlib
 from collections.abc import Callable
 from collections.abc import Mapping
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -20,6 +21,8 @@ from roamkb.core.errors import NotFound
 from roamkb.core.model import NodeCandidate
 from roamkb.core.model import Note
 from roamkb.core.model import UnreadableFile
+from roamkb.core.request import argument
+from roamkb.core.request import switch
 from roamkb.fs.append import append_lines
 from roamkb.fs.append import read_bytes
 from roamkb.fs.files import random_token
@@ -45,6 +48,17 @@ from roamkb.sharing.store.snapshot_archive import snapshot_id
 from roamkb.sharing.store.snapshot_archive import snapshots
 
 _FOLDER: Final = "snapshots"
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotRequest:
+    """What `snapshot` takes."""
+
+    action: str | None = argument("list or restore; without it, make one.", metavar="ACTION")
+    name: str | None = argument("restore: the snapshot's id (the latest).", metavar="ID")
+    _: KW_ONLY
+    daily: bool = switch("--daily", "Make none where there is one of today.")
+    yes: bool = switch("--yes", "restore: do it, don't only say what is lost.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

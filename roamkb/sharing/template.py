@@ -3,12 +3,20 @@
 from collections.abc import Callable
 from collections.abc import Mapping
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from dataclasses import dataclass
 from dataclasses import field
+from typing import Annotated
 from typing import Final
 
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import UsageError
+from roamkb.core.request import Argument
+from roamkb.core.request import AsOfOption
+from roamkb.core.request import argument
+from roamkb.core.request import option
+from roamkb.core.request import options
+from roamkb.core.request import switch
 from roamkb.core.text import shown
 from roamkb.log.known_learnings import called
 from roamkb.log.new_learning import Author
@@ -26,8 +34,28 @@ from roamkb.sharing.template_model import Template
 _LONGEST_NAME: Final = 100
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class TemplateRequest:
+    """What `template` takes."""
+
+    action: Annotated[str, Argument("create, list, show, use, update or deprecate.", metavar="ACTION")]
+    name: str | None = argument("The template's name.", metavar="NAME")
+    _: KW_ONLY
+    task_types: Sequence[str] = options("--task-type", "A kind of task that it is for.", metavar="T")
+    from_task: str | None = option(
+        "--from-task", "create, update: of this task's verified learnings.", metavar="ID"
+    )
+    learnings: Sequence[str] = options(
+        "--learning", "create, update: of this learning, by key or id.", metavar="KEY"
+    )
+    task: str | None = option("--task", "use: the task whose scope it is put into.", metavar="ID")
+    reason: str | None = option("--reason", "update, deprecate: why.", metavar="TEXT")
+    all: bool = switch("--all", "list: the deprecated as well.")
+    as_of: AsOfOption = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TemplateScope:
     """What a template is to be."""
 
     name: str
@@ -79,7 +107,7 @@ def show_template(state: LogState, name: str) -> TemplateShown:
     return _shown(state, _get(state, name, deprecated=True), "shown")
 
 
-def create_template(log: Log, wish: TemplateRequest, hand: Author) -> TemplateShown:
+def create_template(log: Log, wish: TemplateScope, hand: Author) -> TemplateShown:
     """Make a template of a task's verified learnings, of named ones, or of both.
 
     Raises:
@@ -107,7 +135,7 @@ def create_template(log: Log, wish: TemplateRequest, hand: Author) -> TemplateSh
     return _written(log, wish.name, hand, plan, "created")
 
 
-def update_template(log: Log, wish: TemplateRequest, hand: Author) -> TemplateShown:
+def update_template(log: Log, wish: TemplateScope, hand: Author) -> TemplateShown:
     """Make the next version of a template; what `wish` doesn't say stays. Raises as `create_template`."""
     _check(wish)
     if not (wish.task_types or wish.from_task or wish.learnings):
@@ -119,7 +147,7 @@ def update_template(log: Log, wish: TemplateRequest, hand: Author) -> TemplateSh
     return _written(log, wish.name, hand, plan, "updated")
 
 
-def deprecate_template(log: Log, wish: TemplateRequest, hand: Author) -> TemplateShown:
+def deprecate_template(log: Log, wish: TemplateScope, hand: Author) -> TemplateShown:
     """Take a template out of use; its versions stay, and its name is free again."""
 
     def plan(state: LogState) -> dict[str, object]:
@@ -167,7 +195,7 @@ def use_template(log: Log, name: str, hand: Author, *, task: str) -> TemplateSho
 
 
 #: What writes a template's next event, by the word for it.
-ACTIONS: Final[Mapping[str, Callable[[Log, TemplateRequest, Author], TemplateShown]]] = {
+ACTIONS: Final[Mapping[str, Callable[[Log, TemplateScope, Author], TemplateShown]]] = {
     "create": create_template,
     "update": update_template,
     "deprecate": deprecate_template,
@@ -195,7 +223,7 @@ def _shown(state: LogState, template: Template, done: str) -> TemplateShown:
 
 
 def _fields(
-    action: str, wish: TemplateRequest, known: Template | None, ids: Sequence[str]
+    action: str, wish: TemplateScope, known: Template | None, ids: Sequence[str]
 ) -> dict[str, object]:
     told: dict[str, object] = {
         "task_types": list(wish.task_types),
@@ -208,7 +236,7 @@ def _fields(
     return {"action": action, "template": wish.name, "version": version, **kept}
 
 
-def _wanted(log: Log, state: LogState, wish: TemplateRequest) -> list[str]:
+def _wanted(log: Log, state: LogState, wish: TemplateScope) -> list[str]:
     """Return the ids of the learnings that `wish` names."""
     ids = [one.id for one in _proven(state, wish.from_task)] if wish.from_task else []
     for name in wish.learnings:
@@ -247,7 +275,7 @@ def _get(state: LogState, name: str, *, deprecated: bool = False) -> Template:
     return found
 
 
-def _check(wish: TemplateRequest) -> None:
+def _check(wish: TemplateScope) -> None:
     """Raise where a text of `wish` can't be kept."""
     if not shown(wish.name).strip() or len(wish.name) > _LONGEST_NAME:
         raise UsageError(f"no name of a template: {shown(wish.name[:_LONGEST_NAME])}", hint="a word or a few")

@@ -2,9 +2,17 @@
 
 from collections.abc import Mapping
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from dataclasses import dataclass
 
 from roamkb.core.model import Hit
+from roamkb.core.request import AgentOption
+from roamkb.core.request import AsOfOption
+from roamkb.core.request import SessionOption
+from roamkb.core.request import count
+from roamkb.core.request import option
+from roamkb.core.request import options
+from roamkb.core.request import switch
 from roamkb.kb.search.query import Query
 from roamkb.log.known_learnings import LearningLookup
 from roamkb.log.known_learnings import scores
@@ -20,6 +28,27 @@ from roamkb.tasks.signature import similar
 DEFAULT = 20
 #: Learnings whose words are looked at; more than anybody reads.
 _BY_WORDS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class RelevantRequest:
+    """What `relevant` takes."""
+
+    _: KW_ONLY
+    task: str | None = option("--task", "A task that was started.", metavar="ID")
+    title: str | None = option("--title", "What is to be done.", metavar="TEXT")
+    files: Sequence[str] = options("--file", "Files that it touches, in gitignore syntax.", metavar="GLOB")
+    category: str | None = option("--category", "What kind of work it is.", metavar="C")
+    actions: Sequence[str] = options("--action", "What is done there: CREATE, UPDATE…", metavar="A")
+    min_confidence: str | None = option(
+        "--min-confidence", "Only learnings at least so sure (0.5).", metavar="C"
+    )
+    limit: int | None = count("--limit", "At most so many (20).")
+    offset: int | None = count("--offset", "Leave out the first so many.")
+    kb: bool = switch("--kb", "Nodes of the knowledge base as well.")
+    as_of: AsOfOption = None
+    agent: AgentOption = None
+    session: SessionOption = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,10 +3,13 @@
 from collections import Counter
 from collections.abc import Iterable
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from dataclasses import dataclass
 from math import sqrt
 from typing import Final
 
+from roamkb.core.request import AsOfOption
+from roamkb.core.request import switch
 from roamkb.log.state import confidence
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import VALIDATED
@@ -27,6 +30,15 @@ FORMULA: Final = (
     f"successes × {_REDISCOVERY} × characters / {_TOKEN} − times shown × characters / {_TOKEN}, "
     "summed over learnings"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class StatsRequest:
+    """What `stats` takes."""
+
+    _: KW_ONLY
+    metrics: bool = switch("--metrics", "The figures by which it is judged whether all this helps.")
+    as_of: AsOfOption = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

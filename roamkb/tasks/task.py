@@ -1,10 +1,18 @@
 """`task`: what is being worked on, so that the next one like it is met with what this one taught."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from dataclasses import dataclass
+from typing import Annotated
 from typing import Final
 
 from roamkb.core.errors import UsageError
+from roamkb.core.request import AgentOption
+from roamkb.core.request import Argument
+from roamkb.core.request import SessionOption
+from roamkb.core.request import argument
+from roamkb.core.request import option
+from roamkb.core.request import options
 from roamkb.core.text import shown
 from roamkb.curation.refine import refine
 from roamkb.log.new_learning import Author
@@ -23,6 +31,23 @@ from roamkb.tasks.signature import similar
 from roamkb.tasks.signature import tasks_of
 
 ACTIONS: Final = ("start", "done", "failed", "similar", "list")
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRequest:
+    """What `task` takes."""
+
+    action: Annotated[
+        str, Argument("start, done, failed, similar or list.", metavar="start|done|failed|similar|list")
+    ]
+    id: str | None = argument("The task.", metavar="ID")
+    _: KW_ONLY
+    title: str | None = option("--title", "What is to be done.", metavar="TEXT")
+    category: str | None = option("--category", "What kind of work it is.", metavar="C")
+    files: Sequence[str] = options("--file", "Files that it touches, in gitignore syntax.", metavar="GLOB")
+    depends: Sequence[str] = options("--depends", "What it builds on.", metavar="ID")
+    agent: AgentOption = None
+    session: SessionOption = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,9 +1,16 @@
 """`used`: whether something that was shown helped; only what a receipt says was shown counts."""
 
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from dataclasses import dataclass
+from typing import Annotated
 
 from roamkb.core.errors import UsageError
+from roamkb.core.request import AgentOption
+from roamkb.core.request import Argument
+from roamkb.core.request import Option
+from roamkb.core.request import SessionOption
+from roamkb.core.request import option
 from roamkb.core.text import shown
 from roamkb.log.new_learning import Author
 from roamkb.log.new_learning import EventFactory
@@ -14,6 +21,27 @@ from roamkb.log.store.project_log import Log
 from roamkb.log.store.receipts import Receipt
 from roamkb.tasks.stats import MATCHES
 from roamkb.tasks.stats import OUTCOMES
+
+
+@dataclass(frozen=True, slots=True)
+class UsedRequest:
+    """What `used` takes."""
+
+    name: Annotated[str, Argument("The learning, by key or id.", metavar="KEY")]
+    _: KW_ONLY
+    outcome: Annotated[
+        str,
+        Option(
+            "--outcome",
+            "success, failure, partial, not_applied, prevented, or validated: "
+            "another agent than the one that learned it found it true.",
+            metavar="O",
+        ),
+    ]
+    task: str | None = option("--task", "The task that it was for.", metavar="ID")
+    match: str | None = option("--match", "How it was found: exact, similar or suggested.", metavar="M")
+    agent: AgentOption = None
+    session: SessionOption = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,10 +17,10 @@ from urllib.parse import urlencode
 import pytest
 
 from roamkb.core.errors import RoamkbError
+from roamkb.core.request import ParameterShape
 from roamkb.interfaces.operations import OPERATIONS
 from roamkb.interfaces.operations import Arguments
 from roamkb.interfaces.operations import Operation
-from roamkb.interfaces.operations import ParameterShape
 from roamkb.interfaces.output import render
 from tests.conftest import World
 from tests.conftest import make_world
@@ -101,10 +101,10 @@ def words_of(operation: Operation, arguments: Arguments) -> Iterator[str]:
     for parameter in operation.parameters:
         value = arguments.get(parameter.name)
         if parameter.shape is ParameterShape.FLAG:
-            yield from parameter.flags[:1] if value else ()
+            yield from (parameter.flag,) if value and parameter.flag else ()
         elif value is not None:
             for one in value if isinstance(value, tuple) else (value,):
-                yield from (*parameter.flags[:1], str(one))
+                yield from (*filter(None, [parameter.flag]), str(one))
 
 
 def mcp(world: World, folder: Path, stack: ExitStack) -> Door:

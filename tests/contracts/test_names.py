@@ -6,9 +6,9 @@ import pytest
 
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
+from roamkb.core.request import ParameterShape
 from roamkb.interfaces.operations import OPERATIONS
 from roamkb.interfaces.operations import Arguments
-from roamkb.interfaces.operations import ParameterShape
 from roamkb.interfaces.output import render
 from tests.conftest import World
 from tests.conftest import make_world

@@ -2,24 +2,40 @@
 
 import inspect
 import shlex
+from typing import Any
 
 import pytest
 
 from roamkb.app import KnowledgeBase
+from roamkb.app import requests
 from roamkb.app.log.remedies import ProjectRemedies
 from roamkb.interfaces.cli.fast_args import parse_words
 from roamkb.interfaces.operations import OPERATIONS
 from roamkb.interfaces.operations import Operation
+from roamkb.interfaces.operations import ServeRequest
 
 
 @pytest.mark.parametrize(
-    "operation", [one for one in OPERATIONS if not one.door], ids=lambda operation: operation.name
+    "operation", [one for one in OPERATIONS if one.request and not one.door], ids=lambda one: one.name
 )
-def test_an_operation_is_a_method_with_the_same_parameters(operation: Operation) -> None:
-    """Every parameter of the table is a keyword of the library, and the other way round."""
-    door = ProjectRemedies if operation.is_of_log else KnowledgeBase
-    signature = inspect.signature(getattr(door, operation.method))
-    assert [p.name for p in operation.parameters] == [name for name in signature.parameters if name != "self"]
+def test_a_method_of_the_library_takes_the_request_of_its_operation(operation: Operation) -> None:
+    """What the command line builds its parameters from is what the library is called with."""
+    owner = ProjectRemedies if operation.is_of_log else KnowledgeBase
+    method = getattr(owner, operation.method)
+    assert getattr(requests, operation.request) is method.request_type()
+    assert {"self", *(p.name for p in operation.parameters)} == set(inspect.signature(method).parameters)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.name)
+def test_each_option_has_its_words_and_a_default(operation: Operation) -> None:
+    """What has no default is required, and everything says what it is for."""
+    assert all(parameter.help.endswith((".", "?", "…")) for parameter in operation.parameters)
+    if operation.parameters:
+        required = {p.name: "" for p in operation.parameters if p.required}
+        request: Any = ServeRequest if operation.door else getattr(requests, operation.request)
+        built = request(**required)
+        given = [getattr(built, p.name) for p in operation.parameters if not p.required]
+        assert all(value in (None, False, ()) for value in given)
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.name)

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from roamkb.core.errors import RoamkbError
+from roamkb.core.request import ParameterShape
+from roamkb.core.request import VerbParameter
 from roamkb.interfaces.operations import OPERATIONS
 from roamkb.interfaces.operations import Arguments
 from roamkb.interfaces.operations import Operation
-from roamkb.interfaces.operations import OperationParameter
-from roamkb.interfaces.operations import ParameterShape
 from tests.conftest import World
 
 KEY = "gotcha-invoice-numbers-restart-at-one-each-january"
@@ -80,7 +80,7 @@ def planted() -> Iterator[str]:
         yield "ghp_" + "".join(chance.choices(string.ascii_letters + string.digits, k=36))
 
 
-def calls(operation: Operation) -> Iterator[tuple[OperationParameter, Arguments]]:
+def calls(operation: Operation) -> Iterator[tuple[VerbParameter, Arguments]]:
     """Yield each text parameter of an operation with arguments among which it is wanted."""
     needed: Arguments = {one.name: "bd-1" for one in operation.parameters if one.required}
     for arguments in CALLS.get(operation.name, [needed]):

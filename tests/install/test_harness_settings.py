@@ -13,8 +13,8 @@ from roamkb.core.errors import UsageError
 from roamkb.fs.locks import StateFolders
 from roamkb.install.install import Ask
 from roamkb.install.install import install
+from roamkb.install.plan import InstallOptions
 from roamkb.install.plan import InstallReport
-from roamkb.install.plan import InstallRequest
 from roamkb.install.plan import InstallStep
 from roamkb.install.plan import StepOutcome
 from roamkb.install.store.apply import shipped_rules
@@ -54,7 +54,7 @@ def put(
 ) -> InstallReport:
     """Install with `wishes` (`claude` and `yes` unless told otherwise)."""
     return install(
-        InstallRequest(
+        InstallOptions(
             **{"claude": True, "yes": ask is None, "program": Path(program) if program else None, **wishes}
         ),
         home=world.home,
@@ -72,7 +72,7 @@ def put(
 def take(world: World, *, cwd: Path | None = None, **wishes: Any) -> InstallReport:
     """Uninstall with `wishes` (`claude` unless told otherwise)."""
     return uninstall(
-        InstallRequest(**{"claude": True, **wishes}),
+        InstallOptions(**{"claude": True, **wishes}),
         home=world.home,
         data=world.home / ".local/share/roamkb",
         state=StateFolders(state=world.state, cache=world.home / "cache"),

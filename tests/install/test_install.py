@@ -22,8 +22,8 @@ from roamkb.core.model import Rule
 from roamkb.fs.locks import StateFolders
 from roamkb.install.install import Ask
 from roamkb.install.install import install
+from roamkb.install.plan import InstallOptions
 from roamkb.install.plan import InstallReport
-from roamkb.install.plan import InstallRequest
 from roamkb.install.plan import StepOutcome
 from roamkb.install.store.apply import shipped_rules
 from roamkb.install.uninstall import uninstall
@@ -91,7 +91,7 @@ def installing(
 ) -> InstallReport:
     """Install with `wishes` into `home`, whatever is there."""
     return install(
-        InstallRequest(**wishes),
+        InstallOptions(**wishes),
         home=home,
         data=data_of(home),
         account_home=home,
@@ -107,7 +107,7 @@ def installing(
 def take(home: Path, *, cwd: Path | None = None, **wishes: Any) -> InstallReport:
     """Uninstall with `wishes` from `home`, from there or from `cwd`."""
     return uninstall(
-        InstallRequest(**wishes),
+        InstallOptions(**wishes),
         home=home,
         data=data_of(home),
         state=state_of(home),
@@ -976,7 +976,7 @@ def test_another_home_doesn_t_hide_the_account_s_knowledge_base(home: Path, at_w
     """`HOME` is the caller's to set, and the KB of the account's rule is still the human's."""
     with pytest.raises(Refused):
         install(
-            InstallRequest(snippets=home / "sync/org/roam"),
+            InstallOptions(snippets=home / "sync/org/roam"),
             home=home.parent / "another",
             data=data_of(home.parent / "another"),
             account_home=home,

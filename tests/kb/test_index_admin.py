@@ -6,7 +6,9 @@ import pytest
 
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import UsageError
+from roamkb.kb.graph import LinkGraph
 from tests.conftest import World
+from tests.conftest import typed
 
 
 @pytest.fixture
@@ -45,7 +47,7 @@ def test_related_to_nothing_is_an_error(linked: World) -> None:
 
 def test_the_graph_has_each_link_once(linked: World) -> None:
     """Links to nothing are left out; the text is Graphviz."""
-    graph = linked.open().links(graph=True).graph
+    graph = typed(LinkGraph, linked.open().links(graph=True)).graph
     assert (("o", "s"), ("t", "s"), ("z", "s"), ("z", "t")) == graph.edges
     linked.node("8.org", 'q"o', 'A "quoted" \\ title')
     out = linked.run("links", "--graph").out

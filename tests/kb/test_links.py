@@ -2,7 +2,9 @@
 
 import pytest
 
+from roamkb.kb.links import NodeLinks
 from tests.conftest import World
+from tests.conftest import typed
 
 
 @pytest.fixture
@@ -18,7 +20,7 @@ def web(world: World) -> World:
 
 def test_forward_back_and_dangling(web: World) -> None:
     """Each end with its title, path and line."""
-    links = web.open().links("A")
+    links = typed(NodeLinks, web.open().links("A"))
     assert [("b", "B", web.kb / "b.org", 1)] == [(n.id, n.title, n.path, n.line) for n in links.forward]
     assert [("b", web.kb / "b.org", 6), ("h", web.kb / "c.org", 9)] == [
         (n.id, n.path, n.line) for n in links.back
@@ -29,5 +31,5 @@ def test_forward_back_and_dangling(web: World) -> None:
 
 def test_a_node_without_links(web: World) -> None:
     """Everything is empty."""
-    links = web.open().links("c")
+    links = typed(NodeLinks, web.open().links("c"))
     assert () == links.forward + links.back + links.dangling + links.external

@@ -11,7 +11,9 @@ from roamkb.core.errors import NearDuplicate
 from roamkb.core.errors import NotDurable
 from roamkb.core.errors import Refused
 from roamkb.core.errors import UsageError
+from roamkb.kb.links import NodeLinks
 from tests.conftest import World
+from tests.conftest import typed
 
 
 def test_the_old_node_points_to_the_new_one(world: World) -> None:
@@ -26,8 +28,8 @@ def test_the_old_node_points_to_the_new_one(world: World) -> None:
         line for line in after.splitlines() if "SUPERSEDED_BY" not in line and "superseded by" not in line
     ]
     assert [line for line in before.splitlines() if line] == [line for line in kept if line]
-    assert [result.written.id] == [end.id for end in world.open().links(old.id).forward]
-    assert [old.id] == [end.id for end in world.open().links(result.written.id).forward]
+    assert [result.written.id] == [end.id for end in typed(NodeLinks, world.open().links(old.id)).forward]
+    assert [old.id] == [end.id for end in typed(NodeLinks, world.open().links(result.written.id)).forward]
 
 
 def test_a_human_note_is_never_touched(world: World) -> None:
@@ -142,8 +144,8 @@ def test_the_link_is_the_old_nodes_own_where_a_human_added_a_node(world: World) 
         file.write(mine)
     new = world.open().supersede(old.id, "Something quite different").written
     assert old.path.read_text().endswith(mine)
-    assert [new.id] == [end.id for end in world.open().links(old.id).forward]
-    assert () == world.open().links("mine").forward
+    assert [new.id] == [end.id for end in typed(NodeLinks, world.open().links(old.id)).forward]
+    assert () == typed(NodeLinks, world.open().links("mine")).forward
 
 
 def test_a_node_that_would_not_read_back_as_superseded_stays(world: World) -> None:

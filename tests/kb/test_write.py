@@ -15,9 +15,11 @@ from roamkb.core.errors import NotFound
 from roamkb.core.errors import Refused
 from roamkb.core.errors import SecretFound
 from roamkb.core.errors import UsageError
+from roamkb.kb.links import NodeLinks
 from roamkb.org.writer import BODY_LIMIT
 from roamkb.org.writer import normalised
 from tests.conftest import World
+from tests.conftest import typed
 from tests.examples import examples
 
 
@@ -51,7 +53,7 @@ def test_a_fact_becomes_one_valid_node(world: World) -> None:
     shown = kb.show(written.id)
     assert ("agent", "oauth") == shown.node.tags
     assert ("Redirect rule",) == shown.node.aliases
-    assert [written.id] == [end.id for end in kb.links("tok").back]
+    assert [written.id] == [end.id for end in typed(NodeLinks, kb.links("tok")).back]
 
 
 def test_the_library_refuses_for_a_work_project(world: World) -> None:

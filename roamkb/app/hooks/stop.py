@@ -159,7 +159,7 @@ class StoppedSession(HookSession):
             return None
         from roamkb.pipeline.promote import PromoteResult
 
-        found = self._door.promote_nodes(ask=True, session=self.session)
+        found = self._door.promote(ask=True, session=self.session)
         return found if isinstance(found, PromoteResult) and found.candidates else None
 
     def stop_subagent(self) -> None:

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from roamkb.app import requests
 from roamkb.app.log.tasks import ProjectTasks
+from roamkb.app.operation_method import takes
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NoLog
@@ -32,20 +34,16 @@ _AT_A_PROMPT = 3
 class ProjectBrief(ProjectTasks):
     """The project's log, asked on behalf of somebody who doesn't know what it holds."""
 
-    def brief(
-        self,
-        *,
-        task: str | None = None,
-        subagent: bool = False,
-        agent: str | None = None,
-        session: str | None = None,
-    ) -> "SessionBrief":
+    @takes(lambda: requests.BriefRequest)
+    def brief(self, request: "requests.BriefRequest") -> "SessionBrief":
         """Return what a session should know at its start; with `task` or `subagent`, what helps with that.
 
         Raises:
             DiskError: the log can't be read.
         """
-        return self.briefed(task=task, subagent=subagent, agent=agent, session=session)
+        return self.briefed(
+            task=request.task, subagent=request.subagent, agent=request.agent, session=request.session
+        )
 
     def briefed(
         self,
@@ -160,7 +158,8 @@ class ProjectBrief(ProjectTasks):
             sorted(found, key=lambda one: (-one.confidence, -one.learning.ts, one.id))[:_AT_A_PROMPT]
         )
 
-    def inject(self, action: str | None = None) -> bool:
+    @takes(lambda: requests.InjectRequest)
+    def inject(self, request: "requests.InjectRequest") -> bool:
         """Return whether hooks put anything into prompts of this project; `on` or `off` turns it.
 
         What happens is recorded either way.
@@ -171,13 +170,13 @@ class ProjectBrief(ProjectTasks):
         from roamkb.context.store.injections import is_off
         from roamkb.context.store.injections import turn
 
-        if action is None:
+        if request.action is None:
             return not is_off(self._log_to_read().local)
-        if action not in ("on", "off"):
-            raise UsageError(f"inject {shown(action)}?", hint="roamkb inject on|off")
+        if request.action not in ("on", "off"):
+            raise UsageError(f"inject {shown(request.action)}?", hint="roamkb inject on|off")
         log = self._log("")
-        turn(log.local, on=action == "on")
-        return action == "on"
+        turn(log.local, on=request.action == "on")
+        return request.action == "on"
 
     def _unadopted(self) -> str:
         """Return what to tell a human of a log that can't be used; empty where there is none."""

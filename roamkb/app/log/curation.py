@@ -1,9 +1,10 @@
 """Looking after a project's log: what its working set makes of it, and what a human decides about it."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from roamkb.app import requests
 from roamkb.app.log.project_log import ProjectLog
+from roamkb.app.operation_method import takes
 from roamkb.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -22,7 +23,8 @@ _EDITOR = "vi"
 class ProjectCuration(ProjectLog):
     """The project's log, and what keeps it worth reading."""
 
-    def audit(self, *, as_of: str | None = None) -> "Audit":
+    @takes(lambda: requests.AuditRequest)
+    def audit(self, request: "requests.AuditRequest") -> "Audit":
         """Return what the local working set does to which learning and why, and keep it as a local file.
 
         With `as_of` it is about the log at the end of that day, and nothing is kept.
@@ -33,20 +35,12 @@ class ProjectCuration(ProjectLog):
         from roamkb.curation.audit import audit
         from roamkb.pipeline.store.references_on_disk import ProjectReferences
 
-        log = self._log("what an audit found") if as_of is None else self._log_to_read()
-        at = self._moment("--as-of", as_of)
+        log = self._log("what an audit found") if request.as_of is None else self._log_to_read()
+        at = self._moment("--as-of", request.as_of)
         return audit(log, log.read().until(at), ProjectReferences(log.root), keep=at is None)
 
-    def curate(
-        self,
-        *,
-        dry_run: bool = False,
-        apply: str | None = None,
-        reason: str | None = None,
-        agent: str | None = None,
-        session: str | None = None,
-        as_of: str | None = None,
-    ) -> "CurationProposal":
+    @takes(lambda: requests.CurateRequest)
+    def curate(self, request: "requests.CurateRequest") -> "CurationProposal":
         """Return what a review would append to the ledger; with `apply`, a digest, append just that.
 
         With `as_of`, what one would have appended at the end of that day.
@@ -58,14 +52,14 @@ class ProjectCuration(ProjectLog):
         from roamkb.curation import curate as curating
         from roamkb.pipeline.store.references_on_disk import ProjectReferences
 
-        signature = self._signature(reason, agent=agent, session=session)
-        if apply is None:
-            log, at = self._log_to_read(), self._moment("--as-of", as_of)
+        signature = self._signature(request.reason, agent=request.agent, session=request.session)
+        if request.apply is None:
+            log, at = self._log_to_read(), self._moment("--as-of", request.as_of)
             return curating.propose(log, ProjectReferences(log.root), signature, as_of=at)
-        if dry_run or as_of is not None:
-            raise UsageError(f"{'--dry-run' if dry_run else '--as-of'} or --apply, not both")
+        if request.dry_run or request.as_of is not None:
+            raise UsageError(f"{'--dry-run' if request.dry_run else '--as-of'} or --apply, not both")
         log = self._log("a review")
-        return curating.apply(log, ProjectReferences(log.root), signature, apply, human=self._human)
+        return curating.apply(log, ProjectReferences(log.root), signature, request.apply, human=self._human)
 
     def review_curation(
         self, *, reason: str | None = None, agent: str | None = None, session: str | None = None
@@ -89,15 +83,18 @@ class ProjectCuration(ProjectLog):
         environment = self._around.environment
         return shlex.split(environment.get("VISUAL") or environment.get("EDITOR") or "") or [_EDITOR]
 
-    def refine(self, tasks: Sequence[str] | str = ()) -> "Refinement":
+    @takes(lambda: requests.RefineRequest)
+    def refine(self, request: "requests.RefineRequest") -> "Refinement":
         """Return the learnings of `tasks` (of all without) that an agent should say again, better."""
         from roamkb.curation.refine import refine
 
         return refine(
-            self._log_to_read().read().state(), (tasks,) if isinstance(tasks, str) else tuple(tasks)
+            self._log_to_read().read().state(),
+            (request.tasks,) if isinstance(request.tasks, str) else tuple(request.tasks),
         )
 
-    def explain(self, key: str, *, as_of: str | None = None) -> "Explanation":
+    @takes(lambda: requests.ExplainRequest)
+    def explain(self, request: "requests.ExplainRequest") -> "Explanation":
         """Return the whole life of one learning, by key or id, up to a day where one is given.
 
         Raises:
@@ -106,12 +103,11 @@ class ProjectCuration(ProjectLog):
         from roamkb.log.explain import explain
 
         log = self._log_to_read()
-        state = log.read().state(as_of=self._moment("--as-of", as_of))
-        return explain(log, state, key, doubts_of=self._doubts_of(log), now=self._hand().ts)
+        state = log.read().state(as_of=self._moment("--as-of", request.as_of))
+        return explain(log, state, request.key, doubts_of=self._doubts_of(log), now=self._hand().ts)
 
-    def pin(
-        self, key: str, *, off: bool = False, agent: str | None = None, session: str | None = None
-    ) -> "MarkedLearning":
+    @takes(lambda: requests.PinRequest)
+    def pin(self, request: "requests.PinRequest") -> "MarkedLearning":
         """Exempt a learning from decay; with `off`, no longer.
 
         Raises:
@@ -119,11 +115,15 @@ class ProjectCuration(ProjectLog):
         """
         from roamkb.log.pin import pin
 
-        return pin(self._log(f"pin {key}"), key, self._hand(agent=agent, session=session), off=off)
+        return pin(
+            self._log(f"pin {request.key}"),
+            request.key,
+            self._hand(agent=request.agent, session=request.session),
+            off=request.off,
+        )
 
-    def override(
-        self, key: str, confidence: str, *, agent: str | None = None, session: str | None = None
-    ) -> "MarkedLearning":
+    @takes(lambda: requests.OverrideRequest)
+    def override(self, request: "requests.OverrideRequest") -> "MarkedLearning":
         """Set a learning's confidence, 0.00 to 1.00, for good; only a human at a terminal can.
 
         Raises:
@@ -132,22 +132,23 @@ class ProjectCuration(ProjectLog):
         from roamkb.app.log.project_log import hundredths
         from roamkb.log.pin import override
 
-        value = hundredths(confidence)
+        value = hundredths(request.confidence)
         return override(
-            self._log(f"override {key}"),
-            key,
+            self._log(f"override {request.key}"),
+            request.key,
             0 if value is None else value,
-            self._hand(agent=agent, session=session),
+            self._hand(agent=request.agent, session=request.session),
             operator=self._around.login,
             human=self._human,
         )
 
-    def export(self, *, all: bool = False, as_of: str | None = None) -> "LearningExport":
+    @takes(lambda: requests.ExportRequest)
+    def export(self, request: "requests.ExportRequest") -> "LearningExport":
         """Return every learning with what it counts today, or on a day; with `all`, the archive's as well."""
         from roamkb.log.export import export
 
-        state = self._log_to_read().read().state(as_of=self._moment("--as-of", as_of))
-        return export(state, archived=all)
+        state = self._log_to_read().read().state(as_of=self._moment("--as-of", request.as_of))
+        return export(state, archived=request.all)
 
     def _signature(
         self, reason: str | None, *, agent: str | None, session: str | None

@@ -2,8 +2,10 @@
 
 from typing import TYPE_CHECKING
 
+from roamkb.app import requests
 from roamkb.app.log.gate import ProjectGate
 from roamkb.app.log.models import ProjectModels
+from roamkb.app.operation_method import takes
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import UsageError
 from roamkb.core.text import shown
@@ -17,7 +19,8 @@ if TYPE_CHECKING:
 class ProjectExtraction(ProjectGate, ProjectModels):
     """The project's log, and what models find in its sessions."""
 
-    def extract(self, *, model: str | None = None, session: str | None = None) -> "ProposalOutcomes":
+    @takes(lambda: requests.ExtractRequest)
+    def extract(self, request: "requests.ExtractRequest") -> "ProposalOutcomes":
         """Have `model` propose what of a session's transcript is worth keeping; without `session` the latest.
 
         What it proposes goes through the gate as an agent's proposals do. At work its human is asked first.
@@ -37,18 +40,20 @@ class ProjectExtraction(ProjectGate, ProjectModels):
         from roamkb.pipeline.proposed_learning import EXTRACTED
         from roamkb.pipeline.store.transcripts import read_transcript
 
-        if model is None:
+        if request.model is None:
             raise UsageError("which model?", hint="roamkb extract --with claude")
         log = self._log("")
-        path = self._transcript(session)
+        path = self._transcript(request.session)
         passages = read_transcript(path).passages
         told = prompt("extract-2")
-        ask = self._asker(model, told.text, about=f"the transcript of the session {shown(path.stem)}")
+        ask = self._asker(request.model, told.text, about=f"the transcript of the session {shown(path.stem)}")
         answer = ask(transcript_payload(passages))
         if isinstance(answer, ModelTrouble):
             raise UsageError(answer.why, hint="nothing was learned; ask again, or another model")
         proposals, wrong = parse_extracted(answer)
-        hand = replace(self._hand(session=session or path.stem), agent=self._model(model).label)
+        hand = replace(
+            self._hand(session=request.session or path.stem), agent=self._model(request.model).label
+        )
         maker = {EXTRACTED: {"model": hand.agent, "prompt": told.label}}
         done = take_proposals(
             log,

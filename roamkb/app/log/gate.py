@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from roamkb.app import requests
 from roamkb.app.log.project_log import ProjectLog
 from roamkb.app.log.project_log import hundredths
+from roamkb.app.operation_method import takes
 from roamkb.core.errors import UsageError
 from roamkb.core.text import texts_of
 from roamkb.kb.notes.file_names import require_name
@@ -27,25 +29,8 @@ if TYPE_CHECKING:
 class ProjectGate(ProjectLog):
     """The project's log, and what goes into it on purpose."""
 
-    def learn(
-        self,
-        text: str | None = None,
-        *,
-        proposals: str | None = None,
-        type: str | None = None,
-        tags: Sequence[str] = (),
-        task: str | None = None,
-        category: str | None = None,
-        files: Sequence[str] = (),
-        actions: Sequence[str] = (),
-        provenance: str | None = None,
-        confidence: str | None = None,
-        supersedes: str | None = None,
-        anyway: bool = False,
-        fix_applied: bool = False,
-        agent: str | None = None,
-        session: str | None = None,
-    ) -> "LearnResult | ProposalOutcomes":
+    @takes(lambda: requests.LearnRequest)
+    def learn(self, request: "requests.LearnRequest") -> "LearnResult | ProposalOutcomes":
         """Add one learning to the project's log, or one more occurrence of what it knows.
 
         A type that nobody used yet and that looks like a slip of the pen is taken with `anyway` only.
@@ -56,67 +41,35 @@ class ProjectGate(ProjectLog):
             UsageError, SecretFound, NotFound, Ambiguous, DiskError: nothing was written.
             NotDurable: it was written, and the disk would not promise to keep it.
         """
-        if (text is None) == (proposals is None):
+        if (request.text is None) == (request.proposals is None):
             raise UsageError("learn what?", hint="roamkb learn TEXT, or roamkb learn --proposals -")
-        if proposals is not None:
-            return self._propose(proposals, agent=agent, session=session)
-        return self.say(
-            text or "",
-            type=type,
-            tags=tags,
-            task=task,
-            category=category,
-            files=files,
-            actions=actions,
-            provenance=provenance,
-            confidence=confidence,
-            supersedes=supersedes,
-            anyway=anyway,
-            fix_applied=fix_applied,
-            agent=agent,
-            session=session,
-        )
+        if request.proposals is not None:
+            return self._propose(request.proposals, agent=request.agent, session=request.session)
+        return self.add(request)
 
-    def say(
-        self,
-        text: str,
-        *,
-        type: str | None = None,
-        tags: Sequence[str] = (),
-        task: str | None = None,
-        category: str | None = None,
-        files: Sequence[str] = (),
-        actions: Sequence[str] = (),
-        provenance: str | None = None,
-        confidence: str | None = None,
-        supersedes: str | None = None,
-        anyway: bool = False,
-        fix_applied: bool = False,
-        agent: str | None = None,
-        session: str | None = None,
-    ) -> "LearnResult":
-        """Add one learning, as `learn` does."""
+    def add(self, request: "requests.LearnRequest") -> "LearnResult":
+        """Add one learning from its text, as `learn` does."""
         from roamkb.log.new_learning import FIX_APPLIED
         from roamkb.log.new_learning import NewLearning
 
-        saying = NewLearning(
-            content=text,
-            type=type or "learned",
-            tags=texts_of(tags),
-            task=require_name(task or "", "the task"),
-            category=category or "",
-            files=tuple(require_name(file, "the pattern") for file in texts_of(files)),
-            actions=texts_of(actions),
-            provenance=provenance or "observed",
-            confidence=hundredths(confidence),
-            extra={FIX_APPLIED: True} if fix_applied else {},
+        learning = NewLearning(
+            content=request.text or "",
+            type=request.type or "learned",
+            tags=texts_of(request.tags),
+            task=require_name(request.task or "", "the task"),
+            category=request.category or "",
+            files=tuple(require_name(file, "the pattern") for file in texts_of(request.files)),
+            actions=texts_of(request.actions),
+            provenance=request.provenance or "observed",
+            confidence=hundredths(request.confidence),
+            extra={FIX_APPLIED: True} if request.fix_applied else {},
         )
         return self.take(
-            saying,
-            agent=agent,
-            session=session,
-            supersedes=supersedes,
-            any_type=anyway,
+            learning,
+            agent=request.agent,
+            session=request.session,
+            supersedes=request.supersedes,
+            any_type=request.anyway,
             offer_paraphrases=True,
         )
 

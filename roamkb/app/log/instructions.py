@@ -1,11 +1,12 @@
 """What a human lets into the files that every session starts with, and takes out again (D10, D15, D19)."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from roamkb.app import requests
 from roamkb.app.log.curation import ProjectCuration
+from roamkb.app.operation_method import takes
 from roamkb.core.errors import UsageError
 from roamkb.core.text import shown
 from roamkb.core.text import texts_of
@@ -22,18 +23,8 @@ if TYPE_CHECKING:
 class ProjectInstructions(ProjectCuration):
     """The project's log, and the way from it into rule files."""
 
-    def propose(
-        self,
-        keys: Sequence[str],
-        to: str,
-        section: str | None,
-        *,
-        all: bool = False,
-        dry_run: bool = False,
-        session: str | None = None,
-        as_of: str | None = None,
-    ) -> "ProposeResult":
-        """Propose learnings as lines of the rule file `to`; without any, return what could be proposed.
+    def _propose_lines(self, request: "requests.PromoteRequest", to: str) -> "ProposeResult":
+        """Propose learnings as lines of the file `to`; without any, return what could be proposed.
 
         Raises:
             UsageError, NotFound: no such file in the project, or no such section. Ambiguous, NoLog, Refused.
@@ -43,19 +34,21 @@ class ProjectInstructions(ProjectCuration):
         from roamkb.log.known_learnings import called
 
         require_name(to, "the file")
-        log, hand = self._log(f"a line for {to}"), self._hand(session=session)
+        log, hand = self._log(f"a line for {to}"), self._hand(session=request.session)
         # a name without a folder is the project's, wherever the session stands in it
         path = Path(to) if Path(to).is_absolute() else self._nearest(log.root, to)
         self._require_own(path)
-        place = proposing.place_in(log, find_rule_file(log.root, path), section or "", kind=self._place.kind)
-        state = log.read().state(as_of=self._moment("--as-of", as_of))
+        place = proposing.place_in(
+            log, find_rule_file(log.root, path), request.section or "", kind=self._place.kind
+        )
+        state = log.read().state(as_of=self._moment("--as-of", request.as_of))
         found = proposing.rule_candidates(state, place)
-        if not keys and not all:
+        if not request.keys and not request.all:
             return proposing.ProposeResult(
                 place=place, candidates=tuple(found), waiting=proposing.waiting(state, place)
             )
-        wanted = found if all else [called(log, state, key) for key in texts_of(keys)]
-        return proposing.propose(log, wanted, place, hand, dry_run=dry_run)
+        wanted = found if request.all else [called(log, state, key) for key in texts_of(request.keys)]
+        return proposing.propose(log, wanted, place, hand, dry_run=request.dry_run)
 
     def _nearest(self, root: Path, name: str) -> Path:
         """Return the file called `name` from here, or, where there is none, from the project's root."""
@@ -71,16 +64,9 @@ class ProjectInstructions(ProjectCuration):
                 f"{shown(str(path))} belongs to {shown(str(place.root))}", hint="promote it in that project"
             )
 
+    @takes(lambda: requests.ReviewRequest)
     def review(
-        self,
-        *,
-        curate: bool = False,
-        all: bool = False,
-        edit: bool = False,
-        reason: str | None = None,
-        agent: str | None = None,
-        session: str | None = None,
-        as_of: str | None = None,
+        self, request: "requests.ReviewRequest"
     ) -> "CurationProposal | ReviewQueue | DecidedProposals":
         """Return the lines that wait for a human; with `edit` let them decide in an editor.
 
@@ -92,25 +78,24 @@ class ProjectInstructions(ProjectCuration):
         """
         from roamkb.instructions import queue as proposals
 
-        if as_of is not None and (curate or edit):
+        if request.as_of is not None and (request.curate or request.edit):
             raise UsageError("--as-of is for the list", hint="nobody decides about what was")
-        if curate:
-            if all or edit:
+        if request.curate:
+            if request.all or request.edit:
                 raise UsageError("--curate goes without --all and --edit")
-            return self.review_curation(reason=reason, agent=agent, session=session)
-        if not edit:
-            at = self._moment("--as-of", as_of)
+            return self.review_curation(reason=request.reason, agent=request.agent, session=request.session)
+        if not request.edit:
+            at = self._moment("--as-of", request.as_of)
             found = proposals.queue(proposals.desk(self._log_to_read(), self._place.kind, as_of=at))
-            return found if all else replace(found, settled=())
+            return found if request.all else replace(found, settled=())
         from roamkb.instructions.review import review_rules
 
-        signature = self._signature(reason, agent=agent, session=session)
+        signature = self._signature(request.reason, agent=request.agent, session=request.session)
         log = self._log("a review")
         return review_rules(log, self._place.kind, signature, human=self._human, editor=self._editor())
 
-    def approve(
-        self, id: str | None = None, *, all: bool = False, digest: str | None = None
-    ) -> "DecidedProposals":
+    @takes(lambda: requests.ApproveRequest)
+    def approve(self, request: "requests.ApproveRequest") -> "DecidedProposals":
         """Put one proposed line, or all, into their files: just the change that `digest` names.
 
         Raises:
@@ -119,9 +104,9 @@ class ProjectInstructions(ProjectCuration):
         """
         from roamkb.instructions.approve import approve
 
-        if all == (id is not None):
+        if request.all == (request.id is not None):
             raise UsageError("approve what?", hint="roamkb approve ID, or --all; `roamkb review` lists them")
-        if digest is None:
+        if request.digest is None:
             raise UsageError(
                 "approve which change? --digest is missing",
                 hint="`roamkb review` shows each change with its digest, and the command that approves it",
@@ -131,12 +116,13 @@ class ProjectInstructions(ProjectCuration):
             log,
             self._place.kind,
             self._signature(None, agent=None, session=None),
-            id,
-            digest,
+            request.id,
+            request.digest,
             human=self._human,
         )
 
-    def reject(self, id: str, *, reason: str) -> "DecidedProposals":
+    @takes(lambda: requests.RejectRequest)
+    def reject(self, request: "requests.RejectRequest") -> "DecidedProposals":
         """Have a line never proposed again for that file; a human's act, as approving is.
 
         Raises:
@@ -146,10 +132,15 @@ class ProjectInstructions(ProjectCuration):
 
         log = self._log("a rejection")
         return reject(
-            log, self._place.kind, self._signature(reason, agent=None, session=None), id, human=self._human
+            log,
+            self._place.kind,
+            self._signature(request.reason, agent=None, session=None),
+            request.id,
+            human=self._human,
         )
 
-    def rollback(self, id: str, *, reason: str | None = None) -> "RolledBack":
+    @takes(lambda: requests.RollbackRequest)
+    def rollback(self, request: "requests.RollbackRequest") -> "RolledBack":
         """Take an approved line out of its file again, and nothing else.
 
         Raises:
@@ -160,5 +151,9 @@ class ProjectInstructions(ProjectCuration):
 
         log = self._log("a rollback")
         return rollback(
-            log, self._place.kind, self._signature(reason, agent=None, session=None), id, human=self._human
+            log,
+            self._place.kind,
+            self._signature(request.reason, agent=None, session=None),
+            request.id,
+            human=self._human,
         )

@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from roamkb.app import requests
 from roamkb.app.log.context import ProjectBrief
 from roamkb.app.log.extraction import ProjectExtraction
 from roamkb.app.log.instructions import ProjectInstructions
 from roamkb.app.log.sharing import ProjectSharing
+from roamkb.app.operation_method import takes
 from roamkb.core.errors import Refused
 from roamkb.core.errors import UsageError
 from roamkb.core.text import counted
@@ -36,21 +38,8 @@ if TYPE_CHECKING:
 class ProjectPipeline(ProjectExtraction, ProjectInstructions, ProjectSharing, ProjectBrief):
     """The project's log, and the stages that its learnings pass."""
 
-    def observe(
-        self,
-        text: str,
-        *,
-        type: str | None = None,
-        tool: str | None = None,
-        outcome: str | None = None,
-        from_command: bool = False,
-        from_message: bool = False,
-        from_payload: bool = False,
-        from_transcript: bool = False,
-        task: str | None = None,
-        agent: str | None = None,
-        session: str | None = None,
-    ) -> "ObserveResult":
+    @takes(lambda: requests.ObserveRequest)
+    def observe(self, request: "requests.ObserveRequest") -> "ObserveResult":
         """Record one raw observation; or learn what an agent said in a command or a message.
 
         `from_payload` and `from_transcript` record what a hook's payload or a transcript tells.
@@ -62,25 +51,36 @@ class ProjectPipeline(ProjectExtraction, ProjectInstructions, ProjectSharing, Pr
         from roamkb.pipeline.extract.markers import captured_from_command
         from roamkb.pipeline.extract.markers import captured_from_message
 
-        if from_command + from_message + from_payload + from_transcript > 1:
+        if request.from_command + request.from_message + request.from_payload + request.from_transcript > 1:
             raise UsageError("observe one thing at a time", hint="give one of the --from options")
-        if from_command or from_message:
-            said = captured_from_command(text) if from_command else captured_from_message(text)
+        if request.from_command or request.from_message:
+            said = (
+                captured_from_command(request.text)
+                if request.from_command
+                else captured_from_message(request.text)
+            )
             return observing.learn_said(
                 said,
-                lambda saying: self.take(saying, agent=agent, session=session),
-                told=self._told(self._hand(agent=agent, session=session).session if said else ""),
-                task=task or "",
+                lambda saying: self.take(saying, agent=request.agent, session=request.session),
+                told=self._told(
+                    self._hand(agent=request.agent, session=request.session).session if said else ""
+                ),
+                task=request.task or "",
             )
-        log, hand = self._log(text), self._hand(agent=agent, session=session)
+        log, hand = self._log(request.text), self._hand(agent=request.agent, session=request.session)
         happened: Iterable[PayloadEvent]
-        if from_payload:
-            happened, hand = observing.from_payload(text, hand)
-        elif from_transcript:
-            happened = observing.from_transcript(text)
+        if request.from_payload:
+            happened, hand = observing.from_payload(request.text, hand)
+        elif request.from_transcript:
+            happened = observing.from_transcript(request.text)
         else:
-            happened = observing.stated(text, type=type or "insight", tool=tool or "", outcome=outcome or "")
-        return observing.record(log, happened, hand, task=require_name(task or "", "the task"))
+            happened = observing.stated(
+                request.text,
+                type=request.type or "insight",
+                tool=request.tool or "",
+                outcome=request.outcome or "",
+            )
+        return observing.record(log, happened, hand, task=require_name(request.task or "", "the task"))
 
     def _told(self, session: str) -> "KnownTexts":
         """Return what every session starts with, and what this one was shown."""
@@ -101,9 +101,8 @@ class ProjectPipeline(ProjectExtraction, ProjectInstructions, ProjectSharing, Pr
             [*lines, *(one.learning.content for one in (*known, *state.having("node", *shown)))]
         )
 
-    def consolidate(
-        self, stage: str, name: str | None = None, *, agent: str | None = None
-    ) -> "tuple[ConsolidateResult, ...]":
+    @takes(lambda: requests.ConsolidateRequest)
+    def consolidate(self, request: "requests.ConsolidateRequest") -> "tuple[ConsolidateResult, ...]":
         """Turn a session's observations into learnings, an agent's many into few, or lift a task's.
 
         Without `name`, the stage `session` takes all sessions that said something since the last time.
@@ -113,16 +112,18 @@ class ProjectPipeline(ProjectExtraction, ProjectInstructions, ProjectSharing, Pr
         """
         from roamkb.pipeline import consolidate as consolidating
 
-        if stage not in consolidating.STAGES:
-            raise UsageError(f"no stage {shown(stage)}", hint="roamkb consolidate session|agent|task ID")
-        if name is None and stage != "session":
-            raise UsageError(f"which {stage}?", hint=f"roamkb consolidate {stage} ID")
-        log, hand = self._log(""), self._hand(agent=agent)
-        if stage == "agent" and name is not None:
-            return (consolidating.consolidate_agent(log, name, hand),)
-        if stage == "task" and name is not None:
-            return (consolidating.consolidate_task(log, name, hand),)
-        return tuple(self._sessions(log, name, hand))
+        if request.stage not in consolidating.STAGES:
+            raise UsageError(
+                f"no stage {shown(request.stage)}", hint="roamkb consolidate session|agent|task ID"
+            )
+        if request.name is None and request.stage != "session":
+            raise UsageError(f"which {request.stage}?", hint=f"roamkb consolidate {request.stage} ID")
+        log, hand = self._log(""), self._hand(agent=request.agent)
+        if request.stage == "agent" and request.name is not None:
+            return (consolidating.consolidate_agent(log, request.name, hand),)
+        if request.stage == "task" and request.name is not None:
+            return (consolidating.consolidate_task(log, request.name, hand),)
+        return tuple(self._sessions(log, request.name, hand))
 
     def _sessions(self, log: "Log", name: str | None, hand: "Author") -> "Iterator[ConsolidateResult]":
         """Consolidate one session, or each that is open; then sweep what is old."""
@@ -149,18 +150,8 @@ class ProjectPipeline(ProjectExtraction, ProjectInstructions, ProjectSharing, Pr
             yield done
         sweep(log.ignored, now=hand.ts)
 
-    def verify(
-        self,
-        keys: Sequence[str] = (),
-        *,
-        batch: bool = False,
-        task: str | None = None,
-        judge: str | None = None,
-        accuracy: str | None = None,
-        relevance: str | None = None,
-        specificity: str | None = None,
-        by: str | None = None,
-    ) -> "VerifyResult":
+    @takes(lambda: requests.VerifyRequest)
+    def verify(self, request: "requests.VerifyRequest") -> "VerifyResult":
         """Put learnings through the gate: named ones, or with `batch` all that want it.
 
         The scores come from `judge`, a language model by its name, or from the caller for one learning;
@@ -178,34 +169,34 @@ class ProjectPipeline(ProjectExtraction, ProjectInstructions, ProjectSharing, Pr
         from roamkb.pipeline.gate.judges import BY_EVIDENCE
         from roamkb.pipeline.gate.judges import by_caller
 
-        given = (accuracy, relevance, specificity)
+        given = (request.accuracy, request.relevance, request.specificity)
         scores = None
         if any(one is not None for one in given):
             names = ("accuracy", "relevance", "specificity")
             scores = scores_of(dict(zip(names, given, strict=True)))
-            if scores is None or judge or batch or len(texts_of(keys)) != 1:
+            if scores is None or request.judge or request.batch or len(texts_of(request.keys)) != 1:
                 raise UsageError(
                     "scores are three numbers from 0 to 1 for one learning",
                     hint="roamkb verify KEY --accuracy 0.9 --relevance 0.7 --specificity 0.8",
                 )
-        if batch == bool(keys):
+        if request.batch == bool(request.keys):
             raise UsageError("verify what?", hint="roamkb verify KEY, or roamkb verify --batch")
-        log, hand = self._log(""), self._hand(agent=by)
+        log, hand = self._log(""), self._hand(agent=request.by)
         state = log.read().state()
-        if batch:
+        if request.batch:
             everything = [
                 one
                 for one in state.standings.values()
                 if one.status != SUPERSEDED
-                and (task is None or task in (one.learning.task, one.learning.bead))
+                and (request.task is None or request.task in (one.learning.task, one.learning.bead))
             ]
             wanted = [one for one in everything if verifying.wants_judging(one)]
         else:
-            everything = wanted = [called(log, state, key) for key in texts_of(keys)]
+            everything = wanted = [called(log, state, key) for key in texts_of(request.keys)]
         if scores:
             bench = self._bench(log, by_caller(Judgement(scores=scores)), judge_name=hand.agent)
-        elif judge and judge not in BY_EVIDENCE and wanted:
-            bench = self._model_bench(log, state, judge, count=len(wanted))
+        elif request.judge and request.judge not in BY_EVIDENCE and wanted:
+            bench = self._model_bench(log, state, request.judge, count=len(wanted))
         else:
             bench = self._bench(log)
         judged = tuple(
@@ -236,18 +227,8 @@ class ProjectPipeline(ProjectExtraction, ProjectInstructions, ProjectSharing, Pr
         )
         return self._bench(log, says, judge_name=model.label, prompt=told.label)
 
-    def promote(
-        self,
-        keys: Sequence[str] = (),
-        *,
-        all: bool = False,
-        ask: bool = False,
-        dry_run: bool = False,
-        to: str | None = None,
-        section: str | None = None,
-        session: str | None = None,
-        as_of: str | None = None,
-    ) -> "PromoteResult | ProposeResult":
+    @takes(lambda: requests.PromoteRequest)
+    def promote(self, request: "requests.PromoteRequest") -> "PromoteResult | ProposeResult":
         """Write verified, durable learnings as nodes of the knowledge base; name them, or `all`.
 
         Without either, the candidates are returned; with `ask`, with the wrap-up's question. With `to`, a
@@ -258,17 +239,17 @@ class ProjectPipeline(ProjectExtraction, ProjectInstructions, ProjectSharing, Pr
             Refused: the project may not write; the learnings stay. NotFound, Ambiguous, NoLog.
             UsageError: no such file or section.
         """
-        if all and keys:
+        if request.all and request.keys:
             raise UsageError("--all or keys, not both")
-        if as_of is not None and (keys or all or ask):
+        if request.as_of is not None and (request.keys or request.all or request.ask):
             raise UsageError("--as-of is for the list of candidates", hint="nothing is promoted in the past")
-        if to is None and section is None:
-            return self.promote_nodes(keys, all=all, ask=ask, dry_run=dry_run, session=session, as_of=as_of)
-        if to is None:
+        if request.to is None and request.section is None:
+            return self.promote_nodes(request)
+        if request.to is None:
             raise UsageError("--section goes with --to", hint="roamkb promote KEY --to CLAUDE.md --section S")
-        if ask:
+        if request.ask:
             raise UsageError("--ask is about the knowledge base", hint="leave --to out")
-        return self.propose(keys, to, section, all=all, dry_run=dry_run, session=session, as_of=as_of)
+        return self._propose_lines(request, request.to)
 
     @property
     def has_verified(self) -> bool:
@@ -277,16 +258,7 @@ class ProjectPipeline(ProjectExtraction, ProjectInstructions, ProjectSharing, Pr
 
         return bool(self._log_to_read().read().state().having("verdict", VERIFIED))
 
-    def promote_nodes(
-        self,
-        keys: Sequence[str] = (),
-        *,
-        all: bool = False,
-        ask: bool = False,
-        dry_run: bool = False,
-        session: str | None = None,
-        as_of: str | None = None,
-    ) -> "PromoteResult":
+    def promote_nodes(self, request: "requests.PromoteRequest") -> "PromoteResult":
         """Do what `promote` does without a rule file."""
         from dataclasses import replace
 
@@ -294,22 +266,31 @@ class ProjectPipeline(ProjectExtraction, ProjectInstructions, ProjectSharing, Pr
         from roamkb.log.store.receipts import receipts
         from roamkb.pipeline import promote as promoting
 
-        log, hand = self._log(""), self._hand(session=session)
-        state = log.read().state(as_of=self._moment("--as-of", as_of))
-        if not keys and not all:
+        log, hand = self._log(""), self._hand(session=request.session)
+        state = log.read().state(as_of=self._moment("--as-of", request.as_of))
+        if not request.keys and not request.all:
             consulted = any(one.session == hand.session for one in receipts(log.local) if hand.session)
             found = tuple(promoting.candidates(state))
-            hindered = {} if ask else promoting.hindered(_asked_about(state, found))
-            return promoting.PromoteResult(candidates=found, hindered=hindered, asks=ask, consulted=consulted)
-        wanted = promoting.candidates(state) if all else [called(log, state, key) for key in texts_of(keys)]
+            hindered = {} if request.ask else promoting.hindered(_asked_about(state, found))
+            return promoting.PromoteResult(
+                candidates=found, hindered=hindered, asks=request.ask, consulted=consulted
+            )
+        if request.all:
+            wanted = promoting.candidates(state)
+        else:
+            wanted = [called(log, state, key) for key in texts_of(request.keys)]
         try:
             for standing in wanted[:1]:
                 self._kb.require_leave(standing.learning.content)
         except Refused as refusal:
             # it stays where it is
             raise Refused(refusal.project, refusal.fact, written_to=log.knowledge) from refusal
-        done = promoting.promote(log, self._desk(), wanted, hand, dry_run=dry_run, careful=all)
-        return replace(done, hindered=promoting.hindered(_asked_about(state, wanted))) if all else done
+        done = promoting.promote(
+            log, self._desk(), wanted, hand, dry_run=request.dry_run, careful=request.all
+        )
+        if not request.all:
+            return done
+        return replace(done, hindered=promoting.hindered(_asked_about(state, wanted)))
 
     def _desk(self) -> "PromotionContext":
         from roamkb.pipeline.promote import PromotionContext

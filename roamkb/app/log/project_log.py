@@ -11,6 +11,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from roamkb.app import requests
+from roamkb.app.operation_method import takes
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import UsageError
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from roamkb.core.model import Hit
     from roamkb.core.model import Project
     from roamkb.core.model import ProjectKind
-    from roamkb.kb.write import WriteRequest
+    from roamkb.kb.write import NodeContent
     from roamkb.log.init import InitialisedLog
     from roamkb.log.learn import LearnResult
     from roamkb.log.new_learning import Author
@@ -64,7 +66,8 @@ class ProjectLog:
         """What this session's project is, by the strictest of all evidence."""
         return self._kb.classify()
 
-    def init(self, *, untracked: bool = False, yes: bool = False) -> "InitialisedLog":
+    @takes(lambda: requests.InitRequest)
+    def init(self, request: "requests.InitRequest") -> "InitialisedLog":
         """Make the project's log; a second call changes nothing.
 
         What came with the project counts once a human at the terminal takes it, or said `yes`.
@@ -86,8 +89,8 @@ class ProjectLog:
             home=self._around.home,
             kb=kb,
             state=state.state,
-            untracked=untracked,
-            yes=yes,
+            untracked=request.untracked,
+            yes=request.yes,
             led_by=self._led_by,
             ask=self._ask,
         )
@@ -120,7 +123,7 @@ class ProjectLog:
             offer_paraphrases=offer_paraphrases,
         )
 
-    def keep(self, fact: "WriteRequest") -> Path | None:
+    def keep(self, fact: "NodeContent") -> Path | None:
         """Add to the log a fact that the knowledge base may not have; return where it is now, if anywhere."""
         from roamkb.core.errors import NotDurable
         from roamkb.core.errors import RoamkbError
@@ -135,31 +138,8 @@ class ProjectLog:
         except RoamkbError:
             return None
 
-    def recall(
-        self,
-        words: Sequence[str] | str = (),
-        *,
-        type: str | None = None,
-        kb: bool = False,
-        all: bool = False,
-        recent: int | None = None,
-        stats: bool = False,
-        topic: str | None = None,
-        file: str | None = None,
-        action: str | None = None,
-        tags: Sequence[str] = (),
-        scope: str | None = None,
-        min_confidence: str | None = None,
-        limit: int | None = None,
-        offset: int | None = None,
-        id: str | None = None,
-        as_of: str | None = None,
-        raw: bool = False,
-        framed: bool = False,
-        agent: str | None = None,
-        session: str | None = None,
-        task: str | None = None,
-    ) -> "RecallResult | LogFigures":
+    @takes(lambda: requests.RecallRequest)
+    def recall(self, request: "requests.RecallRequest") -> "RecallResult | LogFigures":
         """Return the learnings that answer `words`, best first; without words the latest.
 
         With `kb`, the nodes of the knowledge base that answer stand among them.
@@ -175,64 +155,60 @@ class ProjectLog:
         from roamkb.log.recall_ranking import RecallFilter
         from roamkb.log.state.learning_state import SCOPES
 
-        require_name(task or "", "the task")
-        if scope and scope not in SCOPES:
-            raise UsageError(f"no scope {shown(scope)}", hint=f"one of {', '.join(SCOPES)}")
+        require_name(request.task or "", "the task")
+        if request.scope and request.scope not in SCOPES:
+            raise UsageError(f"no scope {shown(request.scope)}", hint=f"one of {', '.join(SCOPES)}")
         log = self._log_to_read()
-        hand = self._hand(agent=agent, session=session)
+        hand = self._hand(agent=request.agent, session=request.session)
         contents = log.read()
-        at = self._moment("--as-of", as_of)
+        at = self._moment("--as-of", request.as_of)
         state = contents.state(as_of=at)
-        if stats:
+        if request.stats:
             return recalling.figures(state)
-        if id is not None:
-            found = recalling.recall_one(log, state, id)
+        if request.id is not None:
+            found = recalling.recall_one(log, state, request.id)
         else:
             found = recalling.recall(
                 state,
                 # a look back takes nothing out of the index
                 self._finder(log, state if at is None else contents.state()),
-                parse_query(words if isinstance(words, str) else " ".join(words), today=hand.now.date()),
+                parse_query(
+                    request.words if isinstance(request.words, str) else " ".join(request.words),
+                    today=hand.now.date(),
+                ),
                 RecallFilter(
-                    type=canonical_type(type) if type else "",
-                    topic=topic or "",
-                    scope=scope or "",
-                    least_confidence=hundredths(min_confidence) or 0,
-                    action=action or "",
-                    tags=texts_of(tags),
-                    concerns=self._concerns(log, file),
-                    archived=all,
+                    type=canonical_type(request.type) if request.type else "",
+                    topic=request.topic or "",
+                    scope=request.scope or "",
+                    least_confidence=hundredths(request.min_confidence) or 0,
+                    action=request.action or "",
+                    tags=texts_of(request.tags),
+                    concerns=self._concerns(log, request.file),
+                    archived=request.all,
                 ),
                 recalling.RecallPage(
-                    limit=_first(recent, limit, recalling.DEFAULT),
-                    offset=offset or 0,
-                    by_time=recent is not None,
+                    limit=_first(request.recent, request.limit, recalling.DEFAULT),
+                    offset=request.offset or 0,
+                    by_time=request.recent is not None,
                 ),
                 agent=hand.agent,
                 doubts_of=self._doubts_of(log),
                 now=hand.ts,
             )
-        if kb:
-            nodes = self._nodes(words, found.limit)
+        if request.kb:
+            nodes = self._nodes(request.words, found.limit)
             found = recalling.joined(found, nodes, agent=hand.agent, now=hand.ts)
         ids = [one.standing.id for one in found.learnings]
-        self._keep_receipt(log, hand, ids, by="recall", task=task)
-        wanted = canonical_type(type) if type else ""
+        self._keep_receipt(log, hand, ids, by="recall", task=request.task)
+        wanted = canonical_type(request.type) if request.type else ""
         return replace(
             found,
-            form="raw" if raw else "framed" if framed else "plain",
-            unknown_type=(type or "") if wanted and not state.having("type", wanted) else "",
+            form="raw" if request.raw else "framed" if request.framed else "plain",
+            unknown_type=(request.type or "") if wanted and not state.having("type", wanted) else "",
         )
 
-    def ingest(
-        self,
-        folder: str | None = None,
-        *,
-        file: str | None = None,
-        memory: bool = False,
-        dry_run: bool = False,
-        yes: bool = False,
-    ) -> "IngestResult":
+    @takes(lambda: requests.IngestRequest)
+    def ingest(self, request: "requests.IngestRequest") -> "IngestResult":
         """Take what another tool keeps for the project into its log; a second call adds nothing.
 
         With `memory`, what Claude Code remembers of the project, or what lies in `folder`; without
@@ -247,32 +223,32 @@ class ProjectLog:
         from roamkb.core.model import ProjectKind
         from roamkb.pipeline.ingest import ingest as ingesting
 
-        if not memory and (folder is not None or yes):
+        if not request.memory and (request.folder is not None or request.yes):
             raise UsageError("a folder and --yes go with --memory", hint="roamkb ingest --file FILE")
-        if memory and file is not None:
+        if request.memory and request.file is not None:
             raise UsageError("--memory takes a folder", hint="roamkb ingest --memory [DIR]")
-        folder_found = self._memory(folder) if memory else None
-        paths = ((folder_found,) if folder_found else ()) if memory else self._sources(file)
+        folder_found = self._memory(request.folder) if request.memory else None
+        paths = ((folder_found,) if folder_found else ()) if request.memory else self._sources(request.file)
         kinds = [self._require_source(path) for path in paths]
-        if not memory:
+        if not request.memory:
             from roamkb.boundary.policy import require_no_work
 
             for path in paths:
-                if file is None:
+                if request.file is None:
                     self._require_own_tree(path)
                 require_no_work(ingesting.kinds_said(path), self._place, fact=f"what {path} says")
         log = self._log(f"what {paths[0] if paths else 'another tool'} says")
-        is_dry_run = dry_run or (memory and not yes)
+        is_dry_run = request.dry_run or (request.memory and not request.yes)
         if not paths:
             return ingesting.IngestResult(file=None, is_dry_run=is_dry_run)
         return ingesting.ingest(
             log,
-            ingesting.memory_lines(paths[0]) if memory else ingesting.knowledge_lines(*paths),
+            ingesting.memory_lines(paths[0]) if request.memory else ingesting.knowledge_lines(*paths),
             self._hand(),
             files=paths,
             kind=min(kinds, key=list(ProjectKind).index),
             dry_run=is_dry_run,
-            preview=memory,
+            preview=request.memory,
         )
 
     # What the operations need

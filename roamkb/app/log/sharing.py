@@ -1,11 +1,12 @@
 """What a project's log gives to other tasks, projects and days: templates, bundles, snapshots."""
 
-from collections.abc import Sequence
 from os.path import expanduser  # Path's raises where there is no such user
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from roamkb.app import requests
 from roamkb.app.log.project_log import ProjectLog
+from roamkb.app.operation_method import takes
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import UsageError
@@ -28,16 +29,8 @@ if TYPE_CHECKING:
 class ProjectSharing(ProjectLog):
     """The project's log, and what leaves it in other forms."""
 
-    def bundle(
-        self,
-        action: str,
-        file: str,
-        *,
-        all: bool = False,
-        type: str | None = None,
-        tags: Sequence[str] = (),
-        yes: bool = False,
-    ) -> "CreatedBundle | OpenedBundle | ImportResult":
+    @takes(lambda: requests.BundleRequest)
+    def bundle(self, request: "requests.BundleRequest") -> "CreatedBundle | OpenedBundle | ImportResult":
         """Write learnings to the new file FILE (`create`), look at one (`show`), or take it in (`import`).
 
         `create` takes the verified ones, with `all` those that nobody verified too; `import`
@@ -51,14 +44,14 @@ class ProjectSharing(ProjectLog):
         from roamkb.log.learning import canonical_type
         from roamkb.sharing import bundle as bundling
 
-        path = self._here / expanduser(require_name(file, "the file"))
-        if action == "create" and not yes:
+        path = self._here / expanduser(require_name(request.file, "the file"))
+        if request.action == "create" and not request.yes:
             # what is judged is what is written: a link in the tree may lead out of it
             path = place_of_new(path)
             chosen = bundling.BundleFilter(
-                unverified=all,
-                type=canonical_type(type) if type else "",
-                tags=(tags,) if isinstance(tags, str) else tuple(tags),
+                unverified=request.all,
+                type=canonical_type(request.type) if request.type else "",
+                tags=(request.tags,) if isinstance(request.tags, str) else tuple(request.tags),
             )
             return bundling.create_bundle(
                 self._log_to_read(),
@@ -68,13 +61,19 @@ class ProjectSharing(ProjectLog):
                 now=self._hand().ts,
                 may_lie=self._may_bundle,
             )
-        if all or type is not None or tags or action not in ("show", "import") or (yes and action == "show"):
+        if (
+            request.all
+            or request.type is not None
+            or request.tags
+            or request.action not in ("show", "import")
+            or (request.yes and request.action == "show")
+        ):
             raise UsageError(
-                f"that isn't how `bundle {shown(action)}` goes",
+                f"that isn't how `bundle {shown(request.action)}` goes",
                 hint="bundle create FILE [--all] [--type T] [--tag T], bundle show FILE, or "
                 "bundle import FILE [--yes]",
             )
-        if action == "show":
+        if request.action == "show":
             return bundling.open_bundle(path)
         from roamkb.boundary.policy import require_no_work
 
@@ -82,21 +81,10 @@ class ProjectSharing(ProjectLog):
         opened = bundling.open_bundle(path)
         require_no_work(opened.kinds, self._place, fact=f"what {path} says")
         log = self._log(f"what {path} says")
-        return bundling.import_bundle(log, opened, self._hand(), yes=yes)
+        return bundling.import_bundle(log, opened, self._hand(), yes=request.yes)
 
-    def template(
-        self,
-        action: str,
-        name: str | None = None,
-        *,
-        task_types: Sequence[str] = (),
-        from_task: str | None = None,
-        learnings: Sequence[str] = (),
-        task: str | None = None,
-        reason: str | None = None,
-        all: bool = False,
-        as_of: str | None = None,
-    ) -> "TemplateList | TemplateShown":
+    @takes(lambda: requests.TemplateRequest)
+    def template(self, request: "requests.TemplateRequest") -> "TemplateList | TemplateShown":
         """Make a template of verified learnings, look at them, or put one into the scope of a task.
 
         `action` is create, list, show, use, update or deprecate; `all` lists the deprecated too; `as_of` is
@@ -109,43 +97,43 @@ class ProjectSharing(ProjectLog):
         """
         from roamkb.sharing import template as templating
 
-        wish = templating.TemplateRequest(
-            name=name or "",
-            task_types=(task_types,) if isinstance(task_types, str) else tuple(task_types),
-            from_task=from_task or "",
-            learnings=(learnings,) if isinstance(learnings, str) else tuple(learnings),
-            reason=reason or "",
+        wish = templating.TemplateScope(
+            name=request.name or "",
+            task_types=(request.task_types,)
+            if isinstance(request.task_types, str)
+            else tuple(request.task_types),
+            from_task=request.from_task or "",
+            learnings=(request.learnings,)
+            if isinstance(request.learnings, str)
+            else tuple(request.learnings),
+            reason=request.reason or "",
         )
-        at = self._moment("--as-of", as_of)
-        if at is not None and action not in ("list", "show"):
+        at = self._moment("--as-of", request.as_of)
+        if at is not None and request.action not in ("list", "show"):
             raise UsageError("--as-of is for `template list` and `template show`")
-        if action == "list" and name is None:
+        if request.action == "list" and request.name is None:
             state = self._log_to_read().read().state(as_of=at)
-            return templating.list_templates(state, task_types=wish.task_types, deprecated=all)
+            return templating.list_templates(state, task_types=wish.task_types, deprecated=request.all)
         if (
-            name is None
-            or action not in (*templating.ACTIONS, "show", "use")
-            or (action == "use") != (task is not None)
+            request.name is None
+            or request.action not in (*templating.ACTIONS, "show", "use")
+            or (request.action == "use") != (request.task is not None)
         ):
             raise UsageError(
-                f"that isn't how `template {shown(action)}` goes",
+                f"that isn't how `template {shown(request.action)}` goes",
                 hint="template create NAME --task-type T --from-task ID, list, show NAME, "
                 "use NAME --task ID, update NAME, or deprecate NAME",
             )
-        if action == "show":
-            return templating.show_template(self._log_to_read().read().state(as_of=at), name)
-        log, hand = self._log(f"template {name}"), self._hand()
-        if task is not None:
-            return templating.use_template(log, name, hand, task=task)
-        return templating.ACTIONS[action](log, wish, hand)
+        if request.action == "show":
+            return templating.show_template(self._log_to_read().read().state(as_of=at), request.name)
+        log, hand = self._log(f"template {request.name}"), self._hand()
+        if request.task is not None:
+            return templating.use_template(log, request.name, hand, task=request.task)
+        return templating.ACTIONS[request.action](log, wish, hand)
 
+    @takes(lambda: requests.SnapshotRequest)
     def snapshot(
-        self,
-        action: str | None = None,
-        name: str | None = None,
-        *,
-        daily: bool = False,
-        yes: bool = False,
+        self, request: "requests.SnapshotRequest"
     ) -> "SnapshotsTaken | SnapshotList | RecoverResult":
         """Keep what the log and, in a personal project, agents' notes hold; `list` or `restore` what is kept.
 
@@ -158,24 +146,24 @@ class ProjectSharing(ProjectLog):
         from roamkb.sharing import snapshot as snapping
 
         if (
-            action not in (None, "list", "restore")
-            or (name is not None and action != "restore")
-            or (yes and action != "restore")
-            or (daily and action is not None)
+            request.action not in (None, "list", "restore")
+            or (request.name is not None and request.action != "restore")
+            or (request.yes and request.action != "restore")
+            or (request.daily and request.action is not None)
         ):
             raise UsageError(
-                f"that isn't how `{shown(f'snapshot {action or str()}').strip()}` goes",
+                f"that isn't how `{shown(f'snapshot {request.action or str()}').strip()}` goes",
                 hint="snapshot [--daily], snapshot list, or snapshot restore [ID] [--yes]",
             )
-        kb = self._kb.kb_side(f"snapshot {action or ''}".strip())
-        log = self._log_or_none(writing=action != "list")
+        kb = self._kb.kb_side(f"snapshot {request.action or ''}".strip())
+        log = self._log_or_none(writing=request.action != "list")
         if log is None and kb is None:
             raise NoLog(self._root)
-        if action == "list":
+        if request.action == "list":
             return snapping.list_snapshots(log, kb)
-        if action == "restore":
-            return snapping.restore_snapshot(log, kb, name, yes=yes)
-        return snapping.take_snapshot(log, kb, now=self._around.now(), daily=daily)
+        if request.action == "restore":
+            return snapping.restore_snapshot(log, kb, request.name, yes=request.yes)
+        return snapping.take_snapshot(log, kb, now=self._around.now(), daily=request.daily)
 
     def _log_or_none(self, *, writing: bool) -> "Log | None":
         try:

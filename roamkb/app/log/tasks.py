@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from roamkb.app import requests
 from roamkb.app.log.project_log import ProjectLog
 from roamkb.app.log.project_log import hundredths
+from roamkb.app.operation_method import takes
 from roamkb.core.errors import UsageError
 from roamkb.core.text import texts_of
 from roamkb.kb.notes.file_names import require_name
@@ -22,18 +24,8 @@ if TYPE_CHECKING:
 class ProjectTasks(ProjectLog):
     """The project's log, asked on behalf of tasks."""
 
-    def task(
-        self,
-        action: str,
-        id: str | None = None,
-        *,
-        title: str | None = None,
-        category: str | None = None,
-        files: Sequence[str] = (),
-        depends: Sequence[str] = (),
-        agent: str | None = None,
-        session: str | None = None,
-    ) -> "TaskReport":
+    @takes(lambda: requests.TaskRequest)
+    def task(self, request: "requests.TaskRequest") -> "TaskReport":
         """Start or end a task, or find those that are like it; an id that nobody knows finds none.
 
         Raises:
@@ -43,34 +35,31 @@ class ProjectTasks(ProjectLog):
         from roamkb.tasks import task as tasks
         from roamkb.tasks.signature import tasks_of
 
-        tasks.check_action(action, id)
-        require_name(id or "", "the task")
-        if action in ("similar", "list") or id is None:
+        tasks.check_action(request.action, request.id)
+        require_name(request.id or "", "the task")
+        if request.action in ("similar", "list") or request.id is None:
             state = self._log_to_read().read().state()
-            if id is None:
-                return tasks.TaskReport(action=action, tasks=tuple(tasks_of(state.named("task")).values()))
-            return tasks.find_similar(state, id)
-        log, hand = self._log(title or id), self._hand(agent=agent, session=session)
-        if action == "start":
-            return tasks.begin(log, self._new_task(id, title, category, files, depends), hand)
-        return tasks.end(log, id, hand, failed=action == "failed", receipts=receipts(log.local))
+            if request.id is None:
+                return tasks.TaskReport(
+                    action=request.action, tasks=tuple(tasks_of(state.named("task")).values())
+                )
+            return tasks.find_similar(state, request.id)
+        log, hand = (
+            self._log(request.title or request.id),
+            self._hand(agent=request.agent, session=request.session),
+        )
+        if request.action == "start":
+            return tasks.begin(
+                log,
+                self._new_task(request.id, request.title, request.category, request.files, request.depends),
+                hand,
+            )
+        return tasks.end(
+            log, request.id, hand, failed=request.action == "failed", receipts=receipts(log.local)
+        )
 
-    def relevant(
-        self,
-        *,
-        task: str | None = None,
-        title: str | None = None,
-        files: Sequence[str] = (),
-        category: str | None = None,
-        actions: Sequence[str] = (),
-        min_confidence: str | None = None,
-        limit: int | None = None,
-        offset: int | None = None,
-        kb: bool = False,
-        as_of: str | None = None,
-        agent: str | None = None,
-        session: str | None = None,
-    ) -> "RelevantFound":
+    @takes(lambda: requests.RelevantRequest)
+    def relevant(self, request: "requests.RelevantRequest") -> "RelevantFound":
         """Return what helps with a task that was started, or that is described here, best first.
 
         Raises:
@@ -82,13 +71,17 @@ class ProjectTasks(ProjectLog):
         from roamkb.tasks import relevant as helping
         from roamkb.tasks.signature import tasks_of
 
-        log, hand = self._log_to_read(), self._hand(agent=agent, session=session)
-        at, contents = self._moment("--as-of", as_of), log.read()
+        log, hand = self._log_to_read(), self._hand(agent=request.agent, session=request.session)
+        at, contents = self._moment("--as-of", request.as_of), log.read()
         state = contents.state(as_of=at)
-        told = self._new_task(task or "", title, category, files, ())
+        told = self._new_task(request.task or "", request.title, request.category, request.files, ())
         tasks = tasks_of(state.named("task"))
-        known = tasks.get(task or "")
-        if known is None and task is None and not (title or files or category or actions):
+        known = tasks.get(request.task or "")
+        if (
+            known is None
+            and request.task is None
+            and not (request.title or request.files or request.category or request.actions)
+        ):
             raise UsageError("relevant to what?", hint='roamkb relevant --task ID, or --title "…" --file F')
         if known is not None:
             about = {
@@ -102,27 +95,21 @@ class ProjectTasks(ProjectLog):
             parse_query(told.title, today=hand.now.date()),
             tasks=tasks,
             agent=hand.agent,
-            actions=texts_of(actions),
-            least_confidence=50 if min_confidence is None else hundredths(min_confidence) or 0,
-            limit=helping.DEFAULT if limit is None else limit,
-            offset=offset or 0,
-            nodes=self._nodes(told.title, 5) if kb else (),
+            actions=texts_of(request.actions),
+            least_confidence=50
+            if request.min_confidence is None
+            else hundredths(request.min_confidence) or 0,
+            limit=helping.DEFAULT if request.limit is None else request.limit,
+            offset=request.offset or 0,
+            nodes=self._nodes(told.title, 5) if request.kb else (),
             now=hand.ts,
         )
         ids = [one.standing.id for one in found.learnings]
-        self._keep_receipt(log, hand, ids, by="relevant", task=task)
-        return replace(found, is_known=task is None or known is not None)
+        self._keep_receipt(log, hand, ids, by="relevant", task=request.task)
+        return replace(found, is_known=request.task is None or known is not None)
 
-    def used(
-        self,
-        name: str,
-        *,
-        outcome: str,
-        task: str | None = None,
-        match: str | None = None,
-        agent: str | None = None,
-        session: str | None = None,
-    ) -> "UsedLearning":
+    @takes(lambda: requests.UsedRequest)
+    def used(self, request: "requests.UsedRequest") -> "UsedLearning":
         """Say whether a learning that was shown helped; being shown alone moves nothing.
 
         Raises:
@@ -132,16 +119,21 @@ class ProjectTasks(ProjectLog):
         from roamkb.log.store.receipts import receipts
         from roamkb.tasks.used import used
 
-        require_name(task or "", "the task")
-        log, hand = self._log(name), self._hand(agent=agent, session=session)
-        standing = called(log, log.read().state(), name)
+        require_name(request.task or "", "the task")
+        log, hand = self._log(request.name), self._hand(agent=request.agent, session=request.session)
+        standing = called(log, log.read().state(), request.name)
         return used(
-            log, standing, receipts(log.local), hand, outcome=outcome, match=match or "", task=task or ""
+            log,
+            standing,
+            receipts(log.local),
+            hand,
+            outcome=request.outcome,
+            match=request.match or "",
+            task=request.task or "",
         )
 
-    def prefer(
-        self, key: str, *, off: bool = False, agent: str | None = None, session: str | None = None
-    ) -> "MarkedLearning":
+    @takes(lambda: requests.PreferRequest)
+    def prefer(self, request: "requests.PreferRequest") -> "MarkedLearning":
         """Put a learning before its equals for one agent alone; with `off`, no longer.
 
         Raises:
@@ -149,9 +141,15 @@ class ProjectTasks(ProjectLog):
         """
         from roamkb.log.prefer import prefer
 
-        return prefer(self._log(f"prefer {key}"), key, self._hand(agent=agent, session=session), off=off)
+        return prefer(
+            self._log(f"prefer {request.key}"),
+            request.key,
+            self._hand(agent=request.agent, session=request.session),
+            off=request.off,
+        )
 
-    def undo(self, event: str, *, agent: str | None = None, session: str | None = None) -> "UndoneEvent":
+    @takes(lambda: requests.UndoRequest)
+    def undo(self, request: "requests.UndoRequest") -> "UndoneEvent":
         """Take back one event that an agent brought about; taking back an undoing lets it count again.
 
         Raises:
@@ -159,9 +157,14 @@ class ProjectTasks(ProjectLog):
         """
         from roamkb.log.undo import undo
 
-        return undo(self._log(f"undo {event}"), event, self._hand(agent=agent, session=session))
+        return undo(
+            self._log(f"undo {request.event}"),
+            request.event,
+            self._hand(agent=request.agent, session=request.session),
+        )
 
-    def stats(self, *, metrics: bool = False, as_of: str | None = None) -> "ReuseFigures":
+    @takes(lambda: requests.StatsRequest)
+    def stats(self, request: "requests.StatsRequest") -> "ReuseFigures":
         """Return how often knowledge was shown, and what came of it, up to a day where one is given.
 
         With `metrics`, how well what fixed errors did as well.
@@ -170,10 +173,10 @@ class ProjectTasks(ProjectLog):
         from roamkb.tasks.stats import reuse
 
         log = self._log_to_read()
-        at = self._moment("--as-of", as_of)
+        at = self._moment("--as-of", request.as_of)
         shown = [one.shown for one in receipts(log.local) if at is None or one.ts <= at]
         now = self._hand().ts if at is None else at
-        return reuse(log.read().state(as_of=at), shown, now=now, strategies=metrics)
+        return reuse(log.read().state(as_of=at), shown, now=now, strategies=request.metrics)
 
     def _new_task(
         self,

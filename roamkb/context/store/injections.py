@@ -6,12 +6,14 @@ import json
 from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from roamkb.boundary.store.session_cache import INJECTION_OFF
 from roamkb.boundary.store.session_cache import OFFERS
 from roamkb.core.errors import DiskError
+from roamkb.core.request import argument
 from roamkb.fs.append import opened
 from roamkb.fs.append import read_lines
 from roamkb.fs.files import disk_error
@@ -28,6 +30,13 @@ _BRIEFED: Final = b'source=\\"roamkb brief\\" nonce='
 #: Lines of trouble that anybody reads, and the days after which they are history.
 _FEW: Final = 3
 _DAYS: Final = 7
+
+
+@dataclass(frozen=True, slots=True)
+class InjectRequest:
+    """What `inject` takes."""
+
+    action: str | None = argument("on or off (without it: which it is).", metavar="on|off")
 
 
 def is_off(local: Path) -> bool:

@@ -8,10 +8,10 @@ the same table and finds the words for it. A test compares the two.
 import re
 from dataclasses import dataclass
 
+from roamkb.core.request import ParameterShape
+from roamkb.core.request import VerbParameter
 from roamkb.interfaces.operations import Arguments
 from roamkb.interfaces.operations import Operation
-from roamkb.interfaces.operations import OperationParameter
-from roamkb.interfaces.operations import ParameterShape
 from roamkb.interfaces.operations import find_operation
 
 
@@ -38,8 +38,8 @@ def parse_words(words: list[str]) -> OperationCall | None:
     operation = find_operation(words[0]) if words else None
     if operation is None:
         return None
-    by_flag = {flag: parameter for parameter in operation.parameters for flag in parameter.flags}
-    takes_words = any(not p.flags and p.shape is ParameterShape.TEXTS for p in operation.parameters)
+    by_flag = {parameter.flag: parameter for parameter in operation.parameters if parameter.flag}
+    takes_words = any(not p.flag and p.shape is ParameterShape.TEXTS for p in operation.parameters)
     values: dict[str, list[str]] = {}
     positional: list[str] = []
     rest = iter(words[1:])
@@ -74,8 +74,8 @@ def parse_words(words: list[str]) -> OperationCall | None:
 def _arguments(operation: Operation, values: dict[str, list[str]], positional: list[str]) -> Arguments | None:
     arguments: Arguments = {}
     for parameter in operation.parameters:
-        if parameter.flags:
-            given = [value for flag in parameter.flags for value in values.get(flag, ())]
+        if parameter.flag:
+            given = values.get(parameter.flag, [])
         elif parameter.shape is ParameterShape.TEXTS:
             given, positional = positional, []
         else:
@@ -86,7 +86,7 @@ def _arguments(operation: Operation, values: dict[str, list[str]], positional: l
     return None if positional else arguments
 
 
-def _fits(parameter: OperationParameter, given: list[str]) -> bool:
+def _fits(parameter: VerbParameter, given: list[str]) -> bool:
     if parameter.required and not given:
         return False
     return parameter.shape is not ParameterShape.COUNT or all(
@@ -94,7 +94,7 @@ def _fits(parameter: OperationParameter, given: list[str]) -> bool:
     )
 
 
-def _value(parameter: OperationParameter, given: list[str]) -> str | int | bool | tuple[str, ...] | None:
+def _value(parameter: VerbParameter, given: list[str]) -> str | int | bool | tuple[str, ...] | None:
     match parameter.shape:
         case ParameterShape.FLAG:
             return bool(given)

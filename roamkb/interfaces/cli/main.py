@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from roamkb.core.errors import NotWritable
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
+from roamkb.core.request import ParameterShape
+from roamkb.core.request import VerbParameter
 from roamkb.core.text import cleaned
 from roamkb.interfaces.cli.fast_args import JSON_FLAG
 from roamkb.interfaces.cli.fast_args import OperationCall
@@ -16,8 +18,6 @@ from roamkb.interfaces.cli.fast_args import parse_words
 from roamkb.interfaces.operations import OPERATIONS
 from roamkb.interfaces.operations import Arguments
 from roamkb.interfaces.operations import Operation
-from roamkb.interfaces.operations import OperationParameter
-from roamkb.interfaces.operations import ParameterShape
 from roamkb.interfaces.output import render
 
 if TYPE_CHECKING:
@@ -361,13 +361,13 @@ def _command(operation: Operation, carry_out: Callable[[OperationCall], int]) ->
     return command
 
 
-def _from_typer(parameter: OperationParameter, value: object) -> str | int | bool | tuple[str, ...] | None:
+def _from_typer(parameter: VerbParameter, value: object) -> str | int | bool | tuple[str, ...] | None:
     if parameter.shape is ParameterShape.TEXTS:
         return tuple(map(str, value)) if isinstance(value, list) else ()
     return value if isinstance(value, (str, int)) else None
 
 
-def _default(parameter: OperationParameter) -> object:
+def _default(parameter: VerbParameter) -> object:
     import inspect
 
     if parameter.required:
@@ -375,7 +375,7 @@ def _default(parameter: OperationParameter) -> object:
     return False if parameter.shape is ParameterShape.FLAG else None
 
 
-def _hint(parameter: OperationParameter) -> object:
+def _hint(parameter: VerbParameter) -> object:
     from typing import Annotated
 
     import typer
@@ -390,6 +390,6 @@ def _hint(parameter: OperationParameter) -> object:
     kind = kinds[parameter.shape]
     if parameter.required:
         kind = str
-    if parameter.flags:
-        return Annotated[kind, typer.Option(*parameter.flags, help=parameter.help, metavar=parameter.metavar)]
+    if parameter.flag:
+        return Annotated[kind, typer.Option(parameter.flag, help=parameter.help, metavar=parameter.metavar)]
     return Annotated[kind, typer.Argument(help=parameter.help, metavar=parameter.metavar)]

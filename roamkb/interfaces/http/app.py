@@ -41,6 +41,7 @@ from roamkb.app.server import ServedKnowledgeBase
 from roamkb.boundary.store.socket_peers import Address
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
+from roamkb.core.request import ParameterShape
 from roamkb.interfaces.http import knowledge_api as knowledge
 from roamkb.interfaces.http.metrics import ServerMetrics
 from roamkb.interfaces.http.operation_routes import OperationRoute
@@ -48,7 +49,6 @@ from roamkb.interfaces.http.operation_routes import routes
 from roamkb.interfaces.http.request_guard import SAFE
 from roamkb.interfaces.http.request_guard import RequestGuard
 from roamkb.interfaces.http.request_guard import UnwelcomeRequest
-from roamkb.interfaces.operations import ParameterShape
 from roamkb.interfaces.output import render
 from roamkb.log.store.changes import LogChange
 from roamkb.log.store.changes import LogChangeFeed

@@ -28,11 +28,11 @@ from pydantic import ConfigDict
 from pydantic import Field
 from pydantic import create_model
 
+from roamkb.core.request import ParameterShape
+from roamkb.core.request import VerbParameter
 from roamkb.interfaces.cli.fast_args import parse_words
 from roamkb.interfaces.operations import Arguments
 from roamkb.interfaces.operations import Operation
-from roamkb.interfaces.operations import OperationParameter
-from roamkb.interfaces.operations import ParameterShape
 from roamkb.interfaces.operations import find_operation
 from roamkb.interfaces.output import render
 
@@ -51,7 +51,7 @@ class OperationRoute:
     #: Whether it only reads: GET, else POST.
     reads: bool
     #: The parameters that are offered.
-    parameters: tuple[OperationParameter, ...]
+    parameters: tuple[VerbParameter, ...]
     #: Parameters that take these values alone.
     choices: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     #: The list of the answer that `limit` and `offset` cut, where the operation has no such parameters.
@@ -211,7 +211,7 @@ _TEXTS = Annotated[list[str], BeforeValidator(_one_or_many)]
 _COUNT = Annotated[int, BeforeValidator(_plain_number), Field(ge=0, le=_MOST)]
 
 
-def _field(parameter: OperationParameter, route: OperationRoute) -> tuple[object, object]:
+def _field(parameter: VerbParameter, route: OperationRoute) -> tuple[object, object]:
     kinds: dict[ParameterShape, Any] = {
         ParameterShape.TEXT: _TEXT,
         ParameterShape.TEXTS: _TEXTS,
@@ -231,7 +231,7 @@ def _field(parameter: OperationParameter, route: OperationRoute) -> tuple[object
     return kind | None, Field(None, description=parameter.help)
 
 
-def _argument(parameter: OperationParameter, value: object) -> str | int | bool | tuple[str, ...] | None:
+def _argument(parameter: VerbParameter, value: object) -> str | int | bool | tuple[str, ...] | None:
     if parameter.shape is ParameterShape.TEXTS:
         return tuple(map(str, value)) if isinstance(value, list) else ()
     if parameter.shape is ParameterShape.OBJECTS:

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from dataclasses import field
 
 from roamkb.core.errors import UsageError
+from roamkb.core.request import ParameterShape
+from roamkb.core.request import VerbParameter
 from roamkb.core.text import shown
 from roamkb.interfaces.operations import OPERATIONS
 from roamkb.interfaces.operations import Arguments
 from roamkb.interfaces.operations import Operation
-from roamkb.interfaces.operations import OperationParameter
-from roamkb.interfaces.operations import ParameterShape
 from roamkb.interfaces.output.render import Json
 
 
@@ -30,7 +30,7 @@ class McpTool:
     operation: Operation | None = None
     #: Parameters of the operation that are settled.
     fixed: Mapping[str, str | bool] = field(default_factory=dict)
-    parameters: tuple[OperationParameter, ...] = ()
+    parameters: tuple[VerbParameter, ...] = ()
     is_read_only: bool = True
     is_idempotent: bool = True
 
@@ -51,7 +51,7 @@ def _tool(
     fixed: Mapping[str, str | bool] | None = None,
     is_read_only: bool = True,
     required: str = "",
-    also: tuple[OperationParameter, ...] = (),
+    also: tuple[VerbParameter, ...] = (),
 ) -> McpTool:
     """Return the tool for the operation `of`; `output` reads `name:type name:type`."""
     from dataclasses import replace
@@ -74,12 +74,12 @@ def _tool(
     )
 
 
-_QUERY = OperationParameter(
+_QUERY = VerbParameter(
     name="query",
     help="For connectors: all of the search in one text, answered by results of id, title and url alone. "
     "Agents give words instead.",
 )
-_ID = OperationParameter(name="id", help="The id of a result of search.", required=True)
+_ID = VerbParameter(name="id", help="The id of a result of search.", required=True)
 
 #: In this order always: clients keep prompts by it.
 TOOLS: tuple[McpTool, ...] = (
@@ -228,7 +228,7 @@ def output_schema(tool: McpTool) -> Json:
     }
 
 
-def _schema(parameter: OperationParameter) -> Json:
+def _schema(parameter: VerbParameter) -> Json:
     help = parameter.help
     for words in _SHELL_ONLY:
         help = help.replace(words, "")
@@ -269,7 +269,7 @@ def arguments_of(tool: McpTool, given: Mapping[str, object]) -> Arguments:
     return values
 
 
-def _value(parameter: OperationParameter, value: object) -> str | int | bool | tuple[str, ...]:
+def _value(parameter: VerbParameter, value: object) -> str | int | bool | tuple[str, ...]:
     match parameter.shape, value:
         case ParameterShape.FLAG, bool():
             return value
@@ -293,7 +293,7 @@ def _value(parameter: OperationParameter, value: object) -> str | int | bool | t
     raise UsageError(f"{parameter.name} isn't of the type {expected}", hint=parameter.help)
 
 
-def _text(parameter: OperationParameter, text: str) -> str:
+def _text(parameter: VerbParameter, text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError as error:

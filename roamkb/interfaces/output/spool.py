@@ -5,9 +5,9 @@ from pathlib import Path
 from roamkb.app.hooks.events import HookEventSession
 from roamkb.app.spool import SpooledOutcome
 from roamkb.app.spool import carry_out
+from roamkb.core.request import ParameterShape
 from roamkb.core.text import cleaned
 from roamkb.core.text import headline
-from roamkb.interfaces.operations import ParameterShape
 from roamkb.interfaces.operations import find_operation
 from roamkb.interfaces.output import render
 from roamkb.spool.call import QueuedCall

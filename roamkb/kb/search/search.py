@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +12,11 @@ from typing import Protocol
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Hit
 from roamkb.core.model import UnreadableFile
+from roamkb.core.request import count
+from roamkb.core.request import option
+from roamkb.core.request import options
+from roamkb.core.request import rest
+from roamkb.core.request import switch
 from roamkb.core.text import clipped
 from roamkb.kb.notes.passages import passage_at
 from roamkb.kb.notes.passages import passages
@@ -26,6 +33,32 @@ from roamkb.org.escape import BREAK
 DEFAULT_LIMIT = 20
 #: Lines of a node that a hit carries beside the one that it shows.
 BEST_LINES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """What `search` takes."""
+
+    words: Sequence[str] | str = rest(
+        'Words, "a phrase", -word, tag:T, is:agent, is:human, before:D, after:D, id:ID.', metavar="WORDS..."
+    )
+    _: KW_ONLY
+    tags: Sequence[str] = options("--tag", "Only nodes with this tag (again for more).", metavar="T")
+    agent: bool = switch("--agent", "Only nodes that agents wrote.")
+    human: bool = switch("--human", "Only the human's notes.")
+    since: str | None = option(
+        "--since", "Only nodes dated since 2026-06-10, 2026, 7d (undated: never).", metavar="D"
+    )
+    before: str | None = option("--before", "Only nodes dated before this day (undated: never).", metavar="D")
+    limit: int | None = count("--limit", "At most so many hits (20; --regex, --lines and --files: all).")
+    regex: bool = switch("--regex", "The words are one regular expression; case counts, (?i) ignores it.")
+    lines: bool = switch("--lines", "Every matching line, not the best of each node.")
+    files: bool = switch("--files", "Only the paths of the files.")
+    related: str | None = option(
+        "--related", "Nodes about the same as this one, not yet linked with it.", metavar="ID"
+    )
+    budget: int | None = count("--budget", "At most so many characters of PATH:LINE: TEXT.")
+    semantic: bool = switch("--semantic", "Order the best by a sentence model, too (the extra [semantic]).")
 
 
 class NoteFinder(Protocol):

@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
+from dataclasses import dataclass
 from typing import Final
 
 from roamkb.core.errors import UsageError
+from roamkb.core.request import option
 from roamkb.harnesses.transcript import Speaker
 from roamkb.harnesses.transcript import TranscriptPassage
 from roamkb.pipeline.proposed_learning import ProposedLearning
@@ -17,6 +20,21 @@ _OUTPUTS: Final = (2_000, 800, 300, 100, 0)
 _COMMAND: Final = 600
 #: Proposals of one answer: the longest real sessions that were read held some thirty facts.
 _MOST_PROPOSALS: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractRequest:
+    """What `extract` takes."""
+
+    _: KW_ONLY
+    model: str | None = option(
+        "--with",
+        "claude, codex, ollama:MODEL, openai:URL#MODEL, or a command that answers in JSON.",
+        metavar="MODEL",
+    )
+    session: str | None = option(
+        "--session", "The session whose transcript is read (the project's latest).", metavar="S"
+    )
 
 
 def transcript_payload(passages: Sequence[TranscriptPassage]) -> dict[str, object]:

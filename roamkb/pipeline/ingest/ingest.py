@@ -9,6 +9,7 @@ invalid; so does what is unreadable beside it on a torn line.
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
+from dataclasses import KW_ONLY
 from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
@@ -19,6 +20,9 @@ from typing import Final
 from roamkb.core.errors import NotDurable
 from roamkb.core.model import ProjectKind
 from roamkb.core.model import UnreadableFile
+from roamkb.core.request import argument
+from roamkb.core.request import option
+from roamkb.core.request import switch
 from roamkb.core.text import shown
 from roamkb.log.jsonl import BadLine
 from roamkb.log.jsonl import LearningLine
@@ -70,6 +74,22 @@ _ROOM = 200
 _LONGEST_TYPE = 40
 #: What a line of another tool's is, where it doesn't say: a human's word.
 _PROVENANCE = "user-stated"
+
+
+@dataclass(frozen=True, slots=True)
+class IngestRequest:
+    """What `ingest` takes."""
+
+    folder: str | None = argument("With --memory: another folder than Claude Code's own.", metavar="DIR")
+    _: KW_ONLY
+    file: str | None = option(
+        "--file", "The knowledge.jsonl to read, where it isn't where those tools keep it.", metavar="F"
+    )
+    memory: bool = switch(
+        "--memory", "Read Claude Code's memory of this project; without --yes only show it."
+    )
+    dry_run: bool = switch("--dry-run", "Count what would come in; write nothing.")
+    yes: bool = switch("--yes", "With --memory: take it in.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

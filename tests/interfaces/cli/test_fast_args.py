@@ -4,12 +4,12 @@ import itertools
 
 import pytest
 
+from roamkb.core.request import ParameterShape
 from roamkb.interfaces.cli.fast_args import OperationCall
 from roamkb.interfaces.cli.fast_args import parse_words
 from roamkb.interfaces.cli.main import run_typer
 from roamkb.interfaces.operations import OPERATIONS
 from roamkb.interfaces.operations import Operation
-from roamkb.interfaces.operations import ParameterShape
 
 
 def samples(operation: Operation) -> list[list[str]]:
@@ -18,14 +18,14 @@ def samples(operation: Operation) -> list[list[str]]:
     pieces: list[list[str]] = []
     for parameter in operation.parameters:
         value = "7" if parameter.shape is ParameterShape.COUNT else "a b"
-        if not parameter.flags:
+        if not parameter.flag:
             (required.append(value) if parameter.required else pieces.append([value]))
         elif parameter.required:
-            required += [parameter.flags[0], value]
+            required += [parameter.flag, value]
         elif parameter.shape is ParameterShape.FLAG:
-            pieces.append([parameter.flags[0]])
+            pieces.append([parameter.flag])
         else:
-            pieces += [[parameter.flags[0], value], [f"{parameter.flags[0]}={value}"]]
+            pieces += [[parameter.flag, value], [f"{parameter.flag}={value}"]]
     pieces += [["--json"], ["--project", "x"], ["--project=x"]]
     calls = [[*piece, *required] for piece in pieces] + [[*required, *piece] for piece in pieces]
     calls += [
@@ -68,7 +68,7 @@ def test_a_word_with_one_dash_is_excluded_from_a_search() -> None:
     call = parse_words(["search", "distributed", "-systems", '-"a phrase"', "--agent"])
     assert call is not None
     assert ("distributed", "-systems", '-"a phrase"') == call.arguments["words"]
-    assert all(flag.startswith("--") for o in OPERATIONS for p in o.parameters for flag in p.flags)
+    assert all(p.flag.startswith("--") for o in OPERATIONS for p in o.parameters if p.flag)
 
 
 def test_words_after_two_dashes_are_words() -> None:

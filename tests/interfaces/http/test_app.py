@@ -89,7 +89,7 @@ def spelt(name: str, arguments: dict[str, Any]) -> list[str]:
         value = arguments.get(parameter.name)
         values = value if isinstance(value, list) else [] if value in (None, False) else [value]
         for one in values:
-            words += [*parameter.flags[:1], *([] if one is True else [str(one)])]
+            words += [*filter(None, [parameter.flag]), *([] if one is True else [str(one)])]
     return words
 
 

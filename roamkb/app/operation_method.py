@@ -1,0 +1,68 @@
+"""Methods of the library that take a request's fields as their parameters."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+from typing import Any
+from typing import Generic
+from typing import ParamSpec
+from typing import TypeVar
+from typing import overload
+
+if TYPE_CHECKING:
+    from inspect import Signature
+
+Parameters = ParamSpec("Parameters")
+Owner = TypeVar("Owner")
+Request = TypeVar("Request")
+Result = TypeVar("Result")
+
+
+class OperationMethod(Generic[Owner, Parameters, Request, Result]):
+    """A method that is called with what its request is made of, or with the request itself.
+
+    `kb.show("Token refresh")` is `KnowledgeBase.show.run(kb, ShowRequest("Token refresh"))`: the request's
+    dataclass is the one place that says which parameters there are, of which type, and what they are for.
+    """
+
+    def __init__(
+        self,
+        request_type: Callable[[], Callable[Parameters, Request]],
+        run: Callable[[Owner, Request], Result],
+    ) -> None:
+        #: Returns the request's class, which isn't imported before.
+        self.request_type = request_type
+        self.run = run
+        self.__doc__ = run.__doc__
+
+    @overload
+    def __get__(
+        self, instance: None, owner: type
+    ) -> "OperationMethod[Owner, Parameters, Request, Result]": ...
+
+    @overload
+    def __get__(self, instance: Owner, owner: type) -> Callable[Parameters, Result]: ...
+
+    def __get__(self, instance: Owner | None, owner: type) -> Any:
+        return self if instance is None else partial(self, instance)
+
+    def __call__(self, instance: Owner, *arguments: Parameters.args, **options: Parameters.kwargs) -> Result:
+        """Build the request from its parameters, and carry it out for `instance`."""
+        return self.run(instance, self.request_type()(*arguments, **options))
+
+    @property
+    def __signature__(self) -> "Signature":
+        """The parameters, for `help` and other readers of signatures."""
+        from inspect import Parameter
+        from inspect import signature
+
+        declared = signature(self.request_type())
+        instance = Parameter("self", Parameter.POSITIONAL_ONLY)
+        return declared.replace(parameters=[instance, *declared.parameters.values()])
+
+
+def takes(
+    request_type: Callable[[], Callable[Parameters, Request]],
+) -> Callable[[Callable[[Owner, Request], Result]], OperationMethod[Owner, Parameters, Request, Result]]:
+    """Have a method take the fields of the request that `request_type` returns."""
+    return lambda run: OperationMethod(request_type, run)

@@ -1,0 +1,115 @@
+"""Requests of verbs: frozen dataclasses whose fields say what a user types, and what for.
+
+Everything that offers a verb (the command line, MCP, HTTP, the documents) is made from these fields, and
+the library's method takes them as keywords. A field's name is its keyword and its JSON key.
+"""
+
+from dataclasses import dataclass
+from dataclasses import field
+from dataclasses import fields
+from enum import Enum
+from enum import auto
+from functools import lru_cache
+from typing import Annotated
+from typing import Any
+
+
+class ParameterShape(Enum):
+    """What a parameter takes."""
+
+    TEXT = auto()
+    #: Repeatable option, or all the words that are left.
+    TEXTS = auto()
+    COUNT = auto()
+    FLAG = auto()
+    #: A list of JSON objects; on the command line, as one JSON text.
+    OBJECTS = auto()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerbParameter:
+    """One parameter of a verb."""
+
+    name: str
+    help: str
+    shape: ParameterShape = ParameterShape.TEXT
+    #: Its option; empty for a positional argument.
+    flag: str = ""
+    required: bool = False
+    metavar: str | None = None
+
+
+class Option:
+    """An option of a field, in its annotation."""
+
+    def __init__(self, flag: str, help: str, *, metavar: str | None = None) -> None:
+        self.parameter = VerbParameter(name="", flag=flag, help=help, metavar=metavar)
+
+
+class Argument(Option):
+    """A positional argument of a field, in its annotation."""
+
+    def __init__(self, help: str, *, metavar: str | None = None) -> None:
+        super().__init__("", help, metavar=metavar)
+
+
+def _declared(shape: ParameterShape, flag: str, help: str, metavar: str | None, default: object) -> Any:
+    parameter = VerbParameter(name="", flag=flag, help=help, shape=shape, metavar=metavar)
+    return field(default=default, metadata={"parameter": parameter})
+
+
+def argument(help: str, *, metavar: str | None = None) -> Any:
+    """Declare a text without an option that may be missing (None)."""
+    return _declared(ParameterShape.TEXT, "", help, metavar, None)
+
+
+def rest(help: str, *, metavar: str) -> Any:
+    """Declare all words that are left."""
+    return _declared(ParameterShape.TEXTS, "", help, metavar, ())
+
+
+def option(flag: str, help: str, *, metavar: str | None = None) -> Any:
+    """Declare an option with one text (None)."""
+    return _declared(ParameterShape.TEXT, flag, help, metavar, None)
+
+
+def options(flag: str, help: str, *, metavar: str | None = None) -> Any:
+    """Declare an option that may be repeated."""
+    return _declared(ParameterShape.TEXTS, flag, help, metavar, ())
+
+
+def switch(flag: str, help: str) -> Any:
+    """Declare an option without a value (False)."""
+    return _declared(ParameterShape.FLAG, flag, help, None, False)
+
+
+def count(flag: str, help: str) -> Any:
+    """Declare an option with a number (None)."""
+    return _declared(ParameterShape.COUNT, flag, help, "N", None)
+
+
+def objects(flag: str, help: str, *, metavar: str) -> Any:
+    """Declare an option with a list of objects as JSON text (None)."""
+    return _declared(ParameterShape.OBJECTS, flag, help, metavar, None)
+
+
+AgentOption = Annotated[
+    str | None, Option("--agent", "Who does it (the agent that is running).", metavar="A")
+]
+SessionOption = Annotated[str | None, Option("--session", "The session that it belongs to.", metavar="S")]
+AsOfOption = Annotated[str | None, Option("--as-of", "As the log stood at the end of that day.", metavar="D")]
+
+
+@lru_cache
+def parameters_of(request: type) -> tuple[VerbParameter, ...]:
+    """Return what `request` declares, positional arguments first."""
+    from dataclasses import MISSING
+    from dataclasses import replace
+
+    declared = []
+    for one in sorted(fields(request), key=lambda one: bool(one.kw_only)):
+        # a field without a default has its words in the annotation
+        annotation: Any = one.type
+        parameter = one.metadata.get("parameter") or annotation.__metadata__[0].parameter
+        declared.append(replace(parameter, name=one.name, required=one.default is MISSING))
+    return tuple(declared)
