@@ -261,7 +261,9 @@ def run_typer(words: list[str], carry_out: Callable[[OperationCall], int] = exec
     import typer
 
     try:
-        status = _typer_app(carry_out)(args=words or ["--help"], prog_name="roamkb", standalone_mode=False)
+        status = _typer_app(words, carry_out)(
+            args=words or ["--help"], prog_name="roamkb", standalone_mode=False
+        )
     except typer.TyperException as error:
         return _report(
             UsageError(
@@ -280,8 +282,16 @@ def _topic(words: list[str]) -> str:
     return f"{words[0]} " if words and words[0] in known else ""
 
 
-def _typer_app(carry_out: Callable[[OperationCall], int]) -> "typer.Typer":
+def _typer_app(words: list[str], carry_out: Callable[[OperationCall], int]) -> "typer.Typer":
+    """Return the program as Typer knows it; of commands that `words` don't name, the names alone.
+
+    What a command takes is declared in its verb's module, and to import all of them takes time.
+    """
     import typer
+
+    named = {next((word for word in words if not word.startswith("-")), "")}
+    if "_ROAMKB_COMPLETE" in os.environ:
+        named = {operation.name for operation in OPERATIONS}
 
     app = typer.Typer(
         name="roamkb",
@@ -295,8 +305,15 @@ def _typer_app(carry_out: Callable[[OperationCall], int]) -> "typer.Typer":
     app.callback()(_main_options())
     for operation in OPERATIONS:
         help = f"{operation.summary}\n\nExample: {operation.example}"
-        app.command(operation.name, help=help, short_help=operation.summary)(_command(operation, carry_out))
+        app.command(operation.name, help=help, short_help=operation.summary)(
+            _command(operation, carry_out) if operation.name in named else _not_called
+        )
     return app
+
+
+def _not_called() -> int:
+    """Stand for a command that only the list of commands shows."""
+    return 0
 
 
 def _main_options() -> Callable[..., None]:
