@@ -19,7 +19,7 @@ from hypothesis import settings
 
 from roamkb.app import KnowledgeBase
 from roamkb.app import ProcessEnvironment
-from roamkb.app.log.remedies import ProjectRemedies
+from roamkb.app.log.project_log import ProjectLog
 from roamkb.boundary.rule_file import render_rule
 from roamkb.boundary.store.folder_evidence import hidden_from
 from roamkb.core.ids import new_id
@@ -194,7 +194,7 @@ def typed(kind: type[T], value: object) -> T:
     return value
 
 
-def learn(log: ProjectRemedies, text: str, **said: Any) -> LearnResult:
+def learn(log: ProjectLog, text: str, **said: Any) -> LearnResult:
     """Learn one thing, as `learn` does of a text."""
     return typed(LearnResult, log.learn(text, **said))
 

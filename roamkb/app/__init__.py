@@ -2,19 +2,17 @@
 
 from typing import TYPE_CHECKING
 
+from roamkb.core.lazy_names import lazy_names
+
 if TYPE_CHECKING:
     from roamkb.app.environment import ProcessEnvironment as ProcessEnvironment
     from roamkb.app.knowledge_base import KnowledgeBase as KnowledgeBase
 
-
-def __getattr__(name: str) -> object:
-    # a hook imports a module of this package, and has no time for all that the door needs
-    if name == "KnowledgeBase":
-        from roamkb.app.knowledge_base import KnowledgeBase
-
-        return KnowledgeBase
-    if name == "ProcessEnvironment":
-        from roamkb.app.environment import ProcessEnvironment
-
-        return ProcessEnvironment
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+# a hook imports a module of this package, and has no time for all that the library needs
+__getattr__ = lazy_names(
+    globals(),
+    {
+        "KnowledgeBase": "roamkb.app.knowledge_base",
+        "ProcessEnvironment": "roamkb.app.environment",
+    },
+)

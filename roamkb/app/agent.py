@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING
 
 from roamkb.app import KnowledgeBase
 from roamkb.app import requests
-from roamkb.app.log.remedies import ProjectRemedies
+from roamkb.app.log.learn import add_learning
+from roamkb.app.log.project_log import ProjectLog
 from roamkb.app.operation_method import takes
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
@@ -26,7 +27,7 @@ class Agent:
         self.session = session or around.new_id(around.now())
 
     @property
-    def log(self) -> ProjectRemedies:
+    def log(self) -> ProjectLog:
         """The project's log; its methods take the agent's name and session where they matter."""
         return self.kb.log
 
@@ -38,9 +39,10 @@ class Agent:
             NoLog, Refused, UsageError, SecretFound, NotFound, Ambiguous, DiskError: nothing was written.
             NotDurable: it was written, and the disk would not promise to keep it.
         """
+
         if request.text is None or request.proposals is not None:
             raise UsageError("learn what?", hint="give a text; proposals go through `log.learn`")
-        learned = self.log.add(replace(request, agent=self.name, session=self.session))
+        learned = add_learning(self.log, replace(request, agent=self.name, session=self.session))
         try:
             # as a tool's use: no stage makes a second learning of it
             self.log.observe(

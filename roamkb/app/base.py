@@ -20,7 +20,7 @@ from roamkb.fs.user_dirs import usual_state
 from roamkb.kb.notes.file_names import require_name
 
 if TYPE_CHECKING:
-    from roamkb.app.log.remedies import ProjectRemedies
+    from roamkb.app.log.project_log import ProjectLog
     from roamkb.boundary.human_consent import HumanAtTerminal
     from roamkb.boundary.policy import WritePermit
     from roamkb.boundary.store.folder_evidence import CallOrigin
@@ -53,7 +53,7 @@ class KnowledgeBaseContext(ABC):
 
     @property
     @abstractmethod
-    def log(self) -> "ProjectRemedies":
+    def log(self) -> "ProjectLog":
         """The log of the current project."""
 
     @property
@@ -91,13 +91,14 @@ class KnowledgeBaseContext(ABC):
         A rule that another process puts in place meanwhile counts from the next call on. Where
         there is no leave, the project's own log takes `keep`, if it has one.
         """
+        from roamkb.app.log.learn import keep_refused
         from roamkb.boundary.policy import permit
         from roamkb.boundary.store.folder_evidence import find_rule
         from roamkb.boundary.store.folder_evidence import missing_roots
 
         rule = find_rule(self._around.home, account_home=self._around.account_home)
         project = self._judged(rule)
-        kept = self.log.keep(keep()) if keep and project.kind is not ProjectKind.PERSONAL else None
+        kept = keep_refused(self.log, keep()) if keep and project.kind is not ProjectKind.PERSONAL else None
         if isinstance(rule, BadRule):
             # no project is personal then, so there is no KB to name either
             permit(project, fact, kb=Path(), written_to=kept, undone=undone)

@@ -23,7 +23,7 @@ from roamkb.core.model import ProjectKind
 from roamkb.core.text import texts_of
 
 if TYPE_CHECKING:
-    from roamkb.app.log.remedies import ProjectRemedies
+    from roamkb.app.log.project_log import ProjectLog
     from roamkb.boundary.human_consent import HumanAtTerminal
     from roamkb.core.model import Hit
     from roamkb.kb.graph import LinkGraph
@@ -79,11 +79,11 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
         return cls(ProcessEnvironment.gathered(), project=project, ask=ask, progress=progress, human=human)
 
     @property
-    def log(self) -> "ProjectRemedies":
+    def log(self) -> "ProjectLog":
         """The log of the current project."""
-        from roamkb.app.log.remedies import ProjectRemedies
+        from roamkb.app.log.project_log import ProjectLog
 
-        return ProjectRemedies(
+        return ProjectLog(
             self._around,
             self,
             folder=self._project_folder,

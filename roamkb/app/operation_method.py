@@ -26,14 +26,24 @@ class OperationMethod(Generic[Owner, Parameters, Request, Result]):
     """
 
     def __init__(
-        self,
-        request_type: Callable[[], Callable[Parameters, Request]],
-        run: Callable[[Owner, Request], Result],
+        self, load: Callable[[], tuple[Callable[Parameters, Request], Callable[[Owner, Request], Result]]]
     ) -> None:
-        #: Returns the request's class, which isn't imported before.
-        self.request_type = request_type
-        self.run = run
-        self.__doc__ = run.__doc__
+        """Take what returns the request's class and the function that carries it out, when first needed."""
+        self._load = load
+
+    @property
+    def request_type(self) -> Callable[Parameters, Request]:
+        """The request's class."""
+        return self._load()[0]
+
+    @property
+    def __doc__(self) -> str | None:  # type: ignore[override]
+        """The documentation of what carries it out."""
+        return self._load()[1].__doc__
+
+    def run(self, instance: Owner, request: Request) -> Result:
+        """Carry out a request that was built elsewhere."""
+        return self._load()[1](instance, request)
 
     @overload
     def __get__(
@@ -48,7 +58,8 @@ class OperationMethod(Generic[Owner, Parameters, Request, Result]):
 
     def __call__(self, instance: Owner, *arguments: Parameters.args, **options: Parameters.kwargs) -> Result:
         """Build the request from its parameters, and carry it out for `instance`."""
-        return self.run(instance, self.request_type()(*arguments, **options))
+        request_type, run = self._load()
+        return run(instance, request_type(*arguments, **options))
 
     @property
     def __signature__(self) -> "Signature":
@@ -56,7 +67,7 @@ class OperationMethod(Generic[Owner, Parameters, Request, Result]):
         from inspect import Parameter
         from inspect import signature
 
-        declared = signature(self.request_type())
+        declared = signature(self.request_type)
         instance = Parameter("self", Parameter.POSITIONAL_ONLY)
         return declared.replace(parameters=[instance, *declared.parameters.values()])
 
@@ -65,4 +76,4 @@ def takes(
     request_type: Callable[[], Callable[Parameters, Request]],
 ) -> Callable[[Callable[[Owner, Request], Result]], OperationMethod[Owner, Parameters, Request, Result]]:
     """Have a method take the fields of the request that `request_type` returns."""
-    return lambda run: OperationMethod(request_type, run)
+    return lambda run: OperationMethod(lambda: (request_type(), run))

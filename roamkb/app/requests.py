@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from roamkb.core.lazy_names import lazy_names
+
 if TYPE_CHECKING:
     from roamkb.boundary.classify import ClassifyRequest as ClassifyRequest
     from roamkb.context.brief import BriefRequest as BriefRequest
@@ -100,11 +102,4 @@ _MODULES = {
     "WriteRequest": "roamkb.kb.write",
 }
 
-
-def __getattr__(name: str) -> object:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    request = globals()[name] = getattr(import_module(_MODULES[name]), name)
-    return request
+__getattr__ = lazy_names(globals(), _MODULES)

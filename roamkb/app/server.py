@@ -117,7 +117,9 @@ class ServedKnowledgeBase(KnowledgeBase):
         self, saying: "NewLearning", *, agent: str | None, session: str | None
     ) -> "tuple[str, LearningState]":
         """Add one learning, as `learn` does; return new or repeated, and what the log makes of it now."""
-        learned = self.log.take(saying, agent=agent, session=session)
+        from roamkb.app.log.learn import take_learning
+
+        learned = take_learning(self.log, saying, agent=agent, session=session)
         return learned.outcome, self.log.explain(learned.learning.id).standing
 
     @property

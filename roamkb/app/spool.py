@@ -60,7 +60,7 @@ def queue(kb: KnowledgeBase, verb: str, values: Values) -> QueuedCall | None:
     if not around.session or around.cwd is None or values.get("dry_run"):
         return None
     try:
-        local = kb.log._log("").local
+        local = kb.log.log_to_write("").local
     except (NoLog, Refused, DiskError):
         return None
     if not has_passes(str(local)):

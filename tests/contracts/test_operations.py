@@ -8,7 +8,7 @@ import pytest
 
 from roamkb.app import KnowledgeBase
 from roamkb.app import requests
-from roamkb.app.log.remedies import ProjectRemedies
+from roamkb.app.log.project_log import ProjectLog
 from roamkb.interfaces.cli.fast_args import parse_words
 from roamkb.interfaces.operations import OPERATIONS
 from roamkb.interfaces.operations import Operation
@@ -20,9 +20,9 @@ from roamkb.interfaces.operations import ServeRequest
 )
 def test_a_method_of_the_library_takes_the_request_of_its_operation(operation: Operation) -> None:
     """What the command line builds its parameters from is what the library is called with."""
-    owner = ProjectRemedies if operation.is_of_log else KnowledgeBase
+    owner = ProjectLog if operation.is_of_log else KnowledgeBase
     method = getattr(owner, operation.method)
-    assert getattr(requests, operation.request) is method.request_type()
+    assert getattr(requests, operation.request) is method.request_type
     assert {"self", *(p.name for p in operation.parameters)} == set(inspect.signature(method).parameters)
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from roamkb.app.log.remedies import ProjectRemedies
+from roamkb.app.log.project_log import ProjectLog
 from roamkb.core.errors import Ambiguous
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import SecretFound
@@ -28,14 +28,14 @@ from tests.examples import examples
 
 
 @pytest.fixture
-def log(world: World) -> ProjectRemedies:
+def log(world: World) -> ProjectLog:
     """The personal project's log, adopted."""
     log = world.open().log
     log.init()
     return log
 
 
-def standing(log: ProjectRemedies, id: str) -> LearningState:
+def standing(log: ProjectLog, id: str) -> LearningState:
     """Return what a learning counts now."""
     return Log(log.init().root, Path()).read().state().standings[id]
 
@@ -45,7 +45,7 @@ def lines(world: World, name: str = "knowledge.jsonl") -> list[dict[str, object]
     return [json.loads(line) for line in (world.personal / ".roamkb" / name).read_bytes().splitlines()]
 
 
-def test_a_learning_is_written_with_all_that_was_said(world: World, log: ProjectRemedies) -> None:
+def test_a_learning_is_written_with_all_that_was_said(world: World, log: ProjectLog) -> None:
     """The field's own keys first, ours after them."""
     done = learn(
         log,
@@ -96,7 +96,7 @@ def test_a_learning_is_written_with_all_that_was_said(world: World, log: Project
     "again",
     ["Rebase fails on dirty trees", "  Rebase fails on dirty trees\n", "rebase fails, on dirty trees!"],
 )
-def test_the_same_again_is_a_repetition(again: str, world: World, log: ProjectRemedies) -> None:
+def test_the_same_again_is_a_repetition(again: str, world: World, log: ProjectLog) -> None:
     """Exactly or normalised; the words that were said are kept, so that it can be undone."""
     first = learn(log, "Rebase fails on dirty trees", session="1")
     done = learn(log, again, session="2")
@@ -111,7 +111,7 @@ def test_the_same_again_is_a_repetition(again: str, world: World, log: ProjectRe
     assert (first.learning.id, again) == (event["of"], event.get("content", "Rebase fails on dirty trees"))
 
 
-def test_a_repetition_counts_once_a_session_or_task(log: ProjectRemedies) -> None:
+def test_a_repetition_counts_once_a_session_or_task(log: ProjectLog) -> None:
     """Every one is an occurrence; only distinct sources are worth something."""
 
     def again(**who: str) -> tuple[int, int]:
@@ -130,7 +130,7 @@ def test_a_repetition_counts_once_a_session_or_task(log: ProjectRemedies) -> Non
     assert (95, 10) == again(agent="b")
 
 
-def test_the_same_among_many_alike_is_found(world: World, log: ProjectRemedies) -> None:
+def test_the_same_among_many_alike_is_found(world: World, log: ProjectLog) -> None:
     """However many others answer as well or better, and whatever type they are of."""
     root = log.init().root
     text = "Port {} is taken by the proxy"
@@ -145,14 +145,14 @@ def test_the_same_among_many_alike_is_found(world: World, log: ProjectRemedies) 
 
 
 @pytest.mark.parametrize("type", ["fact", "pattern", "decision"])
-def test_types_are_never_merged(type: str, log: ProjectRemedies) -> None:
+def test_types_are_never_merged(type: str, log: ProjectLog) -> None:
     """What was learned and what is decided are two things, though the words are the same."""
     log.learn("Use pnpm in this repository")
     done = learn(log, "Use pnpm in this repository", type=type)
     assert ("new", (), type) == (done.outcome, done.may_contradict, done.learning.type)
 
 
-def test_a_type_that_looks_like_a_slip_is_asked_about(world: World, log: ProjectRemedies) -> None:
+def test_a_type_that_looks_like_a_slip_is_asked_about(world: World, log: ProjectLog) -> None:
     """Once: said with --anyway it is a type like any other, and what isn't like a known one never is."""
     text = "The gateway waits for thirty seconds"
     ran = world.run("learn", text, "--type", "gotcaa")
@@ -164,13 +164,13 @@ def test_a_type_that_looks_like_a_slip_is_asked_about(world: World, log: Project
     assert 0 == world.run("learn", "Deploys need two people", "--type", "runbook").status
 
 
-def test_an_alias_is_the_same_type(log: ProjectRemedies) -> None:
+def test_an_alias_is_the_same_type(log: ProjectLog) -> None:
     """A lesson is what was learned."""
     log.learn("Use pnpm in this repository", type="lesson")
     assert "repeated" == learn(log, "Use pnpm in this repository", type="INSIGHT").outcome
 
 
-def test_what_is_alike_is_a_repetition_but_for_a_decision(log: ProjectRemedies) -> None:
+def test_what_is_alike_is_a_repetition_but_for_a_decision(log: ProjectLog) -> None:
     """A decision is an act of its own day."""
     first, second = (
         "The integration tests need a running redis server",
@@ -197,7 +197,7 @@ def test_what_is_alike_is_a_repetition_but_for_a_decision(log: ProjectRemedies) 
         ("The guard holds while x == 1", "The guard holds while x != 1"),
     ],
 )
-def test_what_may_contradict_is_flagged_on_both(one: str, other: str, log: ProjectRemedies) -> None:
+def test_what_may_contradict_is_flagged_on_both(one: str, other: str, log: ProjectLog) -> None:
     """And merged into neither."""
     first = learn(log, one)
     second = learn(log, other)
@@ -215,7 +215,7 @@ def test_what_may_contradict_is_flagged_on_both(one: str, other: str, log: Proje
         ("The user table is partitioned by month", "The order table is partitioned by month"),
     ],
 )
-def test_a_claim_about_something_else_confirms_nothing(one: str, other: str, log: ProjectRemedies) -> None:
+def test_a_claim_about_something_else_confirms_nothing(one: str, other: str, log: ProjectLog) -> None:
     """It is a learning of its own, and the first is as sure as before."""
     first, second = learn(log, one, session="s1"), learn(log, other, session="s2")
     assert "new" == second.outcome
@@ -233,7 +233,7 @@ def test_a_claim_about_something_else_confirms_nothing(one: str, other: str, log
         ("Postgres needs a vacuum after the nightly import", "After importing at night, vacuum Postgres"),
     ],
 )
-def test_a_paraphrase_is_offered_and_never_merged(one: str, other: str, log: ProjectRemedies) -> None:
+def test_a_paraphrase_is_offered_and_never_merged(one: str, other: str, log: ProjectLog) -> None:
     """Who reads the answer sees what may be the same in other words."""
     log.learn("Invoices are numbered by year", type="fact")
     first = learn(log, one)
@@ -242,14 +242,14 @@ def test_a_paraphrase_is_offered_and_never_merged(one: str, other: str, log: Pro
     assert [] == [event.event for event in Log(log.init().root, Path()).read().events]
 
 
-def test_what_is_about_something_else_looks_like_nothing(log: ProjectRemedies) -> None:
+def test_what_is_about_something_else_looks_like_nothing(log: ProjectLog) -> None:
     """Neither do texts that the table of words can't read."""
     log.learn("Backups of the wiki are kept in Frankfurt")
     assert () == learn(log, "Webhooks are retried three times").looks_like
     assert () == learn(log, "Die Sicherungen des Wikis liegen in Frankfurt").looks_like
 
 
-def test_the_same_key_of_another_content_is_told_apart(log: ProjectRemedies) -> None:
+def test_the_same_key_of_another_content_is_told_apart(log: ProjectLog) -> None:
     """Its own key ends in a hash, and a warning says so (D4)."""
     start = "A text whose first sixty bytes are the same as those of the next one:"
     one, other = (
@@ -261,7 +261,7 @@ def test_the_same_key_of_another_content_is_told_apart(log: ProjectRemedies) -> 
     assert any(other.learning.key in warning for warning in other.warnings)
 
 
-def test_what_replaces_another_says_so(log: ProjectRemedies) -> None:
+def test_what_replaces_another_says_so(log: ProjectLog) -> None:
     """By key or id; the old one is kept, superseded and worth less."""
     old = learn(log, "Staging deploys on Tuesdays").learning
     new = learn(log, "Staging deploys on Wednesdays", supersedes=old.key)
@@ -275,7 +275,7 @@ def test_what_replaces_another_says_so(log: ProjectRemedies) -> None:
     assert "new" == learn(log, "Staging deploys on Tuesdays").outcome
 
 
-def test_a_name_that_nothing_or_much_goes_by_writes_nothing(world: World, log: ProjectRemedies) -> None:
+def test_a_name_that_nothing_or_much_goes_by_writes_nothing(world: World, log: ProjectLog) -> None:
     """Status 2, and the candidates."""
     with pytest.raises(NotFound):
         log.learn("x y z", supersedes="nothing")
@@ -287,7 +287,7 @@ def test_a_name_that_nothing_or_much_goes_by_writes_nothing(world: World, log: P
 
 
 @pytest.mark.parametrize("text", ["", "  \n\t ", "\u200b\u2060", "\u2028\r", "\ud800"])
-def test_nothing_is_no_learning(text: str, world: World, log: ProjectRemedies) -> None:
+def test_nothing_is_no_learning(text: str, world: World, log: ProjectLog) -> None:
     """Nor is what can't be seen."""
     with pytest.raises(UsageError):
         log.learn(text)
@@ -295,7 +295,7 @@ def test_nothing_is_no_learning(text: str, world: World, log: ProjectRemedies) -
 
 
 @pytest.mark.parametrize("where", ["content", "tags", "files", "actions", "task", "category"])
-def test_a_secret_is_refused_wherever_it_stands(where: str, world: World, log: ProjectRemedies) -> None:
+def test_a_secret_is_refused_wherever_it_stands(where: str, world: World, log: ProjectLog) -> None:
     """Nothing of it is left in the log."""
     secret = "AKIAABCDEFGHIJKLMNOP"
     with pytest.raises(SecretFound):
@@ -366,7 +366,7 @@ def test_a_stricter_session_leaves_no_receipt(world: World) -> None:
         assert count == (len(receipts.read_bytes().splitlines()) if receipts.exists() else 0)
 
 
-def test_events_are_in_order_whatever_the_clock_says(world: World, log: ProjectRemedies) -> None:
+def test_events_are_in_order_whatever_the_clock_says(world: World, log: ProjectLog) -> None:
     """A machine whose clock went back a year adds at the end."""
     log.learn("Rebase fails on dirty trees")
     for days in (0, -400, 400, -800, 0):
@@ -375,7 +375,7 @@ def test_events_are_in_order_whatever_the_clock_says(world: World, log: ProjectR
     assert ids == sorted(set(ids))
 
 
-def test_a_strange_event_of_another_program_stops_nothing(world: World, log: ProjectRemedies) -> None:
+def test_a_strange_event_of_another_program_stops_nothing(world: World, log: ProjectLog) -> None:
     """Its id has no successor."""
     log.learn("Rebase fails on dirty trees")
     with (world.personal / ".roamkb" / "ledger.jsonl").open("a") as file:
@@ -422,7 +422,7 @@ def test_what_differs_in_a_number_costs_one_line_each_however_many_there_are(tmp
     assert len(lines(many, "ledger.jsonl")) <= 5005
 
 
-def test_all_that_contradict_one_another_are_one_group(world: World, log: ProjectRemedies) -> None:
+def test_all_that_contradict_one_another_are_one_group(world: World, log: ProjectLog) -> None:
     """Each names another, so that a review finds them together and the brief counts each."""
     for n in range(12):
         log.learn(f"The retry limit of the payment queue is {n} seconds")
@@ -433,7 +433,7 @@ def test_all_that_contradict_one_another_are_one_group(world: World, log: Projec
     assert ("contradiction", 12) == (cluster["kind"], len(cluster["others"]))
 
 
-def test_what_contradicts_one_that_was_settled_is_flagged_again(log: ProjectRemedies) -> None:
+def test_what_contradicts_one_that_was_settled_is_flagged_again(log: ProjectLog) -> None:
     """A flag that names what was replaced says nothing of what stands."""
     said = "The retry limit of the payment queue is {} seconds"
     first, second = (learn(log, said.format(n)).learning for n in (10, 20))
@@ -442,7 +442,7 @@ def test_what_contradicts_one_that_was_settled_is_flagged_again(log: ProjectReme
     assert {"may_contradict": third.id} == standing(log, first.id).flags
 
 
-def test_an_old_ledger_with_a_line_for_each_pair_counts_as_before(world: World, log: ProjectRemedies) -> None:
+def test_an_old_ledger_with_a_line_for_each_pair_counts_as_before(world: World, log: ProjectLog) -> None:
     """The last that was named is the one that is told."""
     ids = [
         learn(log, text).learning.id

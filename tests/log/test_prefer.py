@@ -62,7 +62,7 @@ def test_a_subagent_s_brief_has_it_first(log: World) -> None:
     last = keys(log, "a")[-1]
     contents.prefer(last, agent="a")
     state = log.log().read().state()
-    finder = contents._finder(log.log(), state)
+    finder = contents.learning_index(log.log(), state)
     found = fitting(state, finder, TaskRecord(id=""), least_confidence=0, now=NOON.timestamp(), agent="a")
     assert last == found[0].standing.learning.key
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from roamkb.app.log.remedies import ProjectRemedies
+from roamkb.app.log.project_log import ProjectLog
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import UsageError
@@ -19,7 +19,7 @@ from tests.conftest import World
 
 
 @pytest.fixture
-def log(world: World) -> ProjectRemedies:
+def log(world: World) -> ProjectLog:
     """The personal project's log, adopted."""
     log = world.open().log
     log.init()
@@ -42,14 +42,14 @@ def happen(world: World, *told: Mapping[str, object]) -> None:
     )
 
 
-def shown(log: ProjectRemedies, *words: str, **how: object) -> list[str]:
+def shown(log: ProjectLog, *words: str, **how: object) -> list[str]:
     """Return the contents that are shown, in order."""
     found = log.recall(words, **how)  # type: ignore[arg-type]
     assert isinstance(found, RecallResult)
     return [one.standing.learning.content for one in found.learnings]
 
 
-def test_the_type_is_asked_for_before_anything_is_cut_off(world: World, log: ProjectRemedies) -> None:
+def test_the_type_is_asked_for_before_anything_is_cut_off(world: World, log: ProjectLog) -> None:
     """Two hundred better matches of another type don't hide the one that is wanted."""
     say(world, *({"content": f"zebra zebra zebra {n}", "tags": ["pattern"]} for n in range(200)))
     say(world, {"type": "pattern", "content": "somewhere in a longer text about lions stands a zebra"})
@@ -58,7 +58,7 @@ def test_the_type_is_asked_for_before_anything_is_cut_off(world: World, log: Pro
     )
 
 
-def test_each_filter_lets_through_what_it_names(world: World, log: ProjectRemedies) -> None:
+def test_each_filter_lets_through_what_it_names(world: World, log: ProjectLog) -> None:
     """Alone and together, with words and without."""
     say(
         world,
@@ -85,7 +85,7 @@ def test_each_filter_lets_through_what_it_names(world: World, log: ProjectRemedi
     assert 4 == len(shown(log, min_confidence="0.70"))
 
 
-def test_limit_and_offset_walk_through_all(world: World, log: ProjectRemedies) -> None:
+def test_limit_and_offset_walk_through_all(world: World, log: ProjectLog) -> None:
     """Each once, and the rest is counted."""
     say(world, *({"content": f"zebra number{n}", "ts": n} for n in range(12)))
     walked = [
@@ -102,7 +102,7 @@ def test_limit_and_offset_walk_through_all(world: World, log: ProjectRemedies) -
             log.recall("zebra", **wrong)  # type: ignore[arg-type]
 
 
-def test_repetitions_are_shown_once_with_the_latest(world: World, log: ProjectRemedies) -> None:
+def test_repetitions_are_shown_once_with_the_latest(world: World, log: ProjectLog) -> None:
     """Unless an earlier one was reviewed, or the latest replaced."""
     say(
         world,
@@ -116,14 +116,14 @@ def test_repetitions_are_shown_once_with_the_latest(world: World, log: ProjectRe
     assert ["Zebras are striped"] == shown(log, "zebras", type="fact")
 
 
-def test_what_differs_in_signs_alone_is_shown_beside_it(world: World, log: ProjectRemedies) -> None:
+def test_what_differs_in_signs_alone_is_shown_beside_it(world: World, log: ProjectLog) -> None:
     """The same words, and another claim."""
     say(world, {"content": "The guard needs x == 1"}, {"content": "The guard needs x != 1"})
     say(world, {"content": "C++ is slow to compile"}, {"content": "C# is slow to compile"})
     assert 4 == len(shown(log))
 
 
-def test_of_equals_the_reviewed_comes_first_and_the_replaced_last(world: World, log: ProjectRemedies) -> None:
+def test_of_equals_the_reviewed_comes_first_and_the_replaced_last(world: World, log: ProjectLog) -> None:
     """However much better it matches."""
     say(
         world,
@@ -146,7 +146,7 @@ def test_of_equals_the_reviewed_comes_first_and_the_replaced_last(world: World, 
     ] == shown(log, "zebra")
 
 
-def test_the_ranking_is_the_promised_one(world: World, log: ProjectRemedies) -> None:
+def test_the_ranking_is_the_promised_one(world: World, log: ProjectLog) -> None:
     """Words in the content beat tags alone, more hits fewer, a better match a newer one."""
     say(
         world,
@@ -163,7 +163,7 @@ def test_the_ranking_is_the_promised_one(world: World, log: ProjectRemedies) -> 
     ]
 
 
-def test_the_archive_is_asked_only_when_told(world: World, log: ProjectRemedies) -> None:
+def test_the_archive_is_asked_only_when_told(world: World, log: ProjectLog) -> None:
     """By `--all`."""
     say(world, {"content": "zebra old"}, file="knowledge.archive.jsonl")
     say(world, {"content": "zebra new"})
@@ -171,7 +171,7 @@ def test_the_archive_is_asked_only_when_told(world: World, log: ProjectRemedies)
     assert {"zebra new", "zebra old"} == set(shown(log, "zebra", all=True))
 
 
-def test_the_latest_are_the_latest_of_all_that_answer(world: World, log: ProjectRemedies) -> None:
+def test_the_latest_are_the_latest_of_all_that_answer(world: World, log: ProjectLog) -> None:
     """Not of the best."""
     say(world, *({"content": f"zebra zebra zebra number{n}", "ts": n} for n in range(100)))
     say(world, {"content": "a longer text in which there is a zebra among others", "ts": 1000})
@@ -180,7 +180,7 @@ def test_the_latest_are_the_latest_of_all_that_answer(world: World, log: Project
     assert ["a lion"] == shown(log, recent=1)
 
 
-def test_time_travel_shows_what_was_known_then(world: World, log: ProjectRemedies) -> None:
+def test_time_travel_shows_what_was_known_then(world: World, log: ProjectLog) -> None:
     """With what had happened to it by then; afterwards everything is found again."""
     day = 86400
     say(
@@ -203,7 +203,7 @@ def test_time_travel_shows_what_was_known_then(world: World, log: ProjectRemedie
         log.recall("zebra", as_of="once")
 
 
-def test_what_was_shown_is_recorded(world: World, log: ProjectRemedies) -> None:
+def test_what_was_shown_is_recorded(world: World, log: ProjectLog) -> None:
     """Ids and asker, for a later outcome; not the words."""
     say(world, {"id": "a", "content": "zebra"})
     log.recall("zebra", session="s", task="t", agent="me")
@@ -219,7 +219,7 @@ def test_what_was_shown_is_recorded(world: World, log: ProjectRemedies) -> None:
 
 
 @pytest.mark.parametrize("damage", [b"[]\n", b"{}\n", b'{"shown":1}\n', b"\xff\n", b'{"torn'])
-def test_a_damaged_receipt_hides_no_other(damage: bytes, world: World, log: ProjectRemedies) -> None:
+def test_a_damaged_receipt_hides_no_other(damage: bytes, world: World, log: ProjectLog) -> None:
     """It is local state, and worth no more."""
     say(world, {"id": "a", "content": "zebra"})
     file = world.log().local / "receipts.jsonl"
@@ -228,16 +228,14 @@ def test_a_damaged_receipt_hides_no_other(damage: bytes, world: World, log: Proj
     assert [("a",)] == [receipt.shown for receipt in receipts(file.parent)]
 
 
-def test_where_no_receipt_can_be_kept_the_answer_comes_all_the_same(
-    world: World, log: ProjectRemedies
-) -> None:
+def test_where_no_receipt_can_be_kept_the_answer_comes_all_the_same(world: World, log: ProjectLog) -> None:
     """A receipt is for later; an answer is for now."""
     say(world, {"id": "a", "content": "zebra"})
     (world.log().local / "receipts.jsonl").mkdir()
     assert ["zebra"] == shown(log, "zebra")
 
 
-def test_a_link_in_local_state_is_not_followed(world: World, log: ProjectRemedies) -> None:
+def test_a_link_in_local_state_is_not_followed(world: World, log: ProjectLog) -> None:
     """It came with the repository, and leads where somebody else wants."""
     say(world, {"id": "a", "content": "zebra"})
     (world.log().local / "receipts.jsonl").symlink_to(world.home / "elsewhere.txt")
@@ -246,7 +244,7 @@ def test_a_link_in_local_state_is_not_followed(world: World, log: ProjectRemedie
     assert not (world.home / "elsewhere.txt").exists()
 
 
-def test_one_learning_is_shown_by_its_name(world: World, log: ProjectRemedies) -> None:
+def test_one_learning_is_shown_by_its_name(world: World, log: ProjectLog) -> None:
     """Id or key."""
     say(world, {"id": "a", "key": "fact-zebra", "content": "zebra\nand more"})
     for name in ("a", "fact-zebra"):
@@ -257,7 +255,7 @@ def test_one_learning_is_shown_by_its_name(world: World, log: ProjectRemedies) -
         log.recall(id="b")
 
 
-def test_the_figures_count_what_there_is(world: World, log: ProjectRemedies) -> None:
+def test_the_figures_count_what_there_is(world: World, log: ProjectLog) -> None:
     """Active, archived, by type, and the tags that are no types."""
     say(
         world, {"content": "a", "tags": ["fact", "x"]}, {"content": "b", "type": "lesson", "tags": ["x", "y"]}
@@ -278,7 +276,7 @@ HOSTILE = (
 
 
 @pytest.mark.parametrize("how", [[], ["--raw"], ["--framed"], ["--id", "a"], ["--json"]])
-def test_no_output_holds_a_control_character(how: list[str], world: World, log: ProjectRemedies) -> None:
+def test_no_output_holds_a_control_character(how: list[str], world: World, log: ProjectLog) -> None:
     """Content, key, tags, type: whatever a cloned log may say."""
     strange = {"key": HOSTILE, "tags": [HOSTILE], "type": HOSTILE, "bead": HOSTILE, "task": HOSTILE}
     say(world, {"id": "a", "content": HOSTILE, **strange})
@@ -306,7 +304,7 @@ def test_a_cloned_log_says_how_to_adopt_it(world: World) -> None:
         assert (2, "no_log", True) == (done.status, error["code"], "takes it over" in str(error["hint"]))
 
 
-def test_no_log_makes_any_command_fail_with_a_traceback(world: World, log: ProjectRemedies) -> None:
+def test_no_log_makes_any_command_fail_with_a_traceback(world: World, log: ProjectLog) -> None:
     """Whatever bytes its files hold."""
     folder: Path = world.personal / ".roamkb"
     bad = b'\xef\xbb\xbf{"content":"zebra","ts":NaN,"confidence":1e999,"id":"\\udc00","tags":["\\ud800",7,null],"x":NaN}\r\n'
@@ -325,7 +323,7 @@ def test_no_log_makes_any_command_fail_with_a_traceback(world: World, log: Proje
         assert (0, False) == (done.status, "Traceback" in done.err), done.err
 
 
-def test_half_a_character_is_shown_as_json_says_it(world: World, log: ProjectRemedies) -> None:
+def test_half_a_character_is_shown_as_json_says_it(world: World, log: ProjectLog) -> None:
     """What was said is what a program gets; a terminal gets what can be shown."""
     say(world, {"id": "a", "content": "zebra \ud800 half", "tags": ["\udfff"], "key": "\udc00"})
     done = world.run("recall", "zebra", "--json")
@@ -334,7 +332,7 @@ def test_half_a_character_is_shown_as_json_says_it(world: World, log: ProjectRem
         assert 0 == world.run("recall", *([] if how == ["--stats"] else ["zebra"]), *how).status
 
 
-def test_a_scope_or_type_that_there_is_none_of_is_no_empty_answer(world: World, log: ProjectRemedies) -> None:
+def test_a_scope_or_type_that_there_is_none_of_is_no_empty_answer(world: World, log: ProjectLog) -> None:
     """Scopes are few and known; types are anybody's, so that it is only said."""
     log.learn("The gateway waits for thirty seconds", type="gotcha")
     ran = world.run("recall", "gateway", "--scope", "foo")

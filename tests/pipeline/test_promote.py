@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from roamkb.app.log.remedies import ProjectRemedies
+from roamkb.app.log.project_log import ProjectLog
 from roamkb.log.recall import RecallResult
 from roamkb.pipeline.promote import PromoteResult
 from tests.approving_judge import APPROVING
@@ -20,7 +20,7 @@ SAID = (
 )
 
 
-def promote(log: ProjectRemedies, keys: Sequence[str] = (), **how: Any) -> PromoteResult:
+def promote(log: ProjectLog, keys: Sequence[str] = (), **how: Any) -> PromoteResult:
     """Promote to nodes, as `promote` does without a rule file."""
     return typed(PromoteResult, log.promote(keys, **how))
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from roamkb.app.log.remedies import ProjectRemedies
+from roamkb.app.log.project_log import ProjectLog
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import SecretFound
@@ -32,7 +32,7 @@ sqlite3.OperationalError: database is locked
 
 
 @pytest.fixture
-def log(world: World) -> ProjectRemedies:
+def log(world: World) -> ProjectLog:
     """The personal project's log, adopted."""
     log = world.open().log
     log.init()
@@ -51,14 +51,14 @@ def listed(value: object) -> list[dict[str, object]]:
     return value
 
 
-def suggested(log: ProjectRemedies, error: str = LOCKED, **options: str | int) -> SuggestedRemedies:
+def suggested(log: ProjectLog, error: str = LOCKED, **options: str | int) -> SuggestedRemedies:
     """Return what is offered against an error."""
     found = log.remedy("suggest", error=error, **options)  # type: ignore[arg-type]
     assert isinstance(found, SuggestedRemedies)
     return found
 
 
-def known(log: ProjectRemedies, *words: str, limit: int | None = None) -> KnownErrors:
+def known(log: ProjectLog, *words: str, limit: int | None = None) -> KnownErrors:
     """Return what `remedy show` or `remedy list` gives."""
     found = log.remedy(*words, limit=limit)
     assert isinstance(found, KnownErrors)
@@ -144,7 +144,7 @@ def test_json_is_as_the_contract_has_it(world: World) -> None:
     assert [found["fingerprint"]] == [each["fingerprint"] for each in every]
 
 
-def test_a_failure_without_anything_to_offer_still_escalates(log: ProjectRemedies) -> None:
+def test_a_failure_without_anything_to_offer_still_escalates(log: ProjectLog) -> None:
     """Nothing is offered, and what not to do is said."""
     for _ in range(3):
         log.remedy("record", error=LOCKED, technique="Restart the worker", outcome="failure")
@@ -155,7 +155,7 @@ def test_a_failure_without_anything_to_offer_still_escalates(log: ProjectRemedie
     assert ["Restart the worker"] == [one.technique for one in suggested(log).remedies]
 
 
-def test_what_is_kept_of_an_attempt(world: World, log: ProjectRemedies) -> None:
+def test_what_is_kept_of_an_attempt(world: World, log: ProjectLog) -> None:
     """The error folded and redacted, the rest as it was said."""
     log.remedy(
         "record",
@@ -192,7 +192,7 @@ def test_what_is_kept_of_an_attempt(world: World, log: ProjectRemedies) -> None:
     }
 
 
-def test_another_machine_offers_what_this_one_learned(world: World, log: ProjectRemedies) -> None:
+def test_another_machine_offers_what_this_one_learned(world: World, log: ProjectLog) -> None:
     """By the same files, later, whoever asks."""
     log.remedy("record", error=LOCKED, technique="Set a busy timeout", outcome="success", agent="build")
     later = world.open(now=NOON + timedelta(days=40)).log
@@ -207,7 +207,7 @@ def test_another_machine_offers_what_this_one_learned(world: World, log: Project
         ("the pool is empty", False),
     ],
 )
-def test_a_pattern_means_other_errors_too(log: ProjectRemedies, error: str, is_one: bool) -> None:
+def test_a_pattern_means_other_errors_too(log: ProjectLog, error: str, is_one: bool) -> None:
     """Where a line of theirs has it, whatever its case."""
     log.remedy(
         "record",
@@ -232,7 +232,7 @@ def test_a_pattern_that_misses_its_own_error_is_warned_of(world: World) -> None:
     assert "" == world.run(*words, "--pattern", "*LOCKED*").err
 
 
-def test_regular_expressions_are_re2s(log: ProjectRemedies) -> None:
+def test_regular_expressions_are_re2s(log: ProjectLog) -> None:
     """Linear in the text, so that what another machine recorded can't hang this one."""
     pytest.importorskip("re2")
     log.remedy("record", error=LOCKED, technique="Wait", outcome="success", regex=r"(?i)\block(ed)?\b")
@@ -246,7 +246,7 @@ def test_regular_expressions_are_re2s(log: ProjectRemedies) -> None:
 
 
 def test_without_re2_no_regular_expression_is_run(
-    world: World, log: ProjectRemedies, monkeypatch: pytest.MonkeyPatch
+    world: World, log: ProjectLog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """None is taken, with a hint at the extra; those of other machines are passed over, and it is said."""
     log.remedy("record", error="KeyError: 'a'", technique="Wait", outcome="success")
@@ -264,7 +264,7 @@ def test_without_re2_no_regular_expression_is_run(
 
 
 @pytest.mark.parametrize("where", ["technique", "steps", "pattern", "category", "error_type", "task"])
-def test_a_secret_in_what_was_done_is_refused(world: World, log: ProjectRemedies, where: str) -> None:
+def test_a_secret_in_what_was_done_is_refused(world: World, log: ProjectLog, where: str) -> None:
     """It can be said without; what an error holds is masked instead."""
     secret = "use ghp_0123456789abcdefghijABCDEFGHIJ012345"
     said = {"technique": "Renew the token", where: [secret] if where == "steps" else secret}
@@ -295,7 +295,7 @@ def test_a_secret_in_what_was_done_is_refused(world: World, log: ProjectRemedies
     ],
 )
 def test_what_makes_no_sense_is_wrong_use(
-    world: World, log: ProjectRemedies, words: tuple[str, ...], message: str
+    world: World, log: ProjectLog, words: tuple[str, ...], message: str
 ) -> None:
     """With a hint, and nothing is written."""
     call = parse_words(["remedy", *words])
@@ -315,7 +315,7 @@ def test_nothing_is_captured_without_a_log(world: World) -> None:
     assert not (world.personal / ".roamkb").exists()
 
 
-def test_work_goes_into_no_looser_projects_log(world: World, log: ProjectRemedies) -> None:
+def test_work_goes_into_no_looser_projects_log(world: World, log: ProjectLog) -> None:
     """A stricter session is refused before anything is written; it may ask."""
     log.remedy("record", error=LOCKED, technique="Set a busy timeout", outcome="success")
     before = ledger(world)
@@ -337,7 +337,7 @@ def test_work_keeps_its_own(world: World) -> None:
     assert ["Set a busy timeout"] == [one.technique for one in suggested(log).remedies]
 
 
-def test_one_error_or_one_technique_is_shown(log: ProjectRemedies) -> None:
+def test_one_error_or_one_technique_is_shown(log: ProjectLog) -> None:
     """By a fingerprint's beginning, or by what was done, in other words too."""
     for met in (LOCKED, "KeyError: 'a'"):
         log.remedy("record", error=met, technique="Restart the worker", outcome="failure")
@@ -354,7 +354,7 @@ def test_one_error_or_one_technique_is_shown(log: ProjectRemedies) -> None:
             known(log, "show", name)
 
 
-def test_the_list_has_a_limit(log: ProjectRemedies) -> None:
+def test_the_list_has_a_limit(log: ProjectLog) -> None:
     """The errors that were met last, and how many there are beyond them."""
     assert () == known(log, "list").errors
     for number in range(4):
@@ -366,7 +366,7 @@ def test_the_list_has_a_limit(log: ProjectRemedies) -> None:
     assert (1, 0) == (len(offered.remedies), offered.more)
 
 
-def test_of_many_techniques_the_best_are_offered(log: ProjectRemedies) -> None:
+def test_of_many_techniques_the_best_are_offered(log: ProjectLog) -> None:
     """Five, or as many as are asked for; how many more there are is said."""
     for technique in ("vacuum", "reindex", "restart", "wait", "retry", "reboot", "delete"):
         log.remedy("record", error=LOCKED, technique=technique, outcome="success")
@@ -412,7 +412,7 @@ def test_whatever_is_said_is_kept(world: World, error: str, technique: str, step
     assert suggested(log, error, limit=1000).remedies
 
 
-def test_a_path_is_no_part_of_a_file_type(world: World, log: ProjectRemedies) -> None:
+def test_a_path_is_no_part_of_a_file_type(world: World, log: ProjectLog) -> None:
     """Only what follows the last dot is kept of `--file`."""
     for file in ("Makefile", "/home/me/.env", "a/b.of-another-kind", "a/b.tar.GZ"):
         log.remedy("record", error=LOCKED, technique="Wait", file=file)

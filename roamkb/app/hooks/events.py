@@ -70,6 +70,7 @@ class HookEventSession(HookSession):
         A session that goes on has it already, where its harness kept it.
         """
         from roamkb.app.hooks.session_project import SessionProject
+        from roamkb.app.log.brief import make_brief
         from roamkb.context.store.injections import AFRESH
         from roamkb.context.store.injections import is_briefed
 
@@ -83,7 +84,7 @@ class HookEventSession(HookSession):
         if self.may_inject and not (goes_on and is_briefed(Path(self.text("transcript_path") or "/"))):
             is_subagent = bool(self.text("agent_type"))
             by = AFRESH if afresh else "brief"
-            brief = self._door.briefed(session=self.session, subagent=is_subagent, by=by)
+            brief = make_brief(self._door, session=self.session, subagent=is_subagent, by=by)
             self._briefed(brief, afresh=afresh)
         self._chores(has_done=has_done)
         return brief
@@ -95,14 +96,18 @@ class HookEventSession(HookSession):
 
     def start_subagent(self) -> "SessionBrief | None":
         """Return what helps a subagent; None where nothing does."""
+        from roamkb.app.log.brief import make_brief
+
         if not self.may_inject:
             return None
-        brief = self._door.briefed(session=self.session, subagent=True, by="subagent")
+        brief = make_brief(self._door, session=self.session, subagent=True, by="subagent")
         self._briefed(brief)
         return brief if brief.learnings or brief.nodes else None
 
     def prompted(self) -> HookSuggestions:
         """Record what a human said for good, and return what fits the prompt and wasn't shown yet."""
+        from roamkb.app.log.brief import suggest
+        from roamkb.app.log.brief import suggest_nodes
         from roamkb.context.store.injections import shown_to
 
         prompt = self.text("prompt")
@@ -111,16 +116,17 @@ class HookEventSession(HookSession):
             return HookSuggestions()
         prompt = prompt[:_PROMPT]
         if log := self._door.log_or_none():
-            learnings, nodes = self._door.offered(prompt, besides=shown_to(log.local, self.session))
+            learnings, nodes = suggest(self._door, prompt, besides=shown_to(log.local, self.session))
             return self._shown(log, HookSuggestions(learnings=learnings, nodes=nodes), by="prompt")
         if self._shown_without_log is None:
             # where nobody remembers what was shown, it would be shown again and again
             return HookSuggestions()
-        offer = HookSuggestions(nodes=self._door.offered_nodes(prompt, besides=self._shown_without_log))
+        offer = HookSuggestions(nodes=suggest_nodes(self._door, prompt, besides=self._shown_without_log))
         return offer if self._remembers(offer.ids) else HookSuggestions()
 
     def before_change(self, file: str) -> HookSuggestions:
         """Return what is known to go wrong with a file of the project that is about to be changed."""
+        from roamkb.app.log.brief import learnings_about_file
         from roamkb.context.store.injections import shown_to
 
         log = self._door.log_or_none()
@@ -130,7 +136,7 @@ class HookEventSession(HookSession):
         # a line of a long brief is no warning at the moment
         besides = shown_to(log.local, self.session, by=("file", "prompt"))
         return self._shown(
-            log, HookSuggestions(learnings=self._door.about_file(path, besides=besides)), by="file"
+            log, HookSuggestions(learnings=learnings_about_file(self._door, path, besides=besides)), by="file"
         )
 
     @cached_property
@@ -158,18 +164,22 @@ class HookEventSession(HookSession):
         return True
 
     def _shown(self, log: "Log", offer: HookSuggestions, *, by: str) -> HookSuggestions:
-        self._door.keep_shown(log, self._door._hand(session=self.session), offer.ids, by=by)
+        from roamkb.app.log.brief import keep_shown
+
+        keep_shown(self._door, log, self._door.author(session=self.session), offer.ids, by=by)
         return offer
 
     def failed(self) -> "Remedy | None":
         """Record a failure, and return what fixed it before, best first; None where nothing is known."""
+        from roamkb.app.log.remedies import knows_remedies
+
         self.record()
         if self.log is None:
             return None
         self._settle(failed=True)
         self._follow(failed=True)
         command, error = self._command, self._error
-        if not command or not error or not self.may_inject or not self._door.knows_remedies:
+        if not command or not error or not self.may_inject or not knows_remedies(self._door):
             return None
         from roamkb.context.relevance_threshold import carries_over
         from roamkb.context.store.injections import keep_offer
@@ -317,9 +327,10 @@ class HookEventSession(HookSession):
 
     def _take_in(self, log: "Log") -> bool:
         """Import what another tool keeps for the project; say whether it had changed."""
+        from roamkb.app.log.ingest import ingest_sources
         from roamkb.fs.append import changed
 
-        sources = self._door._sources(None)
+        sources = ingest_sources(self._door, None)
         mark = log.local / "imported"
         seen = repr([(str(source), changed(source)) for source in sources])
         if not sources or (mark.is_file() and mark.read_text() == seen):

@@ -19,7 +19,7 @@ from roamkb.core.model import Project
 
 if TYPE_CHECKING:
     from roamkb.app.hooks.journal import SessionJournal
-    from roamkb.app.log.remedies import ProjectRemedies
+    from roamkb.app.log.project_log import ProjectLog
     from roamkb.boundary.store.folder_evidence import CallOrigin
     from roamkb.harnesses.transcript import CommandFailure
     from roamkb.harnesses.transcript import TranscriptPassage
@@ -73,7 +73,7 @@ class HookSession:
         return value if isinstance(value, str) else ""
 
     @cached_property
-    def _door(self) -> "ProjectRemedies":
+    def _door(self) -> "ProjectLog":
         return self._kb.log
 
     @cached_property
@@ -83,7 +83,7 @@ class HookSession:
         from roamkb.core.errors import Refused
 
         try:
-            return self._door._log("")
+            return self._door.log_to_write("")
         except (NoLog, Refused, DiskError):
             return None
 
@@ -115,7 +115,7 @@ class HookSession:
         if self.text("tool_name") and any(one.type not in ("tool_use", "error") for one in happened):
             # a comment on a task that begins with a type: said by the agent, on purpose, and not twice
             happened = self._without_comments(happened)
-        record(self.log, happened, self._door._hand(session=self.session))
+        record(self.log, happened, self._door.author(session=self.session))
 
     def _without_comments(self, happened: "Sequence[PayloadEvent]") -> "list[PayloadEvent]":
         done = [one for one in happened if one.type in ("tool_use", "error")]
@@ -138,7 +138,7 @@ class HookSession:
             return left, ()
         from roamkb.remedies.remedy import record_episodes
 
-        return left, record_episodes(self.log, episodes, self._door._hand(session=self.session))
+        return left, record_episodes(self.log, episodes, self._door.author(session=self.session))
 
     @property
     def _command(self) -> str:

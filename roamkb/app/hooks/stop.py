@@ -87,20 +87,22 @@ class StoppedSession(HookSession):
 
         agents = [one for one in passages if one.speaker is not Speaker.HUMAN]
         if self.log is not None and (said := list(announced(agents))):
-            record(self.log, said, self._door._hand(session=self.session))
+            record(self.log, said, self._door.author(session=self.session))
 
     def _settled(self, passages: "Sequence[TranscriptPassage]", *, since: float, answered: bool) -> bool:
         """Contest what the session takes back by its next words and deeds; say whether anything was.
 
         What its agent was asked about and let stand is settled.
         """
+        from roamkb.app.log.learn import undone_in
+
         if self.log is None or not self.session or not since:
             return False
         from roamkb.pipeline.contest import contest
         from roamkb.pipeline.contest import settle
         from roamkb.pipeline.contest import spoken_of
 
-        hand = self._door._hand(session=self.session)
+        hand = self._door.author(session=self.session)
         if answered:
             settle(self.log, self.session, hand)
             return False
@@ -109,7 +111,7 @@ class StoppedSession(HookSession):
         state = self.log.read().state()
         found = dict(spoken_of(state, self.session, passages, since=since))
         if any(one.has_failed or one.removed for one in passages):
-            found |= self._door.undone_in(state, self.session)
+            found |= undone_in(self._door, state, self.session)
         contest(self.log, found, hand)
         return bool(found)
 
@@ -121,7 +123,7 @@ class StoppedSession(HookSession):
         from roamkb.pipeline.extract.stop_question import ask_text
         from roamkb.remedies.remedy import last_mended
 
-        log = self._door._log_to_read()
+        log = self._door.log_to_read()
         state = log.read().state()
         counted = [one for one in state.having("session", self.session) if one.status != SUPERSEDED]
         shown = (state.standings.get(id) for id in shown_to(log.local, self.session))
@@ -140,6 +142,7 @@ class StoppedSession(HookSession):
 
     def _wrap_up(self) -> "PromoteResult | None":
         """Return what could be promoted, once a session and only if there is something; else None."""
+        from roamkb.app.log.brief import keep_shown
         from roamkb.pipeline.store.transcript_glance import is_known_unpromotable
         from roamkb.pipeline.store.transcript_glance import keep_unpromotable
         from roamkb.pipeline.store.transcript_glance import log_stamp
@@ -151,11 +154,13 @@ class StoppedSession(HookSession):
         if found is None:
             keep_unpromotable(self.log.local, stamp)
             return None
-        self._door.keep_shown(self.log, self._door._hand(session=self.session), [_WRAP_UP], by=_WRAP_UP)
+        keep_shown(self._door, self.log, self._door.author(session=self.session), [_WRAP_UP], by=_WRAP_UP)
         return found
 
     def _promotable(self) -> "PromoteResult | None":
-        if self._kb.classify().kind is not ProjectKind.PERSONAL or not self._door.has_verified:
+        from roamkb.app.log.pipeline import has_verified
+
+        if self._kb.classify().kind is not ProjectKind.PERSONAL or not has_verified(self._door):
             return None
         from roamkb.pipeline.promote import PromoteResult
 
@@ -166,6 +171,6 @@ class StoppedSession(HookSession):
         """Have what its agent learned made into fewer learnings, once its session is consolidated."""
         from roamkb.log.store.observations import queue_agent
 
-        agent = self._door._hand(session=self.session).agent
+        agent = self._door.author(session=self.session).agent
         if self.log is not None and agent and self.session:
             queue_agent(self.log.local, agent, self.session)

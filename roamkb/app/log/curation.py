@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from roamkb.app import requests
-from roamkb.app.log.project_log import ProjectLog
-from roamkb.app.operation_method import takes
+from roamkb.app.log.recall import noise_of
 from roamkb.core.errors import UsageError
 
 if TYPE_CHECKING:
+    from roamkb.app import requests
+    from roamkb.app.log.project_context import ProjectContext
     from roamkb.curation.audit import Audit
     from roamkb.curation.curate import CurationProposal
     from roamkb.curation.curate import CurationSignature
@@ -20,141 +20,148 @@ if TYPE_CHECKING:
 _EDITOR = "vi"
 
 
-class ProjectCuration(ProjectLog):
-    """The project's log, and what keeps it worth reading."""
+def audit(context: "ProjectContext", request: "requests.AuditRequest") -> "Audit":
+    """Return what the local working set does to which learning and why, and keep it as a local file.
 
-    @takes(lambda: requests.AuditRequest)
-    def audit(self, request: "requests.AuditRequest") -> "Audit":
-        """Return what the local working set does to which learning and why, and keep it as a local file.
+    With `as_of` it is about the log at the end of that day, and nothing is kept.
 
-        With `as_of` it is about the log at the end of that day, and nothing is kept.
+    Raises:
+        NoLog: the project has none. DiskError: it couldn't be kept. UsageError: no day.
+    """
+    from roamkb.curation.audit import audit
+    from roamkb.pipeline.store.references_on_disk import ProjectReferences
 
-        Raises:
-            NoLog: the project has none. DiskError: it couldn't be kept. UsageError: no day.
-        """
-        from roamkb.curation.audit import audit
-        from roamkb.pipeline.store.references_on_disk import ProjectReferences
+    log = context.log_to_write("what an audit found") if request.as_of is None else context.log_to_read()
+    at = context.moment("--as-of", request.as_of)
+    return audit(log, log.read().until(at), ProjectReferences(log.root), keep=at is None)
 
-        log = self._log("what an audit found") if request.as_of is None else self._log_to_read()
-        at = self._moment("--as-of", request.as_of)
-        return audit(log, log.read().until(at), ProjectReferences(log.root), keep=at is None)
 
-    @takes(lambda: requests.CurateRequest)
-    def curate(self, request: "requests.CurateRequest") -> "CurationProposal":
-        """Return what a review would append to the ledger; with `apply`, a digest, append just that.
+def curate(context: "ProjectContext", request: "requests.CurateRequest") -> "CurationProposal":
+    """Return what a review would append to the ledger; with `apply`, a digest, append just that.
 
-        With `as_of`, what one would have appended at the end of that day.
+    With `as_of`, what one would have appended at the end of that day.
 
-        Raises:
-            UsageError: no reason, or no human said yes at a terminal. SecretFound: the reason holds one.
-            ChangedOnDisk: the proposal would be another by now. Nothing was written in any case.
-        """
-        from roamkb.curation import curate as curating
-        from roamkb.pipeline.store.references_on_disk import ProjectReferences
+    Raises:
+        UsageError: no reason, or no human said yes at a terminal. SecretFound: the reason holds one.
+        ChangedOnDisk: the proposal would be another by now. Nothing was written in any case.
+    """
+    from roamkb.curation import curate as curating
+    from roamkb.pipeline.store.references_on_disk import ProjectReferences
 
-        signature = self._signature(request.reason, agent=request.agent, session=request.session)
-        if request.apply is None:
-            log, at = self._log_to_read(), self._moment("--as-of", request.as_of)
-            return curating.propose(log, ProjectReferences(log.root), signature, as_of=at)
-        if request.dry_run or request.as_of is not None:
-            raise UsageError(f"{'--dry-run' if request.dry_run else '--as-of'} or --apply, not both")
-        log = self._log("a review")
-        return curating.apply(log, ProjectReferences(log.root), signature, request.apply, human=self._human)
+    signature = decision_signature(context, request.reason, agent=request.agent, session=request.session)
+    if request.apply is None:
+        log, at = context.log_to_read(), context.moment("--as-of", request.as_of)
+        return curating.propose(log, ProjectReferences(log.root), signature, as_of=at)
+    if request.dry_run or request.as_of is not None:
+        raise UsageError(f"{'--dry-run' if request.dry_run else '--as-of'} or --apply, not both")
+    log = context.log_to_write("a review")
+    return curating.apply(log, ProjectReferences(log.root), signature, request.apply, human=context.human)
 
-    def review_curation(
-        self, *, reason: str | None = None, agent: str | None = None, session: str | None = None
-    ) -> "CurationProposal":
-        """Open what `curate` proposes in the human's editor, and append what is approved there.
 
-        Raises:
-            UsageError, SecretFound, ChangedOnDisk: as `curate`.
-        """
-        from roamkb.curation.review import review
-        from roamkb.pipeline.store.references_on_disk import ProjectReferences
+def review_curation(
+    context: "ProjectContext",
+    *,
+    reason: str | None = None,
+    agent: str | None = None,
+    session: str | None = None,
+) -> "CurationProposal":
+    """Open what `curate` proposes in the human's editor, and append what is approved there.
 
-        log = self._log("a review")
-        signature = self._signature(reason, agent=agent, session=session)
-        return review(log, ProjectReferences(log.root), signature, human=self._human, editor=self._editor())
+    Raises:
+        UsageError, SecretFound, ChangedOnDisk: as `curate`.
+    """
+    from roamkb.curation.review import review
+    from roamkb.pipeline.store.references_on_disk import ProjectReferences
 
-    def _editor(self) -> list[str]:
-        """Return the words that open the human's editor."""
-        import shlex
+    log = context.log_to_write("a review")
+    signature = decision_signature(context, reason, agent=agent, session=session)
+    return review(
+        log, ProjectReferences(log.root), signature, human=context.human, editor=find_editor(context)
+    )
 
-        environment = self._around.environment
-        return shlex.split(environment.get("VISUAL") or environment.get("EDITOR") or "") or [_EDITOR]
 
-    @takes(lambda: requests.RefineRequest)
-    def refine(self, request: "requests.RefineRequest") -> "Refinement":
-        """Return the learnings of `tasks` (of all without) that an agent should say again, better."""
-        from roamkb.curation.refine import refine
+def find_editor(context: "ProjectContext") -> list[str]:
+    """Return the words that open the human's editor."""
+    import shlex
 
-        return refine(
-            self._log_to_read().read().state(),
-            (request.tasks,) if isinstance(request.tasks, str) else tuple(request.tasks),
-        )
+    environment = context.environment.environment
+    return shlex.split(environment.get("VISUAL") or environment.get("EDITOR") or "") or [_EDITOR]
 
-    @takes(lambda: requests.ExplainRequest)
-    def explain(self, request: "requests.ExplainRequest") -> "Explanation":
-        """Return the whole life of one learning, by key or id, up to a day where one is given.
 
-        Raises:
-            NoLog, NotFound, Ambiguous.
-        """
-        from roamkb.log.explain import explain
+def refine(context: "ProjectContext", request: "requests.RefineRequest") -> "Refinement":
+    """Return the learnings of `tasks` (of all without) that an agent should say again, better."""
+    from roamkb.curation.refine import refine
 
-        log = self._log_to_read()
-        state = log.read().state(as_of=self._moment("--as-of", request.as_of))
-        return explain(log, state, request.key, doubts_of=self._doubts_of(log), now=self._hand().ts)
+    return refine(
+        context.log_to_read().read().state(),
+        (request.tasks,) if isinstance(request.tasks, str) else tuple(request.tasks),
+    )
 
-    @takes(lambda: requests.PinRequest)
-    def pin(self, request: "requests.PinRequest") -> "MarkedLearning":
-        """Exempt a learning from decay; with `off`, no longer.
 
-        Raises:
-            NoLog, Refused, NotFound, Ambiguous, DiskError: nothing was written.
-        """
-        from roamkb.log.pin import pin
+def explain(context: "ProjectContext", request: "requests.ExplainRequest") -> "Explanation":
+    """Return the whole life of one learning, by key or id, up to a day where one is given.
 
-        return pin(
-            self._log(f"pin {request.key}"),
-            request.key,
-            self._hand(agent=request.agent, session=request.session),
-            off=request.off,
-        )
+    Raises:
+        NoLog, NotFound, Ambiguous.
+    """
+    from roamkb.log.explain import explain
 
-    @takes(lambda: requests.OverrideRequest)
-    def override(self, request: "requests.OverrideRequest") -> "MarkedLearning":
-        """Set a learning's confidence, 0.00 to 1.00, for good; only a human at a terminal can.
+    log = context.log_to_read()
+    state = log.read().state(as_of=context.moment("--as-of", request.as_of))
+    return explain(log, state, request.key, doubts_of=noise_of(log), now=context.author().ts)
 
-        Raises:
-            UsageError, NoLog, Refused, NotFound, Ambiguous, DiskError: nothing was written.
-        """
-        from roamkb.app.log.project_log import hundredths
-        from roamkb.log.pin import override
 
-        value = hundredths(request.confidence)
-        return override(
-            self._log(f"override {request.key}"),
-            request.key,
-            0 if value is None else value,
-            self._hand(agent=request.agent, session=request.session),
-            operator=self._around.login,
-            human=self._human,
-        )
+def pin(context: "ProjectContext", request: "requests.PinRequest") -> "MarkedLearning":
+    """Exempt a learning from decay; with `off`, no longer.
 
-    @takes(lambda: requests.ExportRequest)
-    def export(self, request: "requests.ExportRequest") -> "LearningExport":
-        """Return every learning with what it counts today, or on a day; with `all`, the archive's as well."""
-        from roamkb.log.export import export
+    Raises:
+        NoLog, Refused, NotFound, Ambiguous, DiskError: nothing was written.
+    """
+    from roamkb.log.pin import pin
 
-        state = self._log_to_read().read().state(as_of=self._moment("--as-of", request.as_of))
-        return export(state, archived=request.all)
+    return pin(
+        context.log_to_write(f"pin {request.key}"),
+        request.key,
+        context.author(agent=request.agent, session=request.session),
+        off=request.off,
+    )
 
-    def _signature(
-        self, reason: str | None, *, agent: str | None, session: str | None
-    ) -> "CurationSignature":
-        from roamkb.curation.curate import CurationSignature
 
-        return CurationSignature(
-            hand=self._hand(agent=agent, session=session), operator=self._around.login, reason=reason or ""
-        )
+def override(context: "ProjectContext", request: "requests.OverrideRequest") -> "MarkedLearning":
+    """Set a learning's confidence, 0.00 to 1.00, for good; only a human at a terminal can.
+
+    Raises:
+        UsageError, NoLog, Refused, NotFound, Ambiguous, DiskError: nothing was written.
+    """
+    from roamkb.log.pin import override
+    from roamkb.log.state.confidence import hundredths
+
+    value = hundredths(request.confidence)
+    return override(
+        context.log_to_write(f"override {request.key}"),
+        request.key,
+        0 if value is None else value,
+        context.author(agent=request.agent, session=request.session),
+        operator=context.environment.login,
+        human=context.human,
+    )
+
+
+def export(context: "ProjectContext", request: "requests.ExportRequest") -> "LearningExport":
+    """Return every learning with what it counts today, or on a day; with `all`, the archive's as well."""
+    from roamkb.log.export import export
+
+    state = context.log_to_read().read().state(as_of=context.moment("--as-of", request.as_of))
+    return export(state, archived=request.all)
+
+
+def decision_signature(
+    context: "ProjectContext", reason: str | None, *, agent: str | None, session: str | None
+) -> "CurationSignature":
+    from roamkb.curation.curate import CurationSignature
+
+    return CurationSignature(
+        hand=context.author(agent=agent, session=session),
+        operator=context.environment.login,
+        reason=reason or "",
+    )

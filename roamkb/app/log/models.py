@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 from typing import Any
 
-from roamkb.app.log.project_log import ProjectLog
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import UsageError
 from roamkb.core.model import ProjectKind
@@ -13,6 +12,7 @@ from roamkb.core.text import shown
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from roamkb.app.log.project_context import ProjectContext
     from roamkb.core.model import Project
     from roamkb.models.answers import ModelTrouble
     from roamkb.models.clients.language_model import ModelLimits
@@ -22,51 +22,50 @@ if TYPE_CHECKING:
 _WORD = "send"
 
 
-class ProjectModels(ProjectLog):
-    """The project's log, and language models."""
+def named_model(context: "ProjectContext", name: str) -> "LanguageModel":
+    """Return the model that `name` means; `UsageError` where it means none."""
+    from roamkb.models.names import parse_model_name
 
-    def _model(self, name: str) -> "LanguageModel":
-        """Return the model that `name` means; `UsageError` where it means none."""
-        from roamkb.models.names import parse_model_name
+    return parse_model_name(name, context.environment.environment)
 
-        return parse_model_name(name, self._around.environment)
 
-    def _asker(
-        self, name: str, prompt: str, *, about: str, limits: "ModelLimits | None" = None
-    ) -> "Callable[[Mapping[str, object]], Mapping[str, Any] | ModelTrouble]":
-        """Return what puts `prompt` and a payload before the model `name`, once that is allowed.
+def model_asker(
+    context: "ProjectContext", name: str, prompt: str, *, about: str, limits: "ModelLimits | None" = None
+) -> "Callable[[Mapping[str, object]], Mapping[str, Any] | ModelTrouble]":
+    """Return what puts `prompt` and a payload before the model `name`, once that is allowed.
 
-        At work, and where nobody knows whether it is, a human at the terminal is told that it is to see
-        `about`, and says yes; and no network address is asked that the rule doesn't name.
+    At work, and where nobody knows whether it is, a human at the terminal is told that it is to see
+    `about`, and says yes; and no network address is asked that the rule doesn't name.
 
-        Raises:
-            UsageError: there is no such model, or it may not be asked; nothing was sent.
-        """
-        from roamkb.boundary.human_consent import require_yes
-        from roamkb.boundary.policy import strictest
-        from roamkb.models.clients.language_model import ask_model
+    Raises:
+        UsageError: there is no such model, or it may not be asked; nothing was sent.
+    """
+    from roamkb.boundary.human_consent import require_yes
+    from roamkb.boundary.policy import strictest
+    from roamkb.models.clients.language_model import ask_model
 
-        model, environment = self._model(name), self._around.environment
-        project = strictest((self._session(), self._place))
-        if project.kind is not ProjectKind.PERSONAL:
-            self._require_named(model, project)
-            require_yes(self._human, _question(model, project, about), word=_WORD)
-        return lambda payload: ask_model(name, prompt, payload, environment=environment, limits=limits)
+    model, environment = named_model(context, name), context.environment.environment
+    project = strictest((context.session_project(), context.project))
+    if project.kind is not ProjectKind.PERSONAL:
+        _require_named(context, model, project)
+        require_yes(context.human, _question(model, project, about), word=_WORD)
+    return lambda payload: ask_model(name, prompt, payload, environment=environment, limits=limits)
 
-    def _require_named(self, model: "LanguageModel", project: "Project") -> None:
-        """Raise where a model is asked over the network at an address that the rule doesn't name."""
-        from roamkb.boundary.store.folder_evidence import find_rule
 
-        address = model.address
-        if address is None or address.is_loopback:
-            return
-        rule = find_rule(self._around.home, account_home=self._around.account_home)
-        if isinstance(rule, BadRule) or address.origin not in rule.model_addresses:
-            raise UsageError(
-                f"{project.kind.value} project ({shown(project.reason)}); not sent to {address.origin}: "
-                "the rule doesn't name it",
-                hint=f"your human can name it in the rule's block `roamkb:model-addresses`: {address.origin}",
-            )
+def _require_named(context: "ProjectContext", model: "LanguageModel", project: "Project") -> None:
+    """Raise where a model is asked over the network at an address that the rule doesn't name."""
+    from roamkb.boundary.store.folder_evidence import find_rule
+
+    address = model.address
+    if address is None or address.is_loopback:
+        return
+    rule = find_rule(context.environment.home, account_home=context.environment.account_home)
+    if isinstance(rule, BadRule) or address.origin not in rule.model_addresses:
+        raise UsageError(
+            f"{project.kind.value} project ({shown(project.reason)}); not sent to {address.origin}: "
+            "the rule doesn't name it",
+            hint=f"your human can name it in the rule's block `roamkb:model-addresses`: {address.origin}",
+        )
 
 
 def _question(model: "LanguageModel", project: "Project", about: str) -> str:

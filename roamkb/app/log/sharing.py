@@ -4,9 +4,7 @@ from os.path import expanduser  # Path's raises where there is no such user
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from roamkb.app import requests
-from roamkb.app.log.project_log import ProjectLog
-from roamkb.app.operation_method import takes
+from roamkb.app.log.ingest import require_source
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import UsageError
@@ -15,6 +13,8 @@ from roamkb.core.text import shown
 from roamkb.kb.notes.file_names import require_name
 
 if TYPE_CHECKING:
+    from roamkb.app import requests
+    from roamkb.app.log.project_context import ProjectContext
     from roamkb.log.store.project_log import Log
     from roamkb.sharing.bundle import CreatedBundle
     from roamkb.sharing.bundle import ImportResult
@@ -26,167 +26,167 @@ if TYPE_CHECKING:
     from roamkb.sharing.template import TemplateShown
 
 
-class ProjectSharing(ProjectLog):
-    """The project's log, and what leaves it in other forms."""
+def bundle(
+    context: "ProjectContext", request: "requests.BundleRequest"
+) -> "CreatedBundle | OpenedBundle | ImportResult":
+    """Write learnings to the new file FILE (`create`), look at one (`show`), or take it in (`import`).
 
-    @takes(lambda: requests.BundleRequest)
-    def bundle(self, request: "requests.BundleRequest") -> "CreatedBundle | OpenedBundle | ImportResult":
-        """Write learnings to the new file FILE (`create`), look at one (`show`), or take it in (`import`).
+    `create` takes the verified ones, with `all` those that nobody verified too; `import`
+    without `yes` only says what it would do.
 
-        `create` takes the verified ones, with `all` those that nobody verified too; `import`
-        without `yes` only says what it would do.
+    Raises:
+        Refused: it would take work out of its tree. NoLog: the project has none.
+        UsageError, NotFound, DiskError, Busy: nothing was written. NotDurable: it was, perhaps.
+    """
+    from roamkb.boundary.store.folder_evidence import place_of_new
+    from roamkb.log.learning import canonical_type
+    from roamkb.sharing import bundle as bundling
 
-        Raises:
-            Refused: it would take work out of its tree. NoLog: the project has none.
-            UsageError, NotFound, DiskError, Busy: nothing was written. NotDurable: it was, perhaps.
-        """
-        from roamkb.boundary.store.folder_evidence import place_of_new
-        from roamkb.log.learning import canonical_type
-        from roamkb.sharing import bundle as bundling
-
-        path = self._here / expanduser(require_name(request.file, "the file"))
-        if request.action == "create" and not request.yes:
-            # what is judged is what is written: a link in the tree may lead out of it
-            path = place_of_new(path)
-            chosen = bundling.BundleFilter(
-                unverified=request.all,
-                type=canonical_type(request.type) if request.type else "",
-                tags=(request.tags,) if isinstance(request.tags, str) else tuple(request.tags),
-            )
-            return bundling.create_bundle(
-                self._log_to_read(),
-                path,
-                chosen,
-                kind=min(self._session().kind, self._place.kind, key=list(ProjectKind).index),
-                now=self._hand().ts,
-                may_lie=self._may_bundle,
-            )
-        if (
-            request.all
-            or request.type is not None
-            or request.tags
-            or request.action not in ("show", "import")
-            or (request.yes and request.action == "show")
-        ):
-            raise UsageError(
-                f"that isn't how `bundle {shown(request.action)}` goes",
-                hint="bundle create FILE [--all] [--type T] [--tag T], bundle show FILE, or "
-                "bundle import FILE [--yes]",
-            )
-        if request.action == "show":
-            return bundling.open_bundle(path)
-        from roamkb.boundary.policy import require_no_work
-
-        self._require_source(path)
-        opened = bundling.open_bundle(path)
-        require_no_work(opened.kinds, self._place, fact=f"what {path} says")
-        log = self._log(f"what {path} says")
-        return bundling.import_bundle(log, opened, self._hand(), yes=request.yes)
-
-    @takes(lambda: requests.TemplateRequest)
-    def template(self, request: "requests.TemplateRequest") -> "TemplateList | TemplateShown":
-        """Make a template of verified learnings, look at them, or put one into the scope of a task.
-
-        `action` is create, list, show, use, update or deprecate; `all` lists the deprecated too; `as_of` is
-        for list and show.
-
-        Raises:
-            NoLog, Refused: as `learn` does.
-            UsageError, NotFound, Ambiguous, SecretFound, DiskError: nothing was written.
-            NotDurable: it was written, and the disk would not promise to keep it.
-        """
-        from roamkb.sharing import template as templating
-
-        wish = templating.TemplateScope(
-            name=request.name or "",
-            task_types=(request.task_types,)
-            if isinstance(request.task_types, str)
-            else tuple(request.task_types),
-            from_task=request.from_task or "",
-            learnings=(request.learnings,)
-            if isinstance(request.learnings, str)
-            else tuple(request.learnings),
-            reason=request.reason or "",
+    path = context.current_folder / expanduser(require_name(request.file, "the file"))
+    if request.action == "create" and not request.yes:
+        # what is judged is what is written: a link in the tree may lead out of it
+        path = place_of_new(path)
+        chosen = bundling.BundleFilter(
+            unverified=request.all,
+            type=canonical_type(request.type) if request.type else "",
+            tags=(request.tags,) if isinstance(request.tags, str) else tuple(request.tags),
         )
-        at = self._moment("--as-of", request.as_of)
-        if at is not None and request.action not in ("list", "show"):
-            raise UsageError("--as-of is for `template list` and `template show`")
-        if request.action == "list" and request.name is None:
-            state = self._log_to_read().read().state(as_of=at)
-            return templating.list_templates(state, task_types=wish.task_types, deprecated=request.all)
-        if (
-            request.name is None
-            or request.action not in (*templating.ACTIONS, "show", "use")
-            or (request.action == "use") != (request.task is not None)
-        ):
-            raise UsageError(
-                f"that isn't how `template {shown(request.action)}` goes",
-                hint="template create NAME --task-type T --from-task ID, list, show NAME, "
-                "use NAME --task ID, update NAME, or deprecate NAME",
-            )
-        if request.action == "show":
-            return templating.show_template(self._log_to_read().read().state(as_of=at), request.name)
-        log, hand = self._log(f"template {request.name}"), self._hand()
-        if request.task is not None:
-            return templating.use_template(log, request.name, hand, task=request.task)
-        return templating.ACTIONS[request.action](log, wish, hand)
+        return bundling.create_bundle(
+            context.log_to_read(),
+            path,
+            chosen,
+            kind=min(context.session_project().kind, context.project.kind, key=list(ProjectKind).index),
+            now=context.author().ts,
+            may_lie=lambda path, kind: _may_bundle(context, path, kind),
+        )
+    if (
+        request.all
+        or request.type is not None
+        or request.tags
+        or request.action not in ("show", "import")
+        or (request.yes and request.action == "show")
+    ):
+        raise UsageError(
+            f"that isn't how `bundle {shown(request.action)}` goes",
+            hint="bundle create FILE [--all] [--type T] [--tag T], bundle show FILE, or "
+            "bundle import FILE [--yes]",
+        )
+    if request.action == "show":
+        return bundling.open_bundle(path)
+    from roamkb.boundary.policy import require_no_work
 
-    @takes(lambda: requests.SnapshotRequest)
-    def snapshot(
-        self, request: "requests.SnapshotRequest"
-    ) -> "SnapshotsTaken | SnapshotList | RecoverResult":
-        """Keep what the log and, in a personal project, agents' notes hold; `list` or `restore` what is kept.
+    require_source(context, path)
+    opened = bundling.open_bundle(path)
+    require_no_work(opened.kinds, context.project, fact=f"what {path} says")
+    log = context.log_to_write(f"what {path} says")
+    return bundling.import_bundle(log, opened, context.author(), yes=request.yes)
 
-        `daily` makes none where there is one of today; `restore` without `yes` only says what is lost.
 
-        Raises:
-            NoLog: there is nothing here to keep. UsageError, NotFound, DiskError, Busy: nothing was done.
-            NotDurable: it was, and the disk would not promise to keep it.
-        """
-        from roamkb.sharing import snapshot as snapping
+def template(
+    context: "ProjectContext", request: "requests.TemplateRequest"
+) -> "TemplateList | TemplateShown":
+    """Make a template of verified learnings, look at them, or put one into the scope of a task.
 
-        if (
-            request.action not in (None, "list", "restore")
-            or (request.name is not None and request.action != "restore")
-            or (request.yes and request.action != "restore")
-            or (request.daily and request.action is not None)
-        ):
-            raise UsageError(
-                f"that isn't how `{shown(f'snapshot {request.action or str()}').strip()}` goes",
-                hint="snapshot [--daily], snapshot list, or snapshot restore [ID] [--yes]",
-            )
-        kb = self._kb.kb_side(f"snapshot {request.action or ''}".strip())
-        log = self._log_or_none(writing=request.action != "list")
-        if log is None and kb is None:
-            raise NoLog(self._root)
-        if request.action == "list":
-            return snapping.list_snapshots(log, kb)
-        if request.action == "restore":
-            return snapping.restore_snapshot(log, kb, request.name, yes=request.yes)
-        return snapping.take_snapshot(log, kb, now=self._around.now(), daily=request.daily)
+    `action` is create, list, show, use, update or deprecate; `all` lists the deprecated too; `as_of` is
+    for list and show.
 
-    def _log_or_none(self, *, writing: bool) -> "Log | None":
-        try:
-            return self._log("a snapshot") if writing else self._log_to_read()
-        except NoLog:
-            return None
+    Raises:
+        NoLog, Refused: as `learn` does.
+        UsageError, NotFound, Ambiguous, SecretFound, DiskError: nothing was written.
+        NotDurable: it was written, and the disk would not promise to keep it.
+    """
+    from roamkb.sharing import template as templating
 
-    def _may_bundle(self, path: Path, kind: ProjectKind) -> None:
-        """Raise where a bundle of that kind may not lie at `path`.
+    wish = templating.TemplateScope(
+        name=request.name or "",
+        task_types=(request.task_types,)
+        if isinstance(request.task_types, str)
+        else tuple(request.task_types),
+        from_task=request.from_task or "",
+        learnings=(request.learnings,) if isinstance(request.learnings, str) else tuple(request.learnings),
+        reason=request.reason or "",
+    )
+    at = context.moment("--as-of", request.as_of)
+    if at is not None and request.action not in ("list", "show"):
+        raise UsageError("--as-of is for `template list` and `template show`")
+    if request.action == "list" and request.name is None:
+        state = context.log_to_read().read().state(as_of=at)
+        return templating.list_templates(state, task_types=wish.task_types, deprecated=request.all)
+    if (
+        request.name is None
+        or request.action not in (*templating.ACTIONS, "show", "use")
+        or (request.action == "use") != (request.task is not None)
+    ):
+        raise UsageError(
+            f"that isn't how `template {shown(request.action)}` goes",
+            hint="template create NAME --task-type T --from-task ID, list, show NAME, "
+            "use NAME --task ID, update NAME, or deprecate NAME",
+        )
+    if request.action == "show":
+        return templating.show_template(context.log_to_read().read().state(as_of=at), request.name)
+    log, hand = context.log_to_write(f"template {request.name}"), context.author()
+    if request.task is not None:
+        return templating.use_template(log, request.name, hand, task=request.task)
+    return templating.ACTIONS[request.action](log, wish, hand)
 
-        Raises:
-            Refused: it would take out of the tree what isn't a personal project's.
-            UsageError: it would lie in the log itself, or in the knowledge base.
-        """
-        from roamkb.boundary.policy import require_in_tree
-        from roamkb.boundary.store.folder_evidence import find_rule
-        from roamkb.boundary.store.folder_evidence import lies_within
 
-        here = min(self._session(), self._place, key=lambda one: list(ProjectKind).index(one.kind))
-        is_inside = lies_within(path, self._root)
-        require_in_tree(here, kind, is_inside=is_inside, fact="a bundle of its log", place=path)
-        rule = find_rule(self._around.home, account_home=self._around.account_home)
-        if not isinstance(rule, BadRule) and lies_within(path, rule.kb):
-            raise UsageError("a bundle is no note of the knowledge base", hint="name another folder")
-        if lies_within(path, self._root / ".roamkb"):
-            raise UsageError("a bundle is no file of the log itself", hint="name another folder")
+def snapshot(
+    context: "ProjectContext", request: "requests.SnapshotRequest"
+) -> "SnapshotsTaken | SnapshotList | RecoverResult":
+    """Keep what the log and, in a personal project, agents' notes hold; `list` or `restore` what is kept.
+
+    `daily` makes none where there is one of today; `restore` without `yes` only says what is lost.
+
+    Raises:
+        NoLog: there is nothing here to keep. UsageError, NotFound, DiskError, Busy: nothing was done.
+        NotDurable: it was, and the disk would not promise to keep it.
+    """
+    from roamkb.sharing import snapshot as snapping
+
+    if (
+        request.action not in (None, "list", "restore")
+        or (request.name is not None and request.action != "restore")
+        or (request.yes and request.action != "restore")
+        or (request.daily and request.action is not None)
+    ):
+        raise UsageError(
+            f"that isn't how `{shown(f'snapshot {request.action or str()}').strip()}` goes",
+            hint="snapshot [--daily], snapshot list, or snapshot restore [ID] [--yes]",
+        )
+    kb = context.kb.kb_side(f"snapshot {request.action or ''}".strip())
+    log = _log_or_none(context, writing=request.action != "list")
+    if log is None and kb is None:
+        raise NoLog(context.root)
+    if request.action == "list":
+        return snapping.list_snapshots(log, kb)
+    if request.action == "restore":
+        return snapping.restore_snapshot(log, kb, request.name, yes=request.yes)
+    return snapping.take_snapshot(log, kb, now=context.environment.now(), daily=request.daily)
+
+
+def _log_or_none(context: "ProjectContext", *, writing: bool) -> "Log | None":
+    try:
+        return context.log_to_write("a snapshot") if writing else context.log_to_read()
+    except NoLog:
+        return None
+
+
+def _may_bundle(context: "ProjectContext", path: Path, kind: ProjectKind) -> None:
+    """Raise where a bundle of that kind may not lie at `path`.
+
+    Raises:
+        Refused: it would take out of the tree what isn't a personal project's.
+        UsageError: it would lie in the log itself, or in the knowledge base.
+    """
+    from roamkb.boundary.policy import require_in_tree
+    from roamkb.boundary.store.folder_evidence import find_rule
+    from roamkb.boundary.store.folder_evidence import lies_within
+
+    here = min(context.session_project(), context.project, key=lambda one: list(ProjectKind).index(one.kind))
+    is_inside = lies_within(path, context.root)
+    require_in_tree(here, kind, is_inside=is_inside, fact="a bundle of its log", place=path)
+    rule = find_rule(context.environment.home, account_home=context.environment.account_home)
+    if not isinstance(rule, BadRule) and lies_within(path, rule.kb):
+        raise UsageError("a bundle is no note of the knowledge base", hint="name another folder")
+    if lies_within(path, context.root / ".roamkb"):
+        raise UsageError("a bundle is no file of the log itself", hint="name another folder")

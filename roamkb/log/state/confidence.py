@@ -6,6 +6,9 @@ exactly its limit. The number orders and gates; it never deletes anything.
 
 from typing import Final
 
+from roamkb.core.errors import UsageError
+from roamkb.core.text import shown
+
 #: What a human says, and what a human's log is imported as (documents 000 and 003).
 HUMAN: Final = 90
 #: What an agent proposes, until its evidence bears it out; then it is durable at once (D21).
@@ -83,3 +86,16 @@ def decayed(confidence: int, *, idle_days: float) -> int:
 def as_fraction(hundredths: int) -> float:
     """Return 0.00 to 1.00, as every output shows it."""
     return round(hundredths / 100, 2)
+
+
+def hundredths(text: str | None) -> int | None:
+    """Return a confidence of 0.00 to 1.00 in hundredths."""
+    if text is None:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise UsageError(f"{shown(text)} is no confidence", hint="a number from 0 to 1, such as 0.7")
+    return round(value * 100)

@@ -344,7 +344,7 @@ def test_what_somebody_else_says_meanwhile_is_seen(world: World) -> None:
         world.open().log.learn(SAYINGS[0])
 
     found = ingest(
-        world.log(), lines_while_another_learns(), log._hand(), files=[source], kind=ProjectKind.PERSONAL
+        world.log(), lines_while_another_learns(), log.author(), files=[source], kind=ProjectKind.PERSONAL
     )
     assert (1, 0, 1, 0, 0) == counts(found)
 

@@ -48,7 +48,7 @@ _STEPS: Mapping[str, Callable[[Talk], None]] = {
 
 def due(talk: Talk) -> bool:
     """Say whether a stop would be looked at."""
-    local = KnowledgeBase(talk.around, project=talk.payload["cwd"]).log._log("").local
+    local = KnowledgeBase(talk.around, project=talk.payload["cwd"]).log.log_to_write("").local
     return is_look_due({**talk.payload, "hook_event_name": "Stop"}, str(local), {})
 
 
@@ -129,7 +129,7 @@ def test_a_stop_that_asks_nothing_opens_no_log(world: World) -> None:
     for name in (
         "roamkb.log.store.project_log",
         "roamkb.app.log.project_log",
-        "roamkb.app.log.remedies",
+        "roamkb.app.log.learn",
         "roamkb.log.state.learning_state",
     ):
         assert f" {name}\n" not in done.stderr, name

@@ -1,0 +1,118 @@
+"""What other tools keep for the project, taken into its log."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from roamkb.core.errors import BadRule
+from roamkb.core.errors import UsageError
+from roamkb.core.text import shown
+from roamkb.kb.notes.file_names import require_name
+
+if TYPE_CHECKING:
+    from roamkb.app import requests
+    from roamkb.app.log.project_context import ProjectContext
+    from roamkb.core.model import ProjectKind
+    from roamkb.pipeline.ingest.ingest import IngestResult
+
+
+def ingest(context: "ProjectContext", request: "requests.IngestRequest") -> "IngestResult":
+    """Take what another tool keeps for the project into its log; a second call adds nothing.
+
+    With `memory`, what Claude Code remembers of the project, or what lies in `folder`; without
+    `yes` it is only looked at.
+
+    Raises:
+        Refused: the source is a work project's, or says so itself, and this is another's log; this
+            comes first.
+        NoLog: the project has none. NotFound: the file that was named isn't there.
+        UsageError, DiskError, Busy: nothing more was written. NotDurable: it was, perhaps.
+    """
+    from roamkb.core.model import ProjectKind
+    from roamkb.pipeline.ingest import ingest as ingesting
+
+    if not request.memory and (request.folder is not None or request.yes):
+        raise UsageError("a folder and --yes go with --memory", hint="roamkb ingest --file FILE")
+    if request.memory and request.file is not None:
+        raise UsageError("--memory takes a folder", hint="roamkb ingest --memory [DIR]")
+    folder_found = _memory_folder(context, request.folder) if request.memory else None
+    paths = (
+        ((folder_found,) if folder_found else ()) if request.memory else ingest_sources(context, request.file)
+    )
+    kinds = [require_source(context, path) for path in paths]
+    if not request.memory:
+        from roamkb.boundary.policy import require_no_work
+
+        for path in paths:
+            if request.file is None:
+                _require_own_tree(context, path)
+            require_no_work(ingesting.kinds_said(path), context.project, fact=f"what {path} says")
+    log = context.log_to_write(f"what {paths[0] if paths else 'another tool'} says")
+    is_dry_run = request.dry_run or (request.memory and not request.yes)
+    if not paths:
+        return ingesting.IngestResult(file=None, is_dry_run=is_dry_run)
+    return ingesting.ingest(
+        log,
+        ingesting.memory_lines(paths[0]) if request.memory else ingesting.knowledge_lines(*paths),
+        context.author(),
+        files=paths,
+        kind=min(kinds, key=list(ProjectKind).index),
+        dry_run=is_dry_run,
+        preview=request.memory,
+    )
+
+
+def ingest_sources(context: "ProjectContext", file: str | None) -> tuple[Path, ...]:
+    from roamkb.pipeline.store.sources import find_sources
+
+    file = None if file is None else require_name(file, "the file")
+    return find_sources(
+        context.root, file=file, environment=context.environment.environment, base=context.current_folder
+    )
+
+
+def _require_own_tree(context: "ProjectContext", path: Path) -> None:
+    """Raise where a file that nobody named is another project's: this log may be anybody's to read."""
+    from roamkb.pipeline.store.sources import leads_out
+
+    if leads_out(path, context.root, environment=context.environment.environment):
+        raise UsageError(
+            f"{shown(str(path))} leads out of the project; nothing was read",
+            hint="a link or a setting of the repository says so: if you want it, name it with --file",
+        )
+
+
+def _memory_folder(context: "ProjectContext", folder: str | None) -> Path | None:
+    from roamkb.pipeline.store.sources import find_memory
+
+    if folder is None:
+        return find_memory(context.environment.home, context.root)
+    return context.current_folder / require_name(folder, "the folder")
+
+
+def require_source(context: "ProjectContext", path: Path) -> "ProjectKind":
+    """Return what the project is that `path` belongs to, where this log may have what it says.
+
+    Raises:
+        Refused: it is another's, and work. UsageError: it is the log itself, or in the knowledge base.
+    """
+    from roamkb.boundary.policy import require_own_tree
+    from roamkb.boundary.store.folder_evidence import find_rule
+    from roamkb.boundary.store.folder_evidence import lies_within
+    from roamkb.boundary.store.folder_evidence import work_below
+    from roamkb.pipeline.store.sources import belongs_to
+    from roamkb.pipeline.store.sources import shares_tree
+
+    rule = find_rule(context.environment.home, account_home=context.environment.account_home)
+    source = belongs_to(path, rule, context.project)
+    is_inside = shares_tree(path, source, context.project, rule)
+    require_own_tree(source, context.project, is_inside=is_inside, fact=f"what {path} says")
+    if path.is_dir() and not isinstance(rule, BadRule) and (below := work_below(path, rule)):
+        raise UsageError(f"{shown(below)}; nothing was read", hint="name the folder of the memory itself")
+    if lies_within(path, context.root / ".roamkb"):
+        raise UsageError(f"{shown(str(path))} is of the log itself", hint="name another tool's file")
+    if not isinstance(rule, BadRule) and lies_within(path, rule.kb):
+        raise UsageError(
+            f"{shown(str(path))} lies in the knowledge base, whose notes are no log",
+            hint="agents find them there by `roamkb recall WORDS --kb`",
+        )
+    return source.kind

@@ -1,0 +1,185 @@
+"""The log of one project with everything around it: what each verb needs to be carried out."""
+
+import os
+from collections.abc import Callable
+from datetime import datetime
+from datetime import time
+from datetime import timedelta
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from roamkb.core.errors import DiskError
+from roamkb.core.errors import NoLog
+from roamkb.core.errors import UsageError
+from roamkb.core.text import shown
+from roamkb.kb.notes.file_names import require_name
+
+if TYPE_CHECKING:
+    from roamkb.app import KnowledgeBase
+    from roamkb.app import ProcessEnvironment
+    from roamkb.boundary.human_consent import HumanAtTerminal
+    from roamkb.core.model import Project
+    from roamkb.log.new_learning import Author
+    from roamkb.log.state.learning_state import LogState
+    from roamkb.log.store.index import LogIndex
+    from roamkb.log.store.project_log import Log
+
+
+class ProjectContext:
+    """The project's log, its session, and the knowledge base beside it."""
+
+    def __init__(
+        self,
+        around: "ProcessEnvironment",
+        kb: "KnowledgeBase",
+        *,
+        folder: Path | None,
+        ask: Callable[[str], str] | None = None,
+        progress: Callable[[int, int], None] | None = None,
+        human: "HumanAtTerminal | None" = None,
+    ) -> None:
+        """Take what `KnowledgeBase` found around it, and the knowledge base itself."""
+        self.environment = around
+        self.kb = kb
+        self.folder = folder
+        self.ask = ask
+        self.terminal = human
+        self.progress = progress
+
+    def session_project(self) -> "Project":
+        """What this session's project is, by the strictest of all evidence."""
+        return self.kb.classify()
+
+    @property
+    def human(self) -> "HumanAtTerminal | None":
+        """The human at the terminal, if there is one.
+
+        Raises:
+            UsageError: an agent runs this, and may have made the terminal itself.
+        """
+        from roamkb.boundary.human_consent import require_no_agent
+
+        if self.terminal is not None:
+            require_no_agent(self.environment.led_by)
+        return self.terminal
+
+    @property
+    def led_by(self) -> str:
+        """Why what is said here is no human's word; empty where it may be one's."""
+        is_asked_at_a_terminal = self.ask is not None and self.terminal is not None
+        return self.environment.led_by or (self.environment.no_login if is_asked_at_a_terminal else "")
+
+    @property
+    def current_folder(self) -> Path:
+        """The folder that relative paths begin at."""
+        return self.environment.cwd or Path("/")
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the project has a log that this session may write to."""
+        from roamkb.core.errors import RoamkbError
+
+        try:
+            self.log_to_write("")
+        except RoamkbError:
+            return False
+        return True
+
+    @cached_property
+    def project(self) -> "Project":
+        """The project whose log it is, by its folder alone."""
+        from roamkb.boundary.classify import classify
+
+        folder = self.folder if self.folder is not None else self.environment.cwd
+        if folder is None:
+            raise NoLog(None)
+        return classify(
+            (self.environment.cwd or Path("/")) / folder,
+            home=self.environment.home,
+            account_home=self.environment.account_home,
+        )
+
+    @property
+    def root(self) -> Path:
+        if self.project.root is None:
+            raise NoLog(None)
+        return self.project.root
+
+    def whole(self) -> "Log":
+        """Return the log of the project's place, whether it is there or counts, for who looks after it."""
+        from roamkb.log.store.project_log import Log
+
+        return Log(self.root, self.kb._state.state)
+
+    def log_to_read(self) -> "Log":
+        return self.whole().require()
+
+    def log_to_write(self, fact: str) -> "Log":
+        """Return the log to write `fact` to; nothing from work or nowhere goes into a looser project's."""
+        from roamkb.boundary.policy import require_as_strict
+
+        log = self.log_to_read()
+        require_as_strict(self.session_project(), self.project, fact)
+        return log
+
+    def learning_index(self, log: "Log", state: "LogState") -> "LogIndex":
+        from roamkb import __version__
+        from roamkb.log.store.index import LogIndex
+
+        return LogIndex(
+            log.local / "index",
+            state.learnings,
+            version=__version__,
+            digest=state.digest,
+            since=state.since,
+        )
+
+    def author(self, *, agent: str | None = None, session: str | None = None) -> "Author":
+        from roamkb.log.new_learning import Author
+
+        now = self.environment.now()
+        return Author(
+            agent=require_name(agent or self.environment.agent, "the agent"),
+            session=require_name(session or self.environment.session, "the session"),
+            # what `platform.node` gives, without the time that importing it takes
+            machine=os.uname().nodename,
+            kind=self.session_project().kind,
+            now=now,
+            new_id=lambda: self.environment.new_id(now),
+            is_human=self.ask is not None and not self.led_by,
+            process="" if session or self.environment.session else self._process_name(),
+        )
+
+    def _process_name(self) -> str:
+        """Return what stands for the session of an agent that names none: the process that it runs in."""
+        harness = self.environment.harness
+        return harness[0] if harness else ""
+
+    def moment(self, option: str, text: str | None) -> float | None:
+        """Return the end of the day, or the moment, that `text` names, in seconds since 1970."""
+        from roamkb.kb.search.query import parse_day
+
+        if text is None:
+            return None
+        try:
+            at = datetime.fromisoformat(text)
+            is_day = at.time() == time() and "T" not in text and ":" not in text
+        except ValueError:
+            day = parse_day(text, today=self.environment.now().date())
+            if day is None:
+                raise UsageError(f"{option} {shown(text)} is no day", hint="say 2026-06-10 or 7d") from None
+            at, is_day = datetime.fromisoformat(day), True
+        try:
+            return (at + timedelta(days=1, microseconds=-1) if is_day else at).timestamp()
+        except (ValueError, OverflowError, OSError):
+            raise UsageError(
+                f"{option} {shown(text)} is out of the calendar", hint="say 2026-06-10"
+            ) from None
+
+    def log_or_none(self) -> "Log | None":
+        """Return the log that is there to be read; one that holds links isn't, as `doctor` says."""
+        try:
+            return self.log_to_read()
+        except (NoLog, DiskError):
+            return None
