@@ -22,6 +22,7 @@ class RoamkbError(Exception):
 
     exit_code: ClassVar[int] = 2
     code: ClassVar[str] = "io"
+    JSON: ClassVar[str] = "code message hint"
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
@@ -110,6 +111,7 @@ class NearDuplicate(RoamkbError):
     """A node that says nearly the same is there already."""
 
     code = "near_duplicate"
+    JSON = "code message hint candidates"
 
     def __init__(self, candidates: "Sequence[NodeCandidate]") -> None:
         names = "; ".join(f"{headline(c.title)} ({shown(c.id)})" for c in candidates)
@@ -136,6 +138,8 @@ class NotFound(RoamkbError):
 class NoNode(NotFound):
     """No node goes by that name; the candidates may have been meant."""
 
+    JSON = "code message hint candidates"
+
     def __init__(self, name: str, candidates: "Sequence[NodeCandidate]" = ()) -> None:
         meant = " or ".join(dict.fromkeys(headline(one.title) for one in candidates))
         super().__init__(name, hint=f"did you mean {meant}?" if meant else "")
@@ -147,6 +151,7 @@ class Ambiguous(RoamkbError):
     """Several nodes go by that name."""
 
     code = "ambiguous"
+    JSON = "code message hint candidates"
 
     def __init__(self, name: str, candidates: "Sequence[NodeCandidate]") -> None:
         listed = "".join(
@@ -185,6 +190,7 @@ class Refused(RoamkbError):
 
     exit_code = 3
     code = "refused"
+    JSON = "project.kind project.root project.reason fact written_to hint"
 
     def __init__(
         self,

@@ -5,8 +5,11 @@ from dataclasses import dataclass
 from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
+from typing import Annotated
 from typing import Final
 
+from roamkb.core.json_form import Rows
+from roamkb.core.json_form import or_null
 from roamkb.core.unreadable_file import UnreadableFile as UnreadableFile
 
 #: Where a statement, or a node's fact, comes from.
@@ -83,7 +86,12 @@ class Citation:
 class Node:
     """An org-roam node: a file (level 0) or a heading with an `:ID:`."""
 
-    id: str
+    JSON = (
+        "id file line level title olp todo priority scheduled deadline tags aliases refs links citations "
+        "properties"
+    )
+    #: Empty, and null in JSON, for what is no node.
+    id: Annotated[str, or_null]
     #: Relative to the knowledge base, with `/`.
     file: str
     #: 1-based line of the heading; 1 for a file node.
@@ -139,6 +147,19 @@ REPLACED = " (superseded)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlacedNode:
+    """A node and where it lies."""
+
+    JSON = "*node path"
+    node: Node
+    path: Path
+
+
+def _stripped(lines: tuple[tuple[int, str], ...]) -> list[tuple[int, str]]:
+    return [(number, text.strip()) for number, text in lines]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
     """One node that a search found, and why."""
 
@@ -152,9 +173,9 @@ class Hit:
     text: str
     why: tuple[str, ...]
     #: When it was made, local ISO; empty where nothing says so.
-    date: str = ""
+    date: Annotated[str, or_null] = ""
     #: The lines that answer best, with their numbers.
-    lines: tuple[tuple[int, str], ...] = ()
+    lines: Annotated[tuple[tuple[int, str], ...], _stripped, Rows("line text")] = ()
 
     @property
     def mark(self) -> str:

@@ -26,6 +26,14 @@ def seconds(value: object) -> float:
         return 0
 
 
+def iso(ts: float) -> str:
+    """Return seconds since 1970 as ISO 8601 in UTC."""
+    try:
+        return datetime.fromtimestamp(ts, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    except (ValueError, OverflowError, OSError):
+        return "1970-01-01T00:00:00.000Z"
+
+
 def _plain_seconds(value: float) -> float:
     try:
         value = value / 1000 if abs(value) >= _MILLISECONDS else value

@@ -8,6 +8,7 @@ from pathlib import Path
 class UnreadableFile:
     """A file that could not be read as a note, and why; a value, never a stop."""
 
+    JSON = "path reason"
     path: Path
     reason: str
     #: Whether it is never read, as long as it lies there: `doctor` says so, and no search repeats it.

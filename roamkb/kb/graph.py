@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
+from roamkb.core.json_form import Rows
 from roamkb.kb.search.index.index import Index
 from roamkb.kb.search.index.views import Graph
 from roamkb.kb.search.index.views import graph as graph_view
@@ -12,8 +14,14 @@ from roamkb.kb.search.index.views import graph as graph_view
 class LinkGraph:
     """The nodes and the links between them."""
 
+    JSON = "nodes graph.edges"
     kb: Path
     graph: Graph
+
+    @property
+    def nodes(self) -> Annotated[list[tuple[object, ...]], Rows("id title path tags")]:
+        """The nodes with their files."""
+        return [(node.id, node.title, self.kb / node.file, node.tags) for node in self.graph.nodes]
 
 
 def graph(index: Index, kb: Path) -> LinkGraph:

@@ -3,7 +3,9 @@
 from dataclasses import KW_ONLY
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
+from roamkb.core.json_form import Keys
 from roamkb.core.model import Link
 from roamkb.core.model import Node
 from roamkb.core.model import Note
@@ -52,7 +54,7 @@ class NodeLinks:
     back: tuple[LinkEnd, ...]
     dangling: tuple[DeadLink, ...]
     #: Links that lead out of the knowledge base: pages, files, mail.
-    external: tuple[Link, ...]
+    external: Annotated[tuple[Link, ...], Keys("type dest line")]
 
 
 def links(notes: Notes, name: str, *, folder: Path | None = None) -> NodeLinks:

@@ -26,6 +26,7 @@ class ShownNode:
     Text that lies in no node is shown as its file, by a node without an id.
     """
 
+    JSON = "*node path body"
     node: Node
     path: Path
     body: str

@@ -51,6 +51,7 @@ class SupersedeRequest(ContentOptions):
 class SupersededNode:
     """The new node and the one that it replaces."""
 
+    JSON = "*written supersedes=old"
     written: WrittenNode
     old: NodeCandidate
 

@@ -18,6 +18,7 @@ from roamkb.core.errors import UsageError
 from roamkb.core.model import Node
 from roamkb.core.model import NodeCandidate
 from roamkb.core.model import Note
+from roamkb.core.model import PlacedNode
 from roamkb.core.model import UnreadableFile
 from roamkb.core.request import argument
 from roamkb.core.request import option
@@ -63,6 +64,7 @@ class RestoreRequest:
 class TrashedNodes:
     """What went to the trash, or would go."""
 
+    JSON = "trashed=nodes done linked_from"
     nodes: tuple[NodeCandidate, ...]
     done: bool
     #: Nodes that stay, and link to one of those.
@@ -75,19 +77,35 @@ class TrashedNodes:
 class RestoredNodes:
     """What came back, or what is in the trash."""
 
+    JSON = "restored=nodes left"
     nodes: tuple[NodeCandidate, ...]
     done: bool
     #: What stays in the trash of all that was to come back, each with the reason.
-    left: tuple[tuple[NodeCandidate, str], ...] = ()
+    left: tuple["NodeLeft", ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeLeft:
+    """A node that stays in the trash, and why."""
+
+    JSON = "*node reason"
+    node: NodeCandidate
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeInventory:
     """Every node that agents wrote, newest first."""
 
+    JSON = "nodes=placed skipped"
     kb: Path
     nodes: tuple[Node, ...]
     skipped: tuple[UnreadableFile, ...]
+
+    @property
+    def placed(self) -> list[PlacedNode]:
+        """The nodes with their files."""
+        return [PlacedNode(node=node, path=self.kb / node.file) for node in self.nodes]
 
 
 def inventory(notes: Notes) -> NodeInventory:
@@ -198,7 +216,7 @@ def restore_last(notes: Notes, _permit: WritePermit, bin: Trash) -> RestoredNode
         raise NotFound("the last one", what="trashed node", hint="the trash of this machine is empty")
     places = _places(notes)
     back: list[NodeCandidate] = []
-    left: list[tuple[NodeCandidate, str]] = []
+    left: list[NodeLeft] = []
     for entry in entries:
         try:
             back.append(_put_back(bin, entry, places))
@@ -207,7 +225,7 @@ def restore_last(notes: Notes, _permit: WritePermit, bin: Trash) -> RestoredNode
                 # so it would be with all of them
                 raise
             stays = NodeCandidate(id=entry.id, title=entry.title, path=notes.kb / entry.file)
-            left.append((stays, error.message))
+            left.append(NodeLeft(node=stays, reason=error.message))
     return RestoredNodes(nodes=tuple(back), done=True, left=tuple(left))
 
 

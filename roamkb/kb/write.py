@@ -17,6 +17,9 @@ from roamkb.boundary.policy import WritePermit
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NearDuplicate
 from roamkb.core.errors import UsageError
+from roamkb.core.json_form import Keys
+from roamkb.core.json_form import Rows
+from roamkb.core.json_form import or_null
 from roamkb.core.model import PROVENANCES
 from roamkb.core.model import Node
 from roamkb.core.model import NodeCandidate
@@ -115,19 +118,25 @@ class NodeContent:
 class WrittenNode:
     """The node that was written, or would be."""
 
+    JSON = "id path title tags project warnings dry_run? text=planned_text?"
     id: str
     path: Path
     title: str
     tags: tuple[str, ...]
-    project: Project
+    project: Annotated[Project, Keys("kind root")]
     warnings: tuple[str, ...]
     #: The file's text.
     text: str
-    dry_run: bool
+    dry_run: Annotated[bool, or_null]
     #: Nodes of nearly the same words that may say otherwise.
     rivals: tuple[NodeCandidate, ...] = ()
     #: Id and title of the nodes that it links to as related.
-    related: tuple[tuple[str, str], ...] = ()
+    related: Annotated[tuple[tuple[str, str], ...], Rows("id title")] = ()
+
+    @property
+    def planned_text(self) -> str | None:
+        """The text where it is only shown; the file has it otherwise."""
+        return self.text if self.dry_run else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,12 +14,11 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Set
 from dataclasses import dataclass
-from datetime import UTC
-from datetime import datetime
 from typing import Any
 from typing import Final
 
 from roamkb.core.model import ProjectKind
+from roamkb.core.timestamps import iso
 from roamkb.core.timestamps import seconds
 from roamkb.log.learning import Learning
 from roamkb.log.learning import identity
@@ -121,14 +120,6 @@ def event_line(event: LedgerEvent) -> bytes:
     common = {"by": event.by, "agent": event.agent, "session": event.session, "task": event.task}
     told |= {key: value for key, value in {**common, "machine": event.machine}.items() if value}
     return json_line(_after(told, event.fields))
-
-
-def iso(ts: float) -> str:
-    """Return seconds since 1970 as ISO 8601 in UTC."""
-    try:
-        return datetime.fromtimestamp(ts, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    except (ValueError, OverflowError, OSError):
-        return "1970-01-01T00:00:00.000Z"
 
 
 def json_line(told: Mapping[str, object]) -> bytes:

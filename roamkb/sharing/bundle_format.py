@@ -18,10 +18,10 @@ from typing import Any
 from typing import Final
 
 from roamkb.core.model import ProjectKind
+from roamkb.core.timestamps import iso
 from roamkb.core.timestamps import seconds
 from roamkb.log.jsonl import BadLine
 from roamkb.log.jsonl import LearningLine
-from roamkb.log.jsonl import iso
 from roamkb.log.jsonl import learning_line
 from roamkb.log.jsonl import read_learnings
 from roamkb.log.learning import canonical_type

@@ -10,12 +10,12 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from roamkb.core.model import ProjectKind
+from roamkb.core.timestamps import iso
 from roamkb.core.timestamps import seconds
 from roamkb.log.jsonl import MOST_LINE
 from roamkb.log.jsonl import BadLine
 from roamkb.log.jsonl import LearningLine
 from roamkb.log.jsonl import event_line
-from roamkb.log.jsonl import iso
 from roamkb.log.jsonl import learning_line
 from roamkb.log.jsonl import read_events
 from roamkb.log.jsonl import read_learnings

@@ -50,6 +50,7 @@ from roamkb.interfaces.http.request_guard import SAFE
 from roamkb.interfaces.http.request_guard import RequestGuard
 from roamkb.interfaces.http.request_guard import UnwelcomeRequest
 from roamkb.interfaces.output import render
+from roamkb.interfaces.output.encode import Json
 from roamkb.log.store.changes import LogChange
 from roamkb.log.store.changes import LogChangeFeed
 
@@ -78,11 +79,11 @@ _ALIVE: Final = 15.0
 _STREAMS: Final = 32
 
 #: Hears of every write: the operation, who asked for it, and its answer.
-Told = Callable[[str, str | None, render.Json], None]
+Told = Callable[[str, str | None, Json], None]
 
 
 #: What is asked for, of the knowledge base as who asks may use it.
-Work = Callable[[ServedKnowledgeBase], render.Json]
+Work = Callable[[ServedKnowledgeBase], Json]
 #: Both ends of the connection over which is asked.
 _CONNECTION: Final = ContextVar[tuple[Address | None, Address | None]]("connection", default=(None, None))
 
@@ -253,7 +254,7 @@ class HttpServer:
         self._figures.count(name, status, time.monotonic() - start)
         return Response(render.dumps(found), status, media_type="application/json", headers=_HEADERS)
 
-    def _outcome(self, work: Work) -> tuple[int, render.Json]:
+    def _outcome(self, work: Work) -> tuple[int, Json]:
         """Return the status and the JSON of what `work` gives; nothing found is an answer like any other."""
         try:
             return 200, work(self._kb.asked_by(*_CONNECTION.get()))
@@ -263,7 +264,7 @@ class HttpServer:
             trouble = RoamkbError(f"{error.filename or 'disk'}: {error.strerror}")
             return 500, render.error_json(trouble)
 
-    def _noted(self, name: str, agent: str | None, work: Work, kb: ServedKnowledgeBase) -> render.Json:
+    def _noted(self, name: str, agent: str | None, work: Work, kb: ServedKnowledgeBase) -> Json:
         """Do `work`, and tell of it in the same thread: who logs may have to wait for who reads logs."""
         found = work(kb)
         self._told(name, agent, found)

@@ -13,8 +13,10 @@ from pydantic import ConfigDict
 from pydantic import Field
 
 from roamkb.core.errors import UsageError
+from roamkb.core.timestamps import iso
 from roamkb.interfaces.output import render
-from roamkb.log.jsonl import iso
+from roamkb.interfaces.output.encode import Json
+from roamkb.interfaces.output.encode import answer_json
 from roamkb.log.new_learning import FIX_APPLIED
 from roamkb.log.new_learning import NewLearning
 from roamkb.log.state.confidence import as_fraction
@@ -163,7 +165,7 @@ ENTRIES: Final[Mapping[str, type[_KnowledgeEntry]]] = {
 }
 
 
-def write(kb: "ServedKnowledgeBase", type: str, given: _KnowledgeEntry) -> render.Json:
+def write(kb: "ServedKnowledgeBase", type: str, given: _KnowledgeEntry) -> Json:
     """Add one entry to the project's log; return it as the log has it now, and whether it is new."""
     content = given.content_of()
     if not content.strip():
@@ -181,10 +183,10 @@ def write(kb: "ServedKnowledgeBase", type: str, given: _KnowledgeEntry) -> rende
     if given.confidence is not None:
         saying = replace(saying, confidence=started(round(given.confidence * 100), saying.provenance))
     outcome, standing = kb.say(saying, agent=given.agent_id, session=given.execution_id)
-    return {"schema": render.SCHEMA, **_entry(standing), "outcome": outcome}
+    return answer_json({**_entry(standing), "outcome": outcome})
 
 
-def _entry(standing: "LearningState") -> render.Json:
+def _entry(standing: "LearningState") -> Json:
     """Return a learning with the names of the document's table."""
     learning = standing.learning
     return {
@@ -207,7 +209,7 @@ def _entry(standing: "LearningState") -> render.Json:
     }
 
 
-def start_task(kb: "ServedKnowledgeBase", given: Task) -> render.Json:
+def start_task(kb: "ServedKnowledgeBase", given: Task) -> Json:
     """Record that a task begins; return it with those that are like it."""
     report = kb.log.task(
         "start",
@@ -223,29 +225,29 @@ def start_task(kb: "ServedKnowledgeBase", given: Task) -> render.Json:
 
 def relevant(
     kb: "ServedKnowledgeBase", task: str, *, least: float, limit: int | None, offset: int | None
-) -> render.Json:
+) -> Json:
     """Return what helps with a task, the best first; nothing where nobody knows it."""
     found = kb.log.relevant(task=task, min_confidence=str(least), limit=limit, offset=offset)
     entries = [{**_entry(one.standing), "relevance": round(one.relevance, 4)} for one in found.learnings]
-    return {"schema": render.SCHEMA, "entries": entries, "count": found.count}
+    return answer_json({"entries": entries, "count": found.count})
 
 
-def strategy(kb: "ServedKnowledgeBase", error_type: str, message: str) -> render.Json:
+def strategy(kb: "ServedKnowledgeBase", error_type: str, message: str) -> Json:
     """Return the best strategy that is known against an error, or a message that there is none."""
     suggested = kb.log.remedy("suggest", error=message or error_type, error_type=error_type)
     told = render.render("remedy", suggested).json
     # what failed three times in a row is no recommendation
     withdrawn = {one["technique"] for one in _rows(told, "escalate")}
     found = next((one for one in _rows(told, "remedies") if one["technique"] not in withdrawn), None)
-    return {"schema": render.SCHEMA, **(found or {"message": _NO_STRATEGY})}
+    return answer_json(found or {"message": _NO_STRATEGY})
 
 
-def _rows(told: render.Json, name: str) -> list[render.Json]:
+def _rows(told: Json, name: str) -> list[Json]:
     rows = told.get(name)
     return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
-def stats(kb: "ServedKnowledgeBase") -> render.Json:
+def stats(kb: "ServedKnowledgeBase") -> Json:
     """Return how many entries there are."""
     told = render.render("stats", kb.log.stats()).json
     names = ("schema", "total_entries", "by_type", "high_confidence", "promotion_candidates")

@@ -35,6 +35,7 @@ from roamkb.interfaces.operations import Arguments
 from roamkb.interfaces.operations import Operation
 from roamkb.interfaces.operations import find_operation
 from roamkb.interfaces.output import render
+from roamkb.interfaces.output.encode import Json
 
 if TYPE_CHECKING:
     from roamkb.app.server import ServedKnowledgeBase
@@ -78,7 +79,7 @@ class OperationRoute:
             if name in offered and value not in (None, (), False)
         }
 
-    def answer(self, kb: "ServedKnowledgeBase", given: Mapping[str, object]) -> render.Json:
+    def answer(self, kb: "ServedKnowledgeBase", given: Mapping[str, object]) -> Json:
         """Carry the operation out; the errors are the library's."""
         arguments: Arguments = {one.name: _argument(one, given.get(one.name)) for one in self.parameters}
         limit, offset = (_number(given.get(name)) for name, _ in _PAGE)
@@ -243,7 +244,7 @@ def _number(value: object) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def _page(found: render.Json, name: str, limit: int | None, offset: int) -> render.Json:
+def _page(found: Json, name: str, limit: int | None, offset: int) -> Json:
     """Return `found` with a part of one of its lists; what isn't asked for stays whole."""
     rows = found.get(name)
     if not isinstance(rows, list) or (limit is None and not offset):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
-from roamkb.interfaces.output.render import SCHEMA
+from roamkb.interfaces.output.encode import answer_json
 from roamkb.interfaces.output.render import dumps
 
 if TYPE_CHECKING:
@@ -53,9 +53,7 @@ class UnwelcomeRequest(Exception):
     @property
     def json(self) -> str:
         """What is answered, in the form of every error (docs/json.md)."""
-        return dumps(
-            {"schema": SCHEMA, "error": {"code": self.code, "message": self.message, "hint": self.hint}}
-        )
+        return dumps(answer_json({"error": {"code": self.code, "message": self.message, "hint": self.hint}}))
 
 
 class RequestGuard:

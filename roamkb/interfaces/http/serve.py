@@ -11,12 +11,14 @@ from roamkb.app.server import ServedKnowledgeBase
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.text import shown
+from roamkb.core.timestamps import iso
 from roamkb.guard.store.server_ports import PORT
 from roamkb.interfaces.cli.fast_args import OperationCall
 from roamkb.interfaces.http.app import HttpServer
 from roamkb.interfaces.http.request_limits import ImpatientProtocol
 from roamkb.interfaces.output import render
-from roamkb.log.jsonl import iso
+from roamkb.interfaces.output.encode import Json
+from roamkb.interfaces.output.encode import answer_json
 
 HOST: Final = "127.0.0.1"
 _LOOPBACK: Final = {"127.0.0.1": socket.AF_INET, "::1": socket.AF_INET6}
@@ -90,7 +92,7 @@ def _greet(kb: ServedKnowledgeBase, url: str, token_file: str, *, as_json: bool)
     root = str(project.root) if project.root else None
     if as_json:
         told = {"kind": project.kind.value, "root": root}
-        line = render.dumps({"schema": render.SCHEMA, "url": url, "token_file": token_file, "project": told})
+        line = render.dumps(answer_json({"url": url, "token_file": token_file, "project": told}))
     else:
         line = (
             f"{project.kind.value} project {shown(root or '')} at {url} (the token is in {shown(token_file)})"
@@ -104,7 +106,7 @@ class _EntryLogger:
     def __init__(self, kb: ServedKnowledgeBase) -> None:
         self._kb = kb
 
-    def note(self, operation: str, agent: str | None, told: render.Json) -> None:
+    def note(self, operation: str, agent: str | None, told: Json) -> None:
         """Log one write."""
         time = iso(self._kb.now)
         for id in _ids(told) or [None]:
@@ -112,7 +114,7 @@ class _EntryLogger:
             print(json.dumps(line), file=sys.stderr, flush=True)
 
 
-def _ids(told: render.Json) -> list[object]:
+def _ids(told: Json) -> list[object]:
     """Return the ids of what was written: the answer's own, else those of what it lists."""
     task = told.get("task")
     if id := told.get("id") or (task.get("id") if isinstance(task, dict) else None):

@@ -20,7 +20,7 @@ from roamkb.core.untrusted import quoted
 from roamkb.interfaces.mcp.tools import McpTool
 from roamkb.interfaces.mcp.tools import arguments_of
 from roamkb.interfaces.output import render
-from roamkb.interfaces.output.render import Json
+from roamkb.interfaces.output.encode import Json
 
 #: Characters of a result's JSON: of more than 50,000 Claude Code shows its model the first 2,000.
 _MOST = 48_000

@@ -14,7 +14,7 @@ from roamkb.core.text import shown
 from roamkb.interfaces.operations import OPERATIONS
 from roamkb.interfaces.operations import Arguments
 from roamkb.interfaces.operations import Operation
-from roamkb.interfaces.output.render import Json
+from roamkb.interfaces.output.encode import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,6 @@ from roamkb.core.text import counted
 from roamkb.core.text import shown
 from roamkb.core.untrusted import framed
 from roamkb.interfaces.output.log import standing_json
-from roamkb.interfaces.output.render import SCHEMA
 from roamkb.interfaces.output.render import PrintedResult
 
 if TYPE_CHECKING:
@@ -71,8 +70,7 @@ def question_text(found: "PromoteResult") -> str:
 def brief(result: "SessionBrief") -> PrintedResult:
     """Say what a session is told at its start."""
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
+        result={
             "project": {"kind": result.project.kind.value, "root": str(result.project.root)},
             "nodes": [{"id": hit.id, "title": hit.title, "path": str(hit.path)} for hit in result.nodes],
             "learnings": [standing_json(one) for one in result.learnings],
@@ -91,6 +89,6 @@ def brief(result: "SessionBrief") -> PrintedResult:
 def inject(result: bool) -> PrintedResult:
     """Say whether hooks put anything into prompts here."""
     return PrintedResult(
-        json={"schema": SCHEMA, "injection": "on" if result else "off"},
+        result={"injection": "on" if result else "off"},
         text=lambda _: f"injection is {'on' if result else 'off'} in this project",
     )

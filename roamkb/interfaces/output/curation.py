@@ -10,13 +10,12 @@ from roamkb.core.text import clipped
 from roamkb.core.text import counted
 from roamkb.core.text import shown
 from roamkb.core.text import times
+from roamkb.core.timestamps import iso
+from roamkb.interfaces.output.encode import Json
 from roamkb.interfaces.output.log import standing_json
-from roamkb.interfaces.output.render import SCHEMA
-from roamkb.interfaces.output.render import Json
 from roamkb.interfaces.output.render import PrintedResult
 from roamkb.interfaces.output.render import dumps
 from roamkb.log.jsonl import event_line
-from roamkb.log.jsonl import iso
 from roamkb.log.state.confidence import as_fraction
 from roamkb.pipeline.gate.references import STALE
 
@@ -50,7 +49,7 @@ def audit(result: "Audit") -> PrintedResult:
         return "\n".join([*map(_audited, told), f"{counts}{kept}"])
 
     return PrintedResult(
-        json={"schema": SCHEMA, "actions": told, "summary": dict(result.counts), "path": path},
+        result={"actions": told, "summary": dict(result.counts), "path": path},
         text=text,
     )
 
@@ -102,8 +101,7 @@ def curate(result: "CurationProposal") -> PrintedResult:
     else:
         said = "nothing to curate"
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
+        result={
             "digest": result.digest,
             "applied": result.is_applied,
             "clusters": [_cluster(cluster) for cluster in result.clusters],
@@ -121,7 +119,7 @@ def review(result: "CurationProposal") -> PrintedResult:
     if result.is_applied:
         return printed
     return PrintedResult(
-        json=printed.json,
+        result=printed.result,
         text=printed.text,
         status=1,
         warnings=("nothing was approved, nothing was written",),
@@ -169,8 +167,7 @@ def refine(result: "Refinement") -> PrintedResult:
         return "\n".join(lines)
 
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
+        result={
             "tasks": list(result.tasks),
             "learnings": [
                 {**standing_json(one.standing), "reasons": list(one.reasons), "command": one.command}
@@ -203,8 +200,7 @@ def explain(result: "Explanation") -> PrintedResult:
     ]
     constants = {name: as_fraction(value) for name, value in result.constants.items()}
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
+        result={
             "learning": {**full_json(standing), "flags": dict(result.doubts)},
             "start": {"confidence": as_fraction(result.start), "why": result.why},
             "history": history,
@@ -277,8 +273,7 @@ def undo(result: "UndoneEvent") -> PrintedResult:
     )
     already = "" if result.is_new else " already; nothing was written"
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
+        result={
             "id": event.id,
             "event": event.event,
             "learning": full_json(standing) if standing else None,
@@ -298,7 +293,7 @@ def override(result: "MarkedLearning") -> PrintedResult:
 
 def _marked(result: "MarkedLearning", said: str) -> PrintedResult:
     return PrintedResult(
-        json={"schema": SCHEMA, "learning": full_json(result.standing), "changed": result.is_new},
+        result={"learning": full_json(result.standing), "changed": result.is_new},
         text=lambda _: said,
     )
 
@@ -307,7 +302,7 @@ def export(result: "LearningExport") -> PrintedResult:
     """Print each learning as one JSON object a line."""
     told = [full_json(standing) for standing in result.standings]
     return PrintedResult(
-        json={"schema": SCHEMA, "learnings": told},
+        result={"learnings": told},
         text=lambda _: "\n".join(map(dumps, told)),
         status=0 if told else 1,
     )

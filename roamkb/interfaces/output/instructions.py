@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 from roamkb.core.text import cleaned
 from roamkb.core.text import shown
 from roamkb.core.text import times
+from roamkb.core.timestamps import iso
 from roamkb.interfaces.output import curation as curation_reports
+from roamkb.interfaces.output.encode import Json
 from roamkb.interfaces.output.log import standing_json
-from roamkb.interfaces.output.render import SCHEMA
-from roamkb.interfaces.output.render import Json
 from roamkb.interfaces.output.render import PrintedResult
-from roamkb.log.jsonl import iso
 from roamkb.log.state.confidence import as_fraction
 
 if TYPE_CHECKING:
@@ -46,8 +45,7 @@ def proposed(result: "ProposeResult") -> PrintedResult:
         return cleaned("\n".join(lines))
 
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
+        result={
             "target": place.target,
             "section": place.section,
             "proposed": [{**_proposal(one), "key": standing.learning.key} for standing, one in result.made],
@@ -90,8 +88,7 @@ def _queue(result: "ReviewQueue") -> PrintedResult:
         return cleaned("\n".join(lines).rstrip("\n"))
 
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
+        result={
             "digest": result.digest,
             "proposals": [_waiting_json(one) for one in result.waiting],
             "settled": [_proposal(one) for one in result.settled],
@@ -153,8 +150,7 @@ def approve(result: "DecidedProposals") -> PrintedResult:
         for one in result.known
     ]
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
+        result={
             "applied": [_proposal(one) for one in result.applied],
             "rejected": [_proposal(one) for one in result.rejected],
             "known": [_proposal(one) for one in result.known],
@@ -173,8 +169,7 @@ def rollback(result: "RolledBack") -> PrintedResult:
     one = result.proposal
     said = f"out of {shown(one.target)}" if result.is_new else "taken out before; nothing was written"
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
+        result={
             "rolled_back": _proposal(one),
             "diff": result.diff,
             "changed": result.is_new,

@@ -9,8 +9,7 @@ from roamkb.core.errors import NotDurable
 from roamkb.core.errors import RoamkbError
 from roamkb.core.text import counted
 from roamkb.core.text import shown
-from roamkb.interfaces.output.render import SCHEMA
-from roamkb.interfaces.output.render import Json
+from roamkb.interfaces.output.encode import Json
 from roamkb.interfaces.output.render import PrintedResult
 from roamkb.journal.journal import MomentDiff
 from roamkb.journal.journal import MomentList
@@ -60,8 +59,7 @@ def _moments(result: MomentList) -> PrintedResult:
         return "\n".join(lines)
 
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
+        result={
             "kb": str(result.kb),
             "moments": [_moment_json(moment) for moment in result.moments],
             "held": {
@@ -80,8 +78,7 @@ def _moments(result: MomentList) -> PrintedResult:
 
 def _shown(result: MomentDiff) -> PrintedResult:
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
+        result={
             "kb": str(result.kb),
             "mark": result.mark,
             "chosen": result.chosen or None,
@@ -138,8 +135,7 @@ def _restored(result: RestoreResult) -> PrintedResult:
     elif not result.is_durable:
         status = NotDurable.exit_code
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
+        result={
             "kb": str(result.kb),
             "mark": plan.mark,
             "chosen": result.chosen or None,

@@ -9,11 +9,10 @@ from roamkb.core.text import cleaned
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
 from roamkb.core.text import times
+from roamkb.core.timestamps import iso
 from roamkb.core.untrusted import framed
-from roamkb.interfaces.output.render import SCHEMA
-from roamkb.interfaces.output.render import Json
+from roamkb.interfaces.output.encode import Json
 from roamkb.interfaces.output.render import PrintedResult
-from roamkb.log.jsonl import iso
 from roamkb.log.jsonl import learning_line
 from roamkb.log.learning import nearest_type
 from roamkb.log.state.confidence import ADOPTED
@@ -65,8 +64,7 @@ def init(result: "InitialisedLog") -> PrintedResult:
         return "\n".join(lines)
 
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
+        result={
             "root": str(result.root),
             "log": str(result.folder),
             "made": [str(path) for path in result.made],
@@ -103,8 +101,7 @@ def learn(result: "LearnResult | ProposalOutcomes") -> PrintedResult:
         return "\n".join([f"{what} ({as_fraction(result.confidence):.2f})", *alike])
 
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
+        result={
             "outcome": result.outcome,
             "id": learning.id,
             "key": learning.key,
@@ -154,7 +151,7 @@ def _proposals(result: "ProposalOutcomes") -> PrintedResult:
         lines.append(_became(one, standing))
     refused = [one for one in result.taken if one.outcome == "refused"]
     return PrintedResult(
-        json={"schema": SCHEMA, "proposals": told, "path": str(result.log.knowledge)},
+        result={"proposals": told, "path": str(result.log.knowledge)},
         text=lambda _: "\n".join(lines) or "nothing was proposed",
         # as for a secret that is said alone: what can't be kept is an error, once nothing was
         status=2 if refused and len(refused) == len(result.taken) else 0,
@@ -183,8 +180,7 @@ def observe(result: "ObserveResult") -> PrintedResult:
         return "\n".join([*(one.text(terminal) for one in learned), *recorded])
 
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
+        result={
             "learned": [
                 {key: value for key, value in one.json.items() if key != "schema"} for one in learned
             ],
@@ -216,8 +212,7 @@ def ingest(result: "IngestResult") -> PrintedResult:
         return "\n".join(["; ".join([said, ", ".join(told)]) if told else said, *lines])
 
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
+        result={
             "read": result.read,
             "new": result.new,
             "merged": result.merged,
@@ -266,7 +261,7 @@ def consolidate(result: "tuple[ConsolidateResult, ...]") -> PrintedResult:
         }
         for one in result
     ]
-    return PrintedResult(json={"schema": SCHEMA, "consolidated": stages}, text=text)
+    return PrintedResult(result={"consolidated": stages}, text=text)
 
 
 def _stage(done: "ConsolidateResult") -> str:
@@ -307,8 +302,7 @@ def _recall(result: "RecallResult") -> PrintedResult:
         return "\n".join(lines)
 
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
+        result={
             "query": result.query,
             "learnings": [
                 {**standing_json(one.standing), "flags": dict(one.doubts), "score": round(one.score, 4),
@@ -391,8 +385,7 @@ def _figures(result: "LogFigures") -> PrintedResult:
         return "\n".join(lines)
 
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
+        result={
             "active": result.active,
             "archived": result.archived,
             "by_type": dict(result.by_type),

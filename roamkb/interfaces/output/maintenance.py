@@ -14,8 +14,7 @@ from roamkb.install.doctor_report import DoctorCheck
 from roamkb.install.doctor_report import DoctorReport
 from roamkb.install.plan import InstallReport
 from roamkb.install.plan import InstallStep
-from roamkb.interfaces.output.render import SCHEMA
-from roamkb.interfaces.output.render import Json
+from roamkb.interfaces.output.encode import Json
 from roamkb.interfaces.output.render import PrintedResult
 from roamkb.kb.conflicts import ConflictCopy
 from roamkb.kb.conflicts import ConflictList
@@ -35,8 +34,7 @@ _LINE_WIDTH = 240
 def hygiene(result: HygieneReport) -> PrintedResult:
     """Return what a human may want to tidy; findings are no failure, so the status is 0."""
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
+        result={
             "orphans": [_spot(spot) for spot in result.orphans],
             "duplicate_ids": [_twins(twins) for twins in result.duplicate_ids],
             "duplicate_titles": [_twins(twins) for twins in result.duplicate_titles],
@@ -54,7 +52,7 @@ def conflicts(result: ConflictList) -> PrintedResult:
     """Return the conflict copies; status 1 where there is none, or none that could be adopted."""
     wanted = [copy for copy in result.copies if copy.adopted or not result.adopting]
     return PrintedResult(
-        json={"schema": SCHEMA, "copies": [_copy(copy) for copy in result.copies]},
+        result={"copies": [_copy(copy) for copy in result.copies]},
         text=lambda terminal: "\n".join(
             line for copy in result.copies for line in _copy_lines(copy, terminal, adopting=result.adopting)
         ),
@@ -69,8 +67,7 @@ def doctor(result: DoctorReport) -> PrintedResult:
         return "\n".join(line for check in result.checks for line in _check_lines(check, terminal))
 
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
+        result={
             "checks": [
                 {
                     "name": check.name,
@@ -91,8 +88,7 @@ def install(result: InstallReport) -> PrintedResult:
     done = ["a dry run: nothing was changed"] if result.dry_run else []
     lines = [*(line for step in result.steps for line in _step_lines(step)), *_whose(result.rule), *done]
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
+        result={
             "dry_run": result.dry_run,
             "steps": [_step(step) for step in result.steps],
             "warnings": list(result.warnings),

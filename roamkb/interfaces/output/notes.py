@@ -11,15 +11,10 @@ from roamkb.core.text import cleaned
 from roamkb.core.text import counted
 from roamkb.core.text import headline
 from roamkb.core.text import shown
-from roamkb.interfaces.output.render import SCHEMA
-from roamkb.interfaces.output.render import Json
 from roamkb.interfaces.output.render import PrintedResult
 from roamkb.interfaces.output.render import TerminalStyle
-from roamkb.interfaces.output.render import candidate_json
 from roamkb.interfaces.output.render import candidate_line
-from roamkb.interfaces.output.render import path_text
 from roamkb.interfaces.output.render import place
-from roamkb.interfaces.output.render import skipped_json
 from roamkb.interfaces.output.render import tags_text
 from roamkb.interfaces.output.render import warnings_of
 from roamkb.org.escape import BREAK
@@ -38,32 +33,6 @@ if TYPE_CHECKING:
     from roamkb.kb.write import WrittenNode
 
 _PROVENANCE = ("CREATED", "AGENT", "PROJECT", "SOURCE", "SUPERSEDED_BY")
-
-
-def node_json(node: Node) -> Json:
-    """Return a node with all its fields."""
-    return {
-        # as a search has it: null for what is no node
-        "id": node.id or None,
-        "file": node.file,
-        "line": node.line,
-        "level": node.level,
-        "title": node.title,
-        "olp": list(node.olp),
-        "todo": node.todo,
-        "priority": node.priority,
-        "scheduled": node.scheduled,
-        "deadline": node.deadline,
-        "tags": list(node.tags),
-        "aliases": list(node.aliases),
-        "refs": [{"type": ref.type, "ref": ref.ref} for ref in node.refs],
-        "links": [
-            {"type": link.type, "dest": link.dest, "search": link.search, "line": link.line}
-            for link in node.links
-        ],
-        "citations": [{"key": citation.key, "line": citation.line} for citation in node.citations],
-        "properties": dict(node.properties),
-    }
 
 
 def show(result: "ShownNode") -> PrintedResult:
@@ -91,15 +60,12 @@ def show(result: "ShownNode") -> PrintedResult:
         return "\n".join([*head, "", cleaned(result.body).rstrip("\n")]).rstrip("\n")
 
     return PrintedResult(
-        json={"schema": SCHEMA, "node": {**node_json(node), "path": str(result.path), "body": result.body}},
+        result={"node": result},
         text=text,
     )
 
 
 def _ends(result: "NodeLinks") -> PrintedResult:
-    def end(id: str, title: str, path: Path, line: int) -> Json:
-        return {"id": id, "title": title, "path": str(path), "line": line}
-
     def text(terminal: bool) -> str:
         style = TerminalStyle(terminal)
         lines = [
@@ -115,16 +81,7 @@ def _ends(result: "NodeLinks") -> PrintedResult:
         return "\n".join(lines)
 
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
-            "id": result.id,
-            "forward": [end(n.id, n.title, n.path, n.line) for n in result.forward],
-            "back": [end(n.id, n.title, n.path, n.line) for n in result.back],
-            "dangling": [end(n.id, n.title, n.path, n.line) for n in result.dangling],
-            "external": [
-                {"type": link.type, "dest": link.dest, "line": link.line} for link in result.external
-            ],
-        },
+        result=result,
         text=text,
         status=0 if result.forward or result.back or result.dangling or result.external else 1,
     )
@@ -146,19 +103,7 @@ def _graph(result: "LinkGraph") -> PrintedResult:
         return "\n".join(["digraph roamkb {", "  node [shape=box];", *named, *joined, "}"])
 
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
-            "nodes": [
-                {
-                    "id": node.id,
-                    "title": node.title,
-                    "path": str(result.kb / node.file),
-                    "tags": list(node.tags),
-                }
-                for node in nodes
-            ],
-            "edges": [{"source": source, "dest": dest} for source, dest in edges],
-        },
+        result=result,
         text=text,
         status=0 if nodes else 1,
     )
@@ -172,7 +117,7 @@ def _dot(text: str) -> str:
 def tags(result: "TagList") -> PrintedResult:
     """Print the tags with their counts."""
     return PrintedResult(
-        json={"schema": SCHEMA, "tags": [{"tag": one.tag, "nodes": one.nodes} for one in result.tags]},
+        result=result,
         text=lambda _: "\n".join(f"{one.nodes:6} {shown(one.tag)}" for one in result.tags),
         status=0 if result.tags else 1,
     )
@@ -193,15 +138,7 @@ def index(result: "IndexState") -> PrintedResult:
         return "\n".join(lines)
 
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
-            "path": path_text(result.path),
-            "notes": result.notes,
-            "entries": result.entries,
-            "words": result.words,
-            "size": result.size,
-            "differences": result.differences,
-        },
+        result=result,
         text=text,
         status=1 if result.differences else 0,
     )
@@ -210,12 +147,7 @@ def index(result: "IndexState") -> PrintedResult:
 def nodes(result: "NodeList") -> PrintedResult:
     """Print every node with its place."""
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
-            "kb": str(result.kb),
-            "nodes": [node_json(node) for node in result.nodes],
-            "skipped": skipped_json(result.skipped),
-        },
+        result=result,
         text=lambda _: "\n".join(_node_line(result.kb, node) for node in result.nodes),
         status=0 if result.nodes else 1,
         warnings=warnings_of(result.skipped),
@@ -224,19 +156,6 @@ def nodes(result: "NodeList") -> PrintedResult:
 
 def _node_line(kb: Path, node: Node) -> str:
     return f"{place(kb / node.file, node.line)}: {headline(node.title)} {tags_text(node.tags)}".rstrip()
-
-
-def _written(result: "WrittenNode") -> Json:
-    return {
-        "schema": SCHEMA,
-        "id": result.id,
-        "path": str(result.path),
-        "title": result.title,
-        "tags": list(result.tags),
-        "project": {"kind": result.project.kind.value, "root": path_text(result.project.root)},
-        "warnings": list(result.warnings),
-        **({"dry_run": True, "text": result.text} if result.dry_run else {}),
-    }
 
 
 def write(result: "WrittenNode") -> PrintedResult:
@@ -250,18 +169,17 @@ def write(result: "WrittenNode") -> PrintedResult:
         style = TerminalStyle(terminal)
         return f"{style.cyan(shown(str(result.path)))}: {style.bold(headline(result.title))} ({result.id})"
 
-    return PrintedResult(json=_written(result), text=text, warnings=result.warnings)
+    return PrintedResult(result=result, text=text, warnings=result.warnings)
 
 
 def supersede(result: "SupersededNode") -> PrintedResult:
     """Say what was written and what it replaced."""
     new = write(result.written)
-    old = candidate_json(result.old)
 
     def text(terminal: bool) -> str:
         return f"{new.text(terminal)}\n  supersedes {headline(result.old.title)} ({shown(result.old.id)})"
 
-    return PrintedResult(json={**new.json, "supersedes": old}, text=text, warnings=new.warnings)
+    return PrintedResult(result=result, text=text, warnings=new.warnings)
 
 
 def trash(result: "TrashedNodes") -> PrintedResult:
@@ -274,12 +192,7 @@ def trash(result: "TrashedNodes") -> PrintedResult:
         return "\n".join([*lines, f"{counted(len(lines), 'node')} {verb}{back}"])
 
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
-            "trashed": [candidate_json(node) for node in result.nodes],
-            "done": result.done,
-            "linked_from": [candidate_json(node) for node in result.linked_from],
-        },
+        result=result,
         text=text,
         status=0 if result.nodes else 1,
         warnings=tuple(_left_dangling(result)),
@@ -310,14 +223,12 @@ def restore(result: "RestoredNodes") -> PrintedResult:
         head = f"{count} in the trash, none put back: `roamkb restore ID` does one, `--last` the last trashed"
         return "\n".join([head, *lines])
 
-    nodes = [candidate_json(node) for node in result.nodes]
-    left: list[Json] = [{**candidate_json(node), "reason": reason} for node, reason in result.left]
     return PrintedResult(
-        json={"schema": SCHEMA, **({"restored": nodes, "left": left} if result.done else {"trash": nodes})},
+        result=result if result.done else {"trash": result.nodes},
         text=text,
         status=0 if result.nodes else 1,
         warnings=tuple(
-            f"{candidate_line(node)} stays in the trash: {shown(reason)}" for node, reason in result.left
+            f"{candidate_line(left.node)} stays in the trash: {shown(left.reason)}" for left in result.left
         ),
     )
 
@@ -332,11 +243,7 @@ def inventory(result: "NodeInventory") -> PrintedResult:
         )
 
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
-            "nodes": [{**node_json(node), "path": str(result.kb / node.file)} for node in result.nodes],
-            "skipped": skipped_json(result.skipped),
-        },
+        result=result,
         text=text,
         status=0 if result.nodes else 1,
         warnings=warnings_of(result.skipped),
@@ -352,12 +259,6 @@ def classify(result: Project) -> PrintedResult:
         return f"{style.bold(result.kind.value)}: {root} ({shown(result.reason)})"
 
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
-            "kind": result.kind.value,
-            "root": path_text(result.root),
-            "reason": result.reason,
-            "hint": result.hint,
-        },
+        result=result,
         text=text,
     )

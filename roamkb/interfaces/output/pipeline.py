@@ -7,9 +7,8 @@ from roamkb.core.text import clipped
 from roamkb.core.text import counted
 from roamkb.core.text import headline
 from roamkb.core.text import shown
+from roamkb.interfaces.output.encode import Json
 from roamkb.interfaces.output.log import standing_json
-from roamkb.interfaces.output.render import SCHEMA
-from roamkb.interfaces.output.render import Json
 from roamkb.interfaces.output.render import PrintedResult
 from roamkb.log.state.confidence import DURABLE
 from roamkb.log.state.confidence import as_fraction
@@ -53,8 +52,7 @@ def verify(result: "VerifyResult") -> PrintedResult:
         return "\n".join(lines) or "nothing wants judging"
 
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
+        result={
             "judged": [
                 {
                     "id": one.standing.id,
@@ -122,8 +120,7 @@ def promote(result: "PromoteResult | ProposeResult") -> PrintedResult:
         return "\n".join(lines)
 
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
+        result={
             "promoted": [
                 {
                     "id": written.id,
@@ -186,14 +183,13 @@ def _candidates(result: "PromoteResult") -> PrintedResult:
         return "\n".join([*lines, receipt])
 
     json: Json = {
-        "schema": SCHEMA,
         "candidates": [standing_json(one) for one in result.candidates],
         "hindered": {str(reason): count for reason, count in result.hindered.items()},
     }
     if result.asks:
         json |= {"question": _QUESTION if result.candidates else None, "receipt": receipt}
     return PrintedResult(
-        json=json,
+        result=json,
         text=text,
         status=0 if result.candidates or result.asks else 1,
         warnings=() if result.asks else tuple(_hindered(result)),

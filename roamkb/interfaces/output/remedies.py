@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
 from roamkb.core.text import times
-from roamkb.interfaces.output.render import SCHEMA
-from roamkb.interfaces.output.render import Json
+from roamkb.core.timestamps import iso
+from roamkb.interfaces.output.encode import Json
 from roamkb.interfaces.output.render import PrintedResult
-from roamkb.log.jsonl import iso
 from roamkb.remedies.effectiveness import Remedy
 from roamkb.remedies.effectiveness import RemedyAttempt
 from roamkb.remedies.effectiveness import RemedyTier
@@ -45,11 +44,11 @@ def _suggested(result: "SuggestedRemedies") -> PrintedResult:
             said.append(f"{result.more} more: add --limit")
         return "\n".join(said)
 
-    json: Json = {"schema": SCHEMA, **_json(result), "more": result.more}
+    json: Json = {**_json(result), "more": result.more}
     if recorded:
         json["recorded"] = _attempt(recorded)
     return PrintedResult(
-        json=json,
+        result=json,
         text=text,
         status=0 if result.remedies or recorded else 1,
         warnings=result.warnings,
@@ -64,8 +63,7 @@ def _known(result: "KnownErrors") -> PrintedResult:
         return ("\n\n" if result.in_full else "\n").join(blocks)
 
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
+        result={
             "errors": [_json(error, attempts=result.in_full) for error in result.errors],
             "more": result.more,
         },

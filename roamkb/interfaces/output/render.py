@@ -8,9 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from roamkb.core.errors import Ambiguous
-from roamkb.core.errors import NearDuplicate
-from roamkb.core.errors import NoNode
 from roamkb.core.errors import Refused
 from roamkb.core.errors import RoamkbError
 from roamkb.core.model import Hit
@@ -22,52 +19,45 @@ from roamkb.core.text import headline
 from roamkb.core.text import shown
 
 if TYPE_CHECKING:
+    from roamkb.interfaces.output.encode import Json
     from roamkb.kb.search.search import SearchResult
 
-SCHEMA = 1
 #: A line of a minified page would fill the screen; JSON has the whole of it.
 _LINE_WIDTH = 240
 _COLOUR = re.compile(r"\x1b\[\d+m")
-
-Json = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrintedResult:
     """A result, ready to be printed one way or the other."""
 
-    json: Json
+    #: What was found or done: its fields are the keys of the JSON.
+    result: object
     #: The text, for a terminal (True) or a pipe (False).
     text: Callable[[bool], str]
     status: int = 0
     #: Said on standard error beside the text.
     warnings: tuple[str, ...] = ()
 
+    @property
+    def json(self) -> "Json":
+        """The result as the doors answer with it."""
+        from roamkb.interfaces.output.encode import answer_json
 
-def dumps(value: Json) -> str:
+        return answer_json(self.result)
+
+
+def dumps(value: "Json") -> str:
     """Return one JSON object in which no character can act on a terminal; nothing is lost."""
     text = json.dumps(value, ensure_ascii=False)
     return HIDDEN.sub(lambda match: json.dumps(match.group())[1:-1], text)
 
 
-def error_json(error: RoamkbError) -> Json:
+def error_json(error: RoamkbError) -> "Json":
     """Return the error as the contract has it."""
-    if isinstance(error, Refused):
-        return {
-            "schema": SCHEMA,
-            "refused": {
-                "kind": error.project.kind.value,
-                "root": path_text(error.project.root),
-                "reason": error.project.reason,
-                "fact": error.fact,
-                "written_to": path_text(error.written_to),
-                "hint": error.hint,
-            },
-        }
-    body: Json = {"code": error.code, "message": error.message, "hint": error.hint}
-    if isinstance(error, (NearDuplicate, Ambiguous, NoNode)):
-        body["candidates"] = [candidate_json(candidate) for candidate in error.candidates]
-    return {"schema": SCHEMA, "error": body}
+    from roamkb.interfaces.output.encode import answer_json
+
+    return answer_json({"refused" if isinstance(error, Refused) else "error": error})
 
 
 def error_text(error: RoamkbError) -> str:
@@ -80,28 +70,13 @@ def render(name: str, result: object) -> PrintedResult:
     return _RENDERERS[name](result)
 
 
-def path_text(path: Path | None) -> str | None:
-    """Return a path as JSON has it."""
-    return None if path is None else str(path)
-
-
-def candidate_json(candidate: NodeCandidate) -> Json:
-    """Return what names a node."""
-    return {"id": candidate.id, "title": candidate.title, "path": str(candidate.path)}
-
-
 def candidate_line(candidate: NodeCandidate) -> str:
     """Return what names a node, in a line."""
     return f"{shown(str(candidate.path))}: {headline(candidate.title)} ({shown(candidate.id)})"
 
 
-def skipped_json(skipped: Iterable[UnreadableFile]) -> list[Json]:
-    """Return the files that could not be read, with the reasons."""
-    return [{"path": str(entry.path), "reason": entry.reason} for entry in skipped]
-
-
 def warnings_of(skipped: Iterable[UnreadableFile]) -> tuple[str, ...]:
-    """Return the same for standard error, as far as something can be done about the file itself."""
+    """Return for standard error which files could not be read, where something can be done about the file."""
     return tuple(
         f"{shown(str(entry.path))}: {shown(entry.reason)}" for entry in skipped if not entry.is_elsewhere
     )
@@ -140,22 +115,6 @@ class TerminalStyle:
 
 
 def _search(result: "SearchResult") -> PrintedResult:
-    hits = [
-        {
-            "id": hit.id,
-            "title": hit.title,
-            "path": str(hit.path),
-            "line": hit.line,
-            "tags": list(hit.tags),
-            "score": hit.score,
-            "text": hit.text,
-            "why": list(hit.why),
-            "date": hit.date or None,
-            "lines": [{"line": number, "text": line.strip()} for number, line in hit.lines],
-        }
-        for hit in result.hits
-    ]
-
     def text(terminal: bool) -> str:
         if result.only_files:
             return "\n".join(shown(str(hit.path)) for hit in result.hits)
@@ -170,13 +129,7 @@ def _search(result: "SearchResult") -> PrintedResult:
         )
 
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
-            "query": result.query,
-            "hits": hits,
-            "skipped": skipped_json(result.skipped),
-            "conflict_copies": result.conflict_copies,
-        },
+        result=result,
         text=text,
         status=0 if result.hits else 1,
         warnings=warnings_of(result.skipped),

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 from roamkb.core.text import clipped
 from roamkb.core.text import headline
 from roamkb.core.text import shown
-from roamkb.interfaces.output.render import SCHEMA
-from roamkb.interfaces.output.render import Json
+from roamkb.core.timestamps import iso
+from roamkb.interfaces.output.encode import Json
 from roamkb.interfaces.output.render import PrintedResult
-from roamkb.log.jsonl import iso
 from roamkb.log.state.confidence import as_fraction
 from roamkb.log.state.learning_state import ACTIVE
 from roamkb.log.state.learning_state import UNVERIFIED
@@ -56,8 +55,7 @@ def _bundled(result: "CreatedBundle") -> PrintedResult:
     header = result.header
     withheld = [shown(key) for key in result.withheld]
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
+        result={
             "path": str(result.path),
             **_header_json(header),
             "withheld": list(result.withheld),
@@ -77,8 +75,7 @@ def _opened(result: "OpenedBundle") -> PrintedResult:
         return "\n".join(lines)
 
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
+        result={
             "path": str(result.path),
             **_header_json(header),
             "by_type": dict(result.types),
@@ -101,8 +98,7 @@ def _imported(result: "ImportResult") -> PrintedResult:
         return "\n".join([*lines, f"would import as unverified: {counts}; add --yes to do it"])
 
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
+        result={
             "path": str(result.path),
             **_header_json(result.header),
             "read": found.read,
@@ -162,7 +158,7 @@ def template(result: "TemplateList | TemplateShown") -> PrintedResult:
 
 def _templates(result: "TemplateList") -> PrintedResult:
     return PrintedResult(
-        json={"schema": SCHEMA, "templates": [_template_json(one) for one in result.templates]},
+        result={"templates": [_template_json(one) for one in result.templates]},
         text=lambda _: "\n".join(map(_template_line, result.templates)),
         status=0 if result.templates else 1,
     )
@@ -184,8 +180,7 @@ def _template(result: "TemplateShown") -> PrintedResult:
 
     missing = f"{_several(result.left_out, 'learning')} of it no longer stands, or has no line in this log"
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
+        result={
             **_template_json(one),
             "outcome": result.done,
             "task": result.task or None,
@@ -281,7 +276,7 @@ def snapshot(result: "SnapshotsTaken | SnapshotList | RecoverResult") -> Printed
             return _recovered(result)
         case _:
             return PrintedResult(
-                json={"schema": SCHEMA, "snapshots": [_snapshot_json(one) for one in result.snapshots]},
+                result={"snapshots": [_snapshot_json(one) for one in result.snapshots]},
                 text=lambda _: "\n".join(map(_snapshot_line, result.snapshots)),
                 status=0 if result.snapshots else 1,
             )
@@ -294,8 +289,7 @@ def _taken(result: "SnapshotsTaken") -> PrintedResult:
         return "\n".join(lines)
 
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
+        result={
             "made": [_snapshot_json(one) for one in result.made],
             "skipped": [{"what": what, "reason": why} for what, why in result.skipped],
         },
@@ -326,8 +320,7 @@ def _recovered(result: "RecoverResult") -> PrintedResult:
         return "\n".join([*lines, f"{counts} {did}"])
 
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
+        result={
             "snapshots": [_snapshot_json(one) for one in result.snapshots],
             "learnings": [{"id": one.id, "key": one.key, "content": one.content} for one in result.learnings],
             "events": len(result.events),

@@ -22,8 +22,7 @@ def queued(result: QueuedCall) -> render.PrintedResult:
     """Return what is said of a call that waits."""
     call = result.call
     return render.PrintedResult(
-        json={
-            "schema": render.SCHEMA,
+        result={
             "queued": True,
             "verb": call.verb,
             "id": call.id if call.verb in ("write", "supersede") else None,

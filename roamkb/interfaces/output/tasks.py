@@ -8,11 +8,10 @@ from roamkb.core.text import counted
 from roamkb.core.text import headline
 from roamkb.core.text import shown
 from roamkb.core.text import times
+from roamkb.core.timestamps import iso
+from roamkb.interfaces.output.encode import Json
 from roamkb.interfaces.output.log import standing_json
-from roamkb.interfaces.output.render import SCHEMA
-from roamkb.interfaces.output.render import Json
 from roamkb.interfaces.output.render import PrintedResult
-from roamkb.log.jsonl import iso
 from roamkb.log.state.confidence import as_fraction
 from roamkb.tasks.stats import FORMULA
 
@@ -45,8 +44,7 @@ def task(result: "TaskReport") -> PrintedResult:
         return "\n".join(lines)
 
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
+        result={
             "action": result.action,
             "task": _task(result.task) if result.task else None,
             "similar": [{**_task(other), "likeness": round(how, 4)} for other, how in result.similar],
@@ -88,8 +86,7 @@ def relevant(result: "RelevantFound") -> PrintedResult:
         return "\n".join(lines)
 
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
+        result={
             "task": result.task.id or None,
             "entries": [
                 {**standing_json(one.standing), "relevance": round(one.relevance, 4), "why": list(one.why)}
@@ -127,8 +124,7 @@ def used(result: "UsedLearning") -> PrintedResult:
         return f"{result.outcome}: {shown(learning.key)} ({moved}{still})"
 
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
+        result={
             "id": learning.id,
             "key": learning.key,
             "outcome": result.outcome,
@@ -163,8 +159,7 @@ def stats(result: "ReuseFigures") -> PrintedResult:
         )
 
     return PrintedResult(
-        json={
-            "schema": SCHEMA,
+        result={
             "total_entries": result.total,
             "by_type": dict(result.by_type),
             "high_confidence": result.high_confidence,

@@ -71,6 +71,7 @@ class NoteFinder(Protocol):
 class SearchResult:
     """What was found, best first, and what could not be read."""
 
+    JSON = "query hits skipped conflict_copies"
     query: str
     hits: tuple[Hit, ...]
     skipped: tuple[UnreadableFile, ...]

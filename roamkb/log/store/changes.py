@@ -17,10 +17,10 @@ from typing import Final
 from roamkb.core.errors import RoamkbError
 from roamkb.core.ids import derived_id
 from roamkb.core.ids import is_id
+from roamkb.core.timestamps import iso
 from roamkb.fs.append import changed
 from roamkb.fs.append import opened
 from roamkb.log.jsonl import LearningLine
-from roamkb.log.jsonl import iso
 from roamkb.log.jsonl import read_events
 from roamkb.log.jsonl import read_learnings
 from roamkb.log.learning import Learning

@@ -20,6 +20,7 @@ from roamkb.core.errors import RoamkbError
 from roamkb.core.model import Node
 from roamkb.core.model import Note
 from roamkb.core.text import shown
+from roamkb.core.timestamps import iso
 from roamkb.kb.search.hits import PassageHit
 from roamkb.kb.search.index.file import A_MOMENT
 from roamkb.kb.search.index.file import IndexFile
@@ -35,7 +36,6 @@ from roamkb.kb.search.index.schema import summarise
 from roamkb.kb.search.index.schema import transaction
 from roamkb.kb.search.query import Query
 from roamkb.kb.search.query import TermWeights
-from roamkb.log.jsonl import iso
 from roamkb.log.learning import Learning
 
 

@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from dataclasses import replace
+from typing import Annotated
 
+from roamkb.core.json_form import Rows
 from roamkb.kb.search.hits import PassageHit
 from roamkb.kb.search.index.query import IndexQuery
 from roamkb.kb.search.index.schema import SEPARATOR
@@ -47,7 +49,7 @@ class Graph:
     """The nodes and the links between them, each pair once."""
 
     nodes: tuple[GraphNode, ...]
-    edges: tuple[tuple[str, str], ...]
+    edges: Annotated[tuple[tuple[str, str], ...], Rows("source dest")]
 
 
 def tag_counts(db: sqlite3.Connection) -> tuple[TagCount, ...]:
