@@ -47,6 +47,7 @@ class AuditRequest:
 class AuditAction:
     """One thing that the working set does to one line or learning."""
 
+    JSON = "action=name *fields"
     #: The source's own words: filter_noise, dedupe_key, flag_needs_review…
     name: str
     fields: Mapping[str, object] = field(default_factory=dict)
@@ -60,6 +61,7 @@ class AuditAction:
 class Audit:
     """What was done to which key and why; the counts come last."""
 
+    JSON = "actions summary=counts path"
     actions: tuple[AuditAction, ...]
     counts: Mapping[str, int]
     #: Where it is kept; None where it isn't.

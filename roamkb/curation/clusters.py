@@ -11,8 +11,10 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
+from typing import Annotated
 from typing import Final
 
+from roamkb.core.json_form import Keys
 from roamkb.log.state.learning_state import CANONICAL
 from roamkb.log.state.learning_state import NEEDS_REVIEW
 from roamkb.log.state.learning_state import SUPERSEDED
@@ -38,17 +40,21 @@ class PlannedEvent:
     fields: Mapping[str, object] = field(default_factory=dict)
 
 
+_BRIEFLY: Final = Keys("id learning.key learning.type learning.content confidence status")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurationCluster:
     """Learnings that one decision is about."""
 
+    JSON = "number kind because keeper others"
     #: From 1, in the order of the proposal.
     number: int
     #: `DUPLICATES`, `REPLACED`, `CONTRADICTION` or `STALE`.
     kind: str
     #: What would be canonical; None where that is for the reviewer to find out.
-    keeper: LearningState | None
-    others: tuple[LearningState, ...]
+    keeper: Annotated[LearningState | None, _BRIEFLY]
+    others: Annotated[tuple[LearningState, ...], _BRIEFLY]
     because: str
     changes: tuple[PlannedEvent, ...]
 

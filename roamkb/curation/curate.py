@@ -3,6 +3,7 @@
 Nothing is rewritten, and no hook or agent gets here: the word comes from a terminal (D19).
 """
 
+import json
 from collections.abc import Collection
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -33,6 +34,7 @@ from roamkb.curation.clusters import PlannedEvent
 from roamkb.curation.clusters import clusters
 from roamkb.fs.append import read_bytes
 from roamkb.fs.files import digest
+from roamkb.log.jsonl import event_line
 from roamkb.log.new_learning import Author
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.learning_state import LogState
@@ -76,6 +78,7 @@ class CurationSignature:
 class CurationProposal:
     """A proposal: clusters, the events that they stand for, and the digest that names all of it."""
 
+    JSON = "digest is_applied clusters lines"
     digest: str
     #: The digests of the log's files that it was built from.
     files: tuple[str, ...]
@@ -84,6 +87,11 @@ class CurationProposal:
     events: tuple[LedgerEvent, ...]
     #: Whether they were appended.
     is_applied: bool = False
+
+    @property
+    def lines(self) -> list[object]:
+        """The events as the ledger has them."""
+        return [json.loads(event_line(event)) for event in self.events]
 
 
 def propose(

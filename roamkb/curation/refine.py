@@ -33,6 +33,7 @@ class RefineRequest:
 class RoughLearning:
     """A learning that could be said better, and why."""
 
+    JSON = "*standing reasons command"
     standing: LearningState
     reasons: tuple[str, ...]
     #: What a shell takes, once the text is put in.

@@ -4,12 +4,15 @@ from collections.abc import Callable
 from collections.abc import Mapping
 from dataclasses import KW_ONLY
 from dataclasses import dataclass
+from dataclasses import replace
 from typing import Annotated
 
 from roamkb.core.request import Argument
 from roamkb.core.request import AsOfOption
 from roamkb.log.known_learnings import called
 from roamkb.log.state import confidence
+from roamkb.log.state.confidence import Hundredths
+from roamkb.log.state.learning_state import EVERY_KEY
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
 from roamkb.log.state.replay import start_of
@@ -50,17 +53,28 @@ class ExplainRequest:
 class Explanation:
     """A learning, what became of it, and why it counts what it counts."""
 
-    standing: LearningState
+    JSON = "learning=standing start=first history=standing.history ranked constants=shares"
+    #: With what lowers its rank now as its flags.
+    standing: Annotated[LearningState, EVERY_KEY]
     #: In hundredths, and what it comes from.
     start: int
     why: str
-    #: What lowers its rank now, with reasons.
-    doubts: Mapping[str, str]
     #: In hundredths: what it is ranked by today, decay included.
-    ranked: int
+    ranked: Hundredths
     constants: Mapping[str, int]
     #: How many events it takes to be promoted into a rule file.
     often: int = confidence.OFTEN
+
+    @property
+    def first(self) -> Mapping[str, object]:
+        """What it began with."""
+        return {"confidence": confidence.as_fraction(self.start), "why": self.why}
+
+    @property
+    def shares(self) -> Mapping[str, float]:
+        """The constants as fractions, and the number of events."""
+        fractions = {name: confidence.as_fraction(value) for name, value in self.constants.items()}
+        return {**fractions, "promoted_from": self.often}
 
 
 def explain(
@@ -79,10 +93,9 @@ def explain(
     standing = called(log, state, name)
     learning = standing.learning
     return Explanation(
-        standing=standing,
+        standing=replace(standing, flags=dict(doubts_of(standing))),
         start=start_of(learning),
         why=_why(standing),
-        doubts=doubts_of(standing),
         ranked=standing.rank_confidence(now),
         constants=CONSTANTS,
     )

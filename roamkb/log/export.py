@@ -2,9 +2,11 @@
 
 from dataclasses import KW_ONLY
 from dataclasses import dataclass
+from typing import Annotated
 
 from roamkb.core.request import AsOfOption
 from roamkb.core.request import switch
+from roamkb.log.state.learning_state import EVERY_KEY
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LogState
 
@@ -22,7 +24,8 @@ class ExportRequest:
 class LearningExport:
     """Learnings in the order in which they were said."""
 
-    standings: tuple[LearningState, ...]
+    JSON = "learnings=standings"
+    standings: Annotated[tuple[LearningState, ...], EVERY_KEY]
 
 
 def export(state: LogState, *, archived: bool = False) -> LearningExport:

@@ -94,6 +94,7 @@ class ForeignLog:
 class InitialisedLog:
     """A project's log, and what there is to know about it."""
 
+    JSON = "root log=folder made is_adopted statements ignored_by"
     root: Path
     folder: Path
     #: What was made; nothing the second time.
@@ -104,6 +105,16 @@ class InitialisedLog:
     adopted: ForeignLog | None
     #: Whether it lies in a git repository, and so travels with it.
     is_in_git: bool
+
+    @property
+    def is_adopted(self) -> bool:
+        """Whether a log came with the project and was adopted."""
+        return self.adopted is not None
+
+    @property
+    def statements(self) -> tuple[str, ...]:
+        """What agents are told of it from now on."""
+        return self.adopted.statements if self.adopted else ()
 
 
 def init(

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 from roamkb.core.errors import UsageError
 from roamkb.core.request import AgentOption
@@ -15,6 +16,8 @@ from roamkb.core.request import objects
 from roamkb.core.request import option
 from roamkb.core.request import options
 from roamkb.core.request import switch
+from roamkb.core.json_form import Keys
+from roamkb.core.text import clipped
 from roamkb.core.text import shown
 from roamkb.log.known_learnings import LearningLookup
 from roamkb.log.known_learnings import alike_in_meaning
@@ -33,6 +36,7 @@ from roamkb.log.new_learning import contradictions
 from roamkb.log.new_learning import drafted
 from roamkb.log.new_learning import repetition
 from roamkb.log.state.confidence import AT_FIRST
+from roamkb.log.state.confidence import Hundredths
 from roamkb.log.state.confidence import started
 from roamkb.log.state.learning_state import MAY_CONTRADICT
 from roamkb.log.state.learning_state import LearningState
@@ -44,6 +48,8 @@ from roamkb.secrets.detector import names_a_secret
 
 #: What a person would call the same (docs/architecture.md).
 ALIKE = 0.80
+#: Letters of another learning that a warning shows.
+_TITLE = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,21 +95,30 @@ class LearnRequest:
 class LearnResult:
     """What became of a statement."""
 
+    JSON = (
+        "outcome learning.id learning.key learning.type learning.content learning.tags confidence "
+        "occurrences may_contradict looks_like supersedes=superseded.id path warnings=complaints"
+    )
     #: The learning that now says it.
     learning: Learning
     #: "new", or "repeated" where the log said so already.
     outcome: str
-    #: In hundredths.
-    confidence: int
+    confidence: Hundredths
     occurrences: int
     #: Learnings that are nearly the same and may claim otherwise.
-    may_contradict: tuple[Learning, ...] = ()
+    may_contradict: Annotated[tuple[Learning, ...], Keys("id key")] = ()
     #: Learnings that may say the same in other words: for the reader to judge.
-    looks_like: tuple[Learning, ...] = ()
+    looks_like: Annotated[tuple[Learning, ...], Keys("id key")] = ()
     #: What it replaced.
     superseded: Learning | None = None
     warnings: tuple[str, ...] = ()
     path: Path
+
+    @property
+    def complaints(self) -> tuple[str, ...]:
+        """The warnings, and what it may contradict."""
+        rivals = (f"{rival.key}: {clipped(shown(rival.statement), _TITLE)}" for rival in self.may_contradict)
+        return (*self.warnings, *(f"may contradict {rival}" for rival in rivals))
 
 
 def learn(

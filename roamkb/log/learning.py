@@ -11,9 +11,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
 from functools import lru_cache
+from typing import Annotated
 from typing import Final
 
+from roamkb.core.json_form import or_null
 from roamkb.core.model import ProjectKind
+from roamkb.core.timestamps import iso
 from roamkb.text.fuzzy import edits
 from roamkb.text.similarity.shell_remnants import without_debris
 
@@ -69,7 +72,7 @@ class Learning:
     source: str = "user"
     tags: tuple[str, ...] = ()
     #: Seconds since 1970, UTC; 0 where the line doesn't say.
-    ts: float = 0
+    ts: Annotated[float, or_null, iso] = 0
     bead: str = ""
     agent: str = ""
     session: str = ""
@@ -96,6 +99,11 @@ class Learning:
     def statement(self) -> str:
         """What it says, without what a shell left behind it: to be shown, compared and promoted."""
         return without_debris(self.content)
+
+    @property
+    def topic(self) -> str:
+        """The task or bead that it is of."""
+        return self.task or self.bead
 
     @property
     def canonical_type(self) -> str:

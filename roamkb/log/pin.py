@@ -16,6 +16,7 @@ from roamkb.log.known_learnings import called
 from roamkb.log.new_learning import Author
 from roamkb.log.new_learning import EventFactory
 from roamkb.log.state.confidence import as_fraction
+from roamkb.log.state.learning_state import EVERY_KEY
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.store.project_log import Log
@@ -47,7 +48,8 @@ class OverrideRequest:
 class MarkedLearning:
     """A learning as it stands after the mark."""
 
-    standing: LearningState
+    JSON = "learning=standing changed=is_new"
+    standing: Annotated[LearningState, EVERY_KEY]
     #: Whether anything was written; not where it stood so already.
     is_new: bool
 

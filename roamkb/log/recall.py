@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from dataclasses import dataclass
 from dataclasses import replace
+from typing import Annotated
 
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Hit
@@ -80,6 +81,7 @@ class RecallRequest:
 class RecallResult:
     """What answers, best first."""
 
+    JSON = "query learnings more from=sources"
     query: str
     learnings: tuple[RecalledLearning, ...]
     #: How many there are beyond those.
@@ -241,9 +243,9 @@ class LogFigures:
 
     active: int
     archived: int
-    by_type: tuple[tuple[str, int], ...]
+    by_type: Annotated[tuple[tuple[str, int], ...], dict]
     #: The most frequent first, types left out.
-    top_tags: tuple[tuple[str, int], ...]
+    top_tags: Annotated[tuple[tuple[str, int], ...], dict]
 
 
 _TOP_TAGS = 15

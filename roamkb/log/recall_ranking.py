@@ -12,7 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
+from typing import Annotated
 
+from roamkb.core.json_form import rounded
 from roamkb.core.text import folded
 from roamkb.log.learning import Learning
 from roamkb.log.state.learning_state import CANONICAL
@@ -37,9 +39,10 @@ _CONFIDENCE = 0.2
 class RecalledLearning:
     """One learning that answers, and why."""
 
+    JSON = "*standing flags=doubts score why path?"
     standing: LearningState
     #: 1 for the best match of the words; 0 where none were asked for.
-    score: float = 0.0
+    score: Annotated[float, rounded] = 0.0
     why: tuple[str, ...] = ()
     #: Doubts about it, with reasons: from the ledger and from a look at the project.
     doubts: Mapping[str, str]

@@ -13,6 +13,7 @@ from roamkb.core.request import SessionOption
 from roamkb.core.text import shown
 from roamkb.log.new_learning import Author
 from roamkb.log.new_learning import EventFactory
+from roamkb.log.state.learning_state import EVERY_KEY
 from roamkb.log.state.learning_state import UNDONE
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.state.learning_state import LedgerEvent
@@ -51,9 +52,10 @@ class UndoRequest:
 class UndoneEvent:
     """An event that doesn't count any more."""
 
+    JSON = "event.id event.event learning=standing changed=is_new"
     event: LedgerEvent
     #: The learning that it happened to, as it stands without; None where it was about none.
-    standing: LearningState | None
+    standing: Annotated[LearningState | None, EVERY_KEY]
     #: Whether anything was written; not where it didn't count already.
     is_new: bool
 

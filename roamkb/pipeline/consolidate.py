@@ -64,6 +64,7 @@ class ConsolidateRequest:
 class ConsolidateResult:
     """What one stage did; its counts add up."""
 
+    JSON = "stage id=name processed created repeated superseded raised dropped"
     stage: str
     name: str
     processed: int

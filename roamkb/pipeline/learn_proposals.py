@@ -7,11 +7,13 @@ say all of them again.
 from collections.abc import Callable
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 from roamkb.core.errors import Ambiguous
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import SecretFound
 from roamkb.core.errors import UsageError
+from roamkb.core.json_form import or_null
 from roamkb.log.known_learnings import called
 from roamkb.log.learn import LearnResult
 from roamkb.log.learning import canonical_type
@@ -35,6 +37,10 @@ from roamkb.secrets.detector import redacted
 class ProposalOutcome:
     """What became of one proposal."""
 
+    JSON = (
+        "outcome text? standing.id? standing.learning.key? standing.verdict? standing.status? "
+        "standing.confidence? why replaced=replacements?"
+    )
     #: new, repeated, withdrawn, contested or refused.
     outcome: str
     #: The learning that says it now, or that was taken back; None where it was refused.
@@ -44,13 +50,19 @@ class ProposalOutcome:
     #: Keys of the learnings that it took the place of, which are no longer offered.
     replaced: tuple[str, ...] = ()
     #: One redacted line, where it was refused.
-    text: str = ""
+    text: Annotated[str, or_null] = ""
+
+    @property
+    def replacements(self) -> tuple[str, ...] | None:
+        """What it took the place of; None where it was refused."""
+        return self.replaced if self.standing else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProposalOutcomes:
     """What became of the proposals of one call, in their order."""
 
+    JSON = "proposals=taken path=log.knowledge"
     taken: tuple[ProposalOutcome, ...]
     log: Log
 

@@ -66,6 +66,7 @@ class ObserveRequest:
 class DeclinedText:
     """What was said and can't be kept."""
 
+    JSON = "text reason"
     #: One redacted line.
     text: str
     reason: str
@@ -77,6 +78,7 @@ class DeclinedText:
 class ObserveResult:
     """What became of what happened, in its order."""
 
+    JSON = "learned declined recorded"
     learned: "tuple[LearnResult, ...]" = ()
     declined: tuple[DeclinedText, ...] = ()
     #: Raw observations that were recorded, and where.

@@ -10,9 +10,11 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Annotated
 from typing import Final
 
 from roamkb.core.gitignore import concerns
+from roamkb.core.json_form import rounded
 from roamkb.log.state.learning_state import NEEDS_REVIEW
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import YES
@@ -40,9 +42,10 @@ _ANY = "x"
 class RelevantLearning:
     """One learning that fits, how well, and why."""
 
+    JSON = "*standing relevance why"
     standing: LearningState
     #: 0 to 1.
-    relevance: float
+    relevance: Annotated[float, rounded]
     why: tuple[str, ...]
 
 

@@ -9,7 +9,6 @@ from roamkb.context.brief_text import told
 from roamkb.core.text import counted
 from roamkb.core.text import shown
 from roamkb.core.untrusted import framed
-from roamkb.interfaces.output.log import standing_json
 from roamkb.interfaces.output.render import PrintedResult
 
 if TYPE_CHECKING:
@@ -73,8 +72,8 @@ def brief(result: "SessionBrief") -> PrintedResult:
         result={
             "project": {"kind": result.project.kind.value, "root": str(result.project.root)},
             "nodes": [{"id": hit.id, "title": hit.title, "path": str(hit.path)} for hit in result.nodes],
-            "learnings": [standing_json(one) for one in result.learnings],
-            "checklist": [standing_json(one) for one in result.checklist],
+            "learnings": result.learnings,
+            "checklist": result.checklist,
             "to_review": result.to_review,
             "contradicting": result.contradicting,
             "conflict_copies": result.conflict_copies,

@@ -12,22 +12,21 @@ from roamkb.core.text import shown
 from roamkb.core.text import times
 from roamkb.core.timestamps import iso
 from roamkb.interfaces.output.encode import Json
-from roamkb.interfaces.output.log import standing_json
+from roamkb.interfaces.output.encode import object_json
 from roamkb.interfaces.output.render import PrintedResult
 from roamkb.interfaces.output.render import dumps
 from roamkb.log.jsonl import event_line
 from roamkb.log.state.confidence import as_fraction
+from roamkb.log.state.learning_state import EVERY_KEY
 from roamkb.pipeline.gate.references import STALE
 
 if TYPE_CHECKING:
     from roamkb.curation.audit import Audit
-    from roamkb.curation.clusters import CurationCluster
     from roamkb.curation.curate import CurationProposal
     from roamkb.curation.refine import Refinement
     from roamkb.log.explain import Explanation
     from roamkb.log.export import LearningExport
     from roamkb.log.pin import MarkedLearning
-    from roamkb.log.state.learning_state import LearningState
     from roamkb.log.state.learning_state import LedgerEvent
     from roamkb.log.undo import UndoneEvent
 
@@ -49,7 +48,7 @@ def audit(result: "Audit") -> PrintedResult:
         return "\n".join([*map(_audited, told), f"{counts}{kept}"])
 
     return PrintedResult(
-        result={"actions": told, "summary": dict(result.counts), "path": path},
+        result=result,
         text=text,
     )
 
@@ -101,12 +100,7 @@ def curate(result: "CurationProposal") -> PrintedResult:
     else:
         said = "nothing to curate"
     return PrintedResult(
-        result={
-            "digest": result.digest,
-            "applied": result.is_applied,
-            "clusters": [_cluster(cluster) for cluster in result.clusters],
-            "lines": [json.loads(line) for line in lines],
-        },
+        result=result,
         text=lambda _: "\n".join(lines),
         status=0 if lines else 1,
         warnings=(said,),
@@ -132,28 +126,6 @@ def _ledger_line(event: "LedgerEvent") -> str:
     return HIDDEN.sub(lambda match: json.dumps(match.group())[1:-1], line)
 
 
-def _cluster(cluster: "CurationCluster") -> Json:
-    return {
-        "number": cluster.number,
-        "kind": cluster.kind,
-        "because": cluster.because,
-        "keeper": _brief(cluster.keeper) if cluster.keeper else None,
-        "others": [_brief(one) for one in cluster.others],
-    }
-
-
-def _brief(standing: "LearningState") -> Json:
-    learning = standing.learning
-    return {
-        "id": learning.id,
-        "key": learning.key,
-        "type": learning.type,
-        "content": learning.content,
-        "confidence": as_fraction(standing.confidence),
-        "status": standing.status,
-    }
-
-
 def refine(result: "Refinement") -> PrintedResult:
     """Print each learning, what is wrong with it, and the command that says it again."""
 
@@ -167,13 +139,7 @@ def refine(result: "Refinement") -> PrintedResult:
         return "\n".join(lines)
 
     return PrintedResult(
-        result={
-            "tasks": list(result.tasks),
-            "learnings": [
-                {**standing_json(one.standing), "reasons": list(one.reasons), "command": one.command}
-                for one in result.learnings
-            ],
-        },
+        result=result,
         text=text,
         status=0 if result.learnings else 1,
     )
@@ -181,34 +147,7 @@ def refine(result: "Refinement") -> PrintedResult:
 
 def explain(result: "Explanation") -> PrintedResult:
     """Print a learning's life, the constants last."""
-    standing = result.standing
-    history = [
-        {
-            "id": step.event.id,
-            "ts": iso(step.event.ts),
-            "event": step.event.event,
-            "by": step.event.by,
-            "agent": step.event.agent,
-            "session": step.event.session,
-            "task": step.event.task,
-            "fields": dict(step.event.fields),
-            "before": as_fraction(step.before),
-            "after": as_fraction(step.after),
-            "effect": as_fraction(step.after - step.before),
-        }
-        for step in standing.history
-    ]
-    constants = {name: as_fraction(value) for name, value in result.constants.items()}
-    return PrintedResult(
-        result={
-            "learning": {**full_json(standing), "flags": dict(result.doubts)},
-            "start": {"confidence": as_fraction(result.start), "why": result.why},
-            "history": history,
-            "ranked": as_fraction(result.ranked),
-            "constants": {**constants, "promoted_from": result.often},
-        },
-        text=lambda _: "\n".join(_life(result)),
-    )
+    return PrintedResult(result=result, text=lambda _: "\n".join(_life(result)))
 
 
 def _life(result: "Explanation") -> Iterator[str]:
@@ -238,7 +177,7 @@ def _life(result: "Explanation") -> Iterator[str]:
         f"now {as_fraction(standing.confidence):.2f}, ranked as {as_fraction(result.ranked):.2f}: "
         + ", ".join(map(shown, marks))
     )
-    yield from (f"  {shown(name)}: {shown(why)}" for name, why in result.doubts.items())
+    yield from (f"  {shown(name)}: {shown(why)}" for name, why in standing.flags.items())
     yield "constants:"
     widest = max(map(len, result.constants), default=0)
     for name, value in result.constants.items():
@@ -273,12 +212,7 @@ def undo(result: "UndoneEvent") -> PrintedResult:
     )
     already = "" if result.is_new else " already; nothing was written"
     return PrintedResult(
-        result={
-            "id": event.id,
-            "event": event.event,
-            "learning": full_json(standing) if standing else None,
-            "changed": result.is_new,
-        },
+        result=result,
         text=lambda _: f"{shown(event.event)} {shown(event.id)} doesn't count{already}{now}",
     )
 
@@ -293,41 +227,16 @@ def override(result: "MarkedLearning") -> PrintedResult:
 
 def _marked(result: "MarkedLearning", said: str) -> PrintedResult:
     return PrintedResult(
-        result={"learning": full_json(result.standing), "changed": result.is_new},
+        result=result,
         text=lambda _: said,
     )
 
 
 def export(result: "LearningExport") -> PrintedResult:
     """Print each learning as one JSON object a line."""
-    told = [full_json(standing) for standing in result.standings]
+    told = [object_json(standing, EVERY_KEY) for standing in result.standings]
     return PrintedResult(
-        result={"learnings": told},
+        result=result,
         text=lambda _: "\n".join(map(dumps, told)),
         status=0 if told else 1,
     )
-
-
-def full_json(standing: "LearningState") -> Json:
-    """Return all that is known of a learning: what its line says, and what it counts today."""
-    learning = standing.learning
-    return {
-        **standing_json(standing),
-        "source": learning.source,
-        "bead": learning.bead,
-        "session": learning.session,
-        "provenance": learning.provenance,
-        "origin": learning.origin,
-        "kind": learning.kind.value if learning.kind else None,
-        "pinned": standing.is_pinned,
-        "preferred_by": sorted(standing.preferred_by),
-        "overridden": standing.is_overridden,
-        "flags": dict(standing.flags),
-        "supersedes": list(standing.supersedes),
-        "merged_from": list(standing.merged_from),
-        "review_reason": standing.review_reason,
-        "node": standing.node or None,
-        "outcomes": dict(standing.outcomes),
-        "last_used": iso(standing.last_used) if standing.last_used else None,
-        "extra": dict(learning.extra),
-    }

@@ -10,7 +10,6 @@ from roamkb.core.text import times
 from roamkb.core.timestamps import iso
 from roamkb.interfaces.output import curation as curation_reports
 from roamkb.interfaces.output.encode import Json
-from roamkb.interfaces.output.log import standing_json
 from roamkb.interfaces.output.render import PrintedResult
 from roamkb.log.state.confidence import as_fraction
 
@@ -53,7 +52,7 @@ def proposed(result: "ProposeResult") -> PrintedResult:
                 {"id": one.standing.id, "key": one.standing.learning.key, "reason": one.reason}
                 for one in result.left
             ],
-            "candidates": [standing_json(one) for one in result.candidates],
+            "candidates": result.candidates,
             "dry_run": result.dry_run,
         },
         text=text,

@@ -9,9 +9,7 @@ from roamkb.core.text import cleaned
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
 from roamkb.core.text import times
-from roamkb.core.timestamps import iso
 from roamkb.core.untrusted import framed
-from roamkb.interfaces.output.encode import Json
 from roamkb.interfaces.output.render import PrintedResult
 from roamkb.log.jsonl import learning_line
 from roamkb.log.learning import nearest_type
@@ -64,14 +62,7 @@ def init(result: "InitialisedLog") -> PrintedResult:
         return "\n".join(lines)
 
     return PrintedResult(
-        result={
-            "root": str(result.root),
-            "log": str(result.folder),
-            "made": [str(path) for path in result.made],
-            "adopted": result.adopted is not None,
-            "statements": list(result.adopted.statements) if result.adopted else [],
-            "ignored_by": str(result.ignored_by) if result.ignored_by else None,
-        },
+        result=result,
         text=text,
         warnings=tuple(warnings),
     )
@@ -84,10 +75,6 @@ def learn(result: "LearnResult | ProposalOutcomes") -> PrintedResult:
     if isinstance(result, ProposalOutcomes):
         return _proposals(result)
     learning = result.learning
-    warnings = [
-        *result.warnings,
-        *(f"may contradict {rival.key}: {_title(rival.statement)}" for rival in result.may_contradict),
-    ]
 
     def text(_: bool) -> str:
         what = (
@@ -101,23 +88,9 @@ def learn(result: "LearnResult | ProposalOutcomes") -> PrintedResult:
         return "\n".join([f"{what} ({as_fraction(result.confidence):.2f})", *alike])
 
     return PrintedResult(
-        result={
-            "outcome": result.outcome,
-            "id": learning.id,
-            "key": learning.key,
-            "type": learning.type,
-            "content": learning.content,
-            "tags": list(learning.tags),
-            "confidence": as_fraction(result.confidence),
-            "occurrences": result.occurrences,
-            "may_contradict": [{"id": rival.id, "key": rival.key} for rival in result.may_contradict],
-            "looks_like": [{"id": one.id, "key": one.key} for one in result.looks_like],
-            "supersedes": result.superseded.id if result.superseded else None,
-            "path": str(result.path),
-            "warnings": warnings,
-        },
+        result=result,
         text=text,
-        warnings=tuple(warnings),
+        warnings=result.complaints,
     )
 
 
@@ -128,30 +101,15 @@ def extract(result: "ProposalOutcomes") -> PrintedResult:
 
 def _proposals(result: "ProposalOutcomes") -> PrintedResult:
     """Say what became of each proposal."""
-    told: list[Json] = []
-    lines = []
-    for one in result.taken:
-        standing = one.standing
-        if standing is None:
-            told.append({"outcome": one.outcome, "text": one.text, "why": list(one.why)})
-            lines.append(f"{one.outcome}: {shown(one.text)}: {shown('; '.join(one.why))}")
-            continue
-        told.append(
-            {
-                "outcome": one.outcome,
-                "id": standing.id,
-                "key": standing.learning.key,
-                "verdict": standing.verdict,
-                "status": standing.status,
-                "confidence": as_fraction(standing.confidence),
-                "why": list(one.why),
-                "replaced": list(one.replaced),
-            }
-        )
-        lines.append(_became(one, standing))
+    lines = [
+        _became(one, one.standing)
+        if one.standing
+        else f"{one.outcome}: {shown(one.text)}: {shown('; '.join(one.why))}"
+        for one in result.taken
+    ]
     refused = [one for one in result.taken if one.outcome == "refused"]
     return PrintedResult(
-        result={"proposals": told, "path": str(result.log.knowledge)},
+        result=result,
         text=lambda _: "\n".join(lines) or "nothing was proposed",
         # as for a secret that is said alone: what can't be kept is an error, once nothing was
         status=2 if refused and len(refused) == len(result.taken) else 0,
@@ -180,13 +138,7 @@ def observe(result: "ObserveResult") -> PrintedResult:
         return "\n".join([*(one.text(terminal) for one in learned), *recorded])
 
     return PrintedResult(
-        result={
-            "learned": [
-                {key: value for key, value in one.json.items() if key != "schema"} for one in learned
-            ],
-            "declined": [{"text": one.text, "reason": one.reason} for one in result.declined],
-            "recorded": result.recorded,
-        },
+        result=result,
         text=text,
         status=0 if learned or result.recorded else 1,
         warnings=(*(warning for one in learned for warning in one.warnings), *declined),
@@ -212,22 +164,7 @@ def ingest(result: "IngestResult") -> PrintedResult:
         return "\n".join(["; ".join([said, ", ".join(told)]) if told else said, *lines])
 
     return PrintedResult(
-        result={
-            "read": result.read,
-            "new": result.new,
-            "merged": result.merged,
-            "skipped": {
-                "already": result.already,
-                "invalid": [{"line": bad.line, "reason": bad.reason} for bad in result.invalid],
-            },
-            "dry_run": result.is_dry_run,
-            "file": str(result.file) if result.file else None,
-            "files": [str(path) for path in result.files],
-            "preview": [
-                {"key": one.key, "type": one.type, "content": one.content, "tags": list(one.tags)}
-                for one in result.preview
-            ],
-        },
+        result=result,
         text=text,
         # what holds nothing but what nobody can read is no source
         status=2 if invalid and not (result.new or result.merged or result.already) else 0,
@@ -248,20 +185,7 @@ def consolidate(result: "tuple[ConsolidateResult, ...]") -> PrintedResult:
     def text(_: bool) -> str:
         return "\n".join(map(_stage, result)) or "no session is open"
 
-    stages = [
-        {
-            "stage": one.stage,
-            "id": one.name,
-            "processed": one.processed,
-            "created": one.created,
-            "repeated": one.repeated,
-            "superseded": one.superseded,
-            "raised": one.raised,
-            "dropped": one.dropped,
-        }
-        for one in result
-    ]
-    return PrintedResult(result={"consolidated": stages}, text=text)
+    return PrintedResult(result={"consolidated": result}, text=text)
 
 
 def _stage(done: "ConsolidateResult") -> str:
@@ -302,17 +226,7 @@ def _recall(result: "RecallResult") -> PrintedResult:
         return "\n".join(lines)
 
     return PrintedResult(
-        result={
-            "query": result.query,
-            "learnings": [
-                {**standing_json(one.standing), "flags": dict(one.doubts), "score": round(one.score, 4),
-                 "why": list(one.why),
-                 **({"path": str(one.path)} if one.path else {})}
-                for one in result.learnings
-            ],
-            "more": result.more,
-            "from": list(result.sources),
-        },
+        result=result,
         text=text,
         status=0 if result.learnings else 1,
         warnings=tuple(_unknown(result.unknown_type)),
@@ -324,31 +238,6 @@ def _unknown(type: str) -> Iterator[str]:
     if type:
         meant = nearest_type(type)
         yield f"no learning has the type {shown(type)}" + (f"; did you mean {meant}?" if meant else "")
-
-
-def standing_json(standing: LearningState) -> Json:
-    """Return a learning and what it counts today."""
-    learning = standing.learning
-    return {
-        "id": learning.id,
-        "key": learning.key,
-        "type": learning.type,
-        "category": learning.category,
-        "content": learning.content,
-        "tags": list(learning.tags),
-        "confidence": as_fraction(standing.confidence),
-        "occurrences": standing.occurrences,
-        "status": standing.status,
-        "verdict": standing.verdict,
-        "scope": standing.scope,
-        "ts": iso(learning.ts) if learning.ts else None,
-        "agent": learning.agent,
-        "task": learning.task or learning.bead,
-        "files": list(learning.files),
-        "actions": list(learning.actions),
-        "superseded_by": standing.superseded_by or None,
-        "archived": standing.is_archived,
-    }
 
 
 def _lines(found: "RecalledLearning", *, in_full: bool) -> Iterator[str]:
@@ -385,11 +274,6 @@ def _figures(result: "LogFigures") -> PrintedResult:
         return "\n".join(lines)
 
     return PrintedResult(
-        result={
-            "active": result.active,
-            "archived": result.archived,
-            "by_type": dict(result.by_type),
-            "top_tags": dict(result.top_tags),
-        },
+        result=result,
         text=text,
     )

@@ -8,7 +8,6 @@ from roamkb.core.text import counted
 from roamkb.core.text import headline
 from roamkb.core.text import shown
 from roamkb.interfaces.output.encode import Json
-from roamkb.interfaces.output.log import standing_json
 from roamkb.interfaces.output.render import PrintedResult
 from roamkb.log.state.confidence import DURABLE
 from roamkb.log.state.confidence import as_fraction
@@ -183,7 +182,7 @@ def _candidates(result: "PromoteResult") -> PrintedResult:
         return "\n".join([*lines, receipt])
 
     json: Json = {
-        "candidates": [standing_json(one) for one in result.candidates],
+        "candidates": result.candidates,
         "hindered": {str(reason): count for reason, count in result.hindered.items()},
     }
     if result.asks:

@@ -10,7 +10,6 @@ from roamkb.core.text import shown
 from roamkb.core.text import times
 from roamkb.core.timestamps import iso
 from roamkb.interfaces.output.encode import Json
-from roamkb.interfaces.output.log import standing_json
 from roamkb.interfaces.output.render import PrintedResult
 from roamkb.log.state.confidence import as_fraction
 from roamkb.tasks.stats import FORMULA
@@ -88,10 +87,7 @@ def relevant(result: "RelevantFound") -> PrintedResult:
     return PrintedResult(
         result={
             "task": result.task.id or None,
-            "entries": [
-                {**standing_json(one.standing), "relevance": round(one.relevance, 4), "why": list(one.why)}
-                for one in result.learnings
-            ],
+            "entries": result.learnings,
             "count": result.count,
             "similar": [{"id": other.id, "title": other.title, "likeness": round(how, 4)}
                         for other, how in result.similar],

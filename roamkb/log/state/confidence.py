@@ -4,6 +4,7 @@ Limits are inclusive: 0.7 + 0.1 is 0.7999… in floats, and one source's own tes
 exactly its limit. The number orders and gates; it never deletes anything.
 """
 
+from typing import Annotated
 from typing import Final
 
 from roamkb.core.errors import UsageError
@@ -86,6 +87,10 @@ def decayed(confidence: int, *, idle_days: float) -> int:
 def as_fraction(hundredths: int) -> float:
     """Return 0.00 to 1.00, as every output shows it."""
     return round(hundredths / 100, 2)
+
+
+#: A number of hundredths, which JSON has as a fraction.
+Hundredths = Annotated[int, as_fraction]
 
 
 def hundredths(text: str | None) -> int | None:

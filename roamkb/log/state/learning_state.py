@@ -8,11 +8,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
+from typing import Annotated
 from typing import Final
 from typing import Protocol
 
+from roamkb.core.json_form import Keys
+from roamkb.core.json_form import or_null
+from roamkb.core.timestamps import iso
 from roamkb.log.learning import Learning
 from roamkb.log.state import confidence
+from roamkb.log.state.confidence import Hundredths
 
 ACTIVE: Final = "active"
 CANONICAL: Final = "canonical"
@@ -46,7 +51,7 @@ class LedgerEvent:
     #: A ULID, later than any in the ledger that it was written to.
     id: str
     #: Seconds since 1970, UTC.
-    ts: float
+    ts: Annotated[float, iso]
     event: str
     #: The learning that it happened to; empty where it is about none.
     of: str = ""
@@ -78,19 +83,42 @@ class LedgerEvent:
 class ConfidenceStep:
     """What one event did to a learning's confidence."""
 
+    JSON = (
+        "event.id event.ts event.event event.by event.agent event.session event.task event.fields "
+        "before after effect"
+    )
     event: LedgerEvent
-    before: int
-    after: int
+    before: Hundredths
+    after: Hundredths
+
+    @property
+    def effect(self) -> Hundredths:
+        """How far it moved it."""
+        return self.after - self.before
+
+
+_KEYS: Final = (
+    "id learning.key learning.type learning.category learning.content learning.tags confidence occurrences "
+    "status verdict scope learning.ts learning.agent task=learning.topic learning.files learning.actions "
+    "superseded_by is_archived"
+)
+#: The keys of a learning where all that is known of it is told.
+EVERY_KEY: Final = Keys(
+    f"{_KEYS} learning.source learning.bead learning.session learning.provenance learning.origin "
+    "learning.kind is_pinned preferred_by is_overridden flags supersedes merged_from review_reason node "
+    "outcomes last_used learning.extra"
+)
 
 
 @dataclass(slots=True, kw_only=True)
 class LearningState:
     """A learning and what it counts today; only `replay` changes it."""
 
+    JSON = _KEYS
     #: As it was first said, with the files, tags and actions of its repetitions.
     learning: Learning
     #: Hundredths, as events gave it; decay enters rank alone.
-    confidence: int
+    confidence: Hundredths
     occurrences: int = 1
     status: str = ACTIVE
     verdict: str = UNVERIFIED
@@ -100,18 +128,18 @@ class LearningState:
     is_overridden: bool = False
     #: Why it ranks lower or wants a look: stale, noise, contested, may_contradict…
     flags: dict[str, str] = field(default_factory=dict)
-    superseded_by: str = ""
+    superseded_by: Annotated[str, or_null] = ""
     supersedes: tuple[str, ...] = ()
     merged_from: tuple[str, ...] = ()
     review_reason: str = ""
     #: The node that it was promoted to.
-    node: str = ""
+    node: Annotated[str, or_null] = ""
     #: How often it was reused, by outcome.
     outcomes: dict[str, int] = field(default_factory=dict)
     #: The agents that prefer it; it comes first for them alone.
     preferred_by: set[str] = field(default_factory=set)
     #: Seconds since 1970 when it was said, repeated or used last.
-    last_used: float = 0.0
+    last_used: Annotated[float, or_null, iso] = 0.0
     history: list[ConfidenceStep] = field(default_factory=list)
     #: Sources that moved its confidence already.
     heard: set[tuple[str, ...]] = field(default_factory=set)

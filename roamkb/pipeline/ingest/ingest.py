@@ -8,6 +8,7 @@ invalid; so does what is unreadable beside it on a torn line.
 
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from dataclasses import dataclass
@@ -15,9 +16,11 @@ from dataclasses import field
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
+from typing import Annotated
 from typing import Final
 
 from roamkb.core.errors import NotDurable
+from roamkb.core.json_form import Keys
 from roamkb.core.model import ProjectKind
 from roamkb.core.model import UnreadableFile
 from roamkb.core.request import argument
@@ -96,6 +99,7 @@ class IngestRequest:
 class IngestResult:
     """What became of a source's statements; `read` is the sum of the others."""
 
+    JSON = "read new merged skipped is_dry_run file files preview"
     #: None where nothing was found to read; of several the first.
     file: Path | None
     files: tuple[Path, ...] = ()
@@ -107,7 +111,12 @@ class IngestResult:
     invalid: tuple[BadLine, ...] = ()
     is_dry_run: bool = False
     #: What is new, where it is to be looked at first; else nothing.
-    preview: tuple[Learning, ...] = ()
+    preview: Annotated[tuple[Learning, ...], Keys("key type content tags")] = ()
+
+    @property
+    def skipped(self) -> Mapping[str, object]:
+        """What the log took nothing of."""
+        return {"already": self.already, "invalid": self.invalid}
 
 
 def knowledge_lines(*paths: Path) -> Iterator[LearningLine | BadLine]:
