@@ -9,8 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
+from typing import Annotated
 from typing import Final
 
+from roamkb.core.json_form import Keys
 from roamkb.core.model import Hit
 from roamkb.core.model import Project
 from roamkb.core.model import ProjectKind
@@ -41,13 +43,16 @@ READ_IN_A_MOMENT: Final = 300
 class SessionBrief:
     """What is known at a session's start."""
 
-    project: Project
+    JSON = (
+        "project nodes learnings checklist to_review contradicting conflict_copies troubles left_out=omitted"
+    )
+    project: Annotated[Project, Keys("kind root")]
     #: None where the rule names none.
     kb: Path | None = None
     #: None where the project has no log of its own.
     log: Path | None = None
     #: Nodes and learnings that fit the work at hand, the best first.
-    nodes: tuple[Hit, ...] = ()
+    nodes: Annotated[tuple[Hit, ...], Keys("id title path")] = ()
     learnings: tuple[LearningState, ...] = ()
     #: Learnings that fit and aren't among those.
     more: int = 0
@@ -73,6 +78,11 @@ class SessionBrief:
             *(one.id for one in self.learnings),
             *(hit.id for hit in self.nodes if hit.id),
         )
+
+    @property
+    def omitted(self) -> int:
+        """How many lines and learnings there are beyond those."""
+        return self.left_out + self.more
 
 
 def is_approved(standing: LearningState) -> bool:

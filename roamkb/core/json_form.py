@@ -13,6 +13,8 @@ What its annotation holds beside a field's type says how its value is written: a
 that is, `Keys` lists those of the value or of each in a list, `Rows` names the parts of pairs.
 """
 
+from enum import Enum
+
 
 class Keys(str):
     """The keys that are written of a field's value, in words as in `JSON`."""
@@ -34,3 +36,8 @@ def or_null(value: object) -> object:
 def rounded(value: float) -> float:
     """Return a share as JSON has it: to four digits."""
     return round(value, 4)
+
+
+def name_of(member: Enum) -> str:
+    """Return an enum's member by its name instead of its value."""
+    return member.name.lower()

@@ -34,6 +34,11 @@ def iso(ts: float) -> str:
         return "1970-01-01T00:00:00.000Z"
 
 
+def local_iso(ts: float) -> str:
+    """Return seconds since 1970 as ISO 8601 in local time, without a zone."""
+    return datetime.fromtimestamp(ts).isoformat(timespec="seconds")
+
+
 def _plain_seconds(value: float) -> float:
     try:
         value = value / 1000 if abs(value) >= _MILLISECONDS else value

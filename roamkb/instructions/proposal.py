@@ -7,13 +7,16 @@ asked twice. An event tells what happened and authorises nothing.
 import re
 from collections.abc import Iterable
 from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import replace
+from typing import Annotated
 from typing import Final
 
 from roamkb.core.ids import derived_id
 from roamkb.core.model import ProjectKind
 from roamkb.core.text import times
+from roamkb.core.timestamps import iso
 from roamkb.log.state import confidence
 from roamkb.log.state.learning_state import NEEDS_REVIEW
 from roamkb.log.state.learning_state import SUPERSEDED
@@ -42,6 +45,15 @@ _ORDERS = re.compile(r"\b(?:must|never|always|only|don['’]?t|do not|required?|
 _COMMAND = re.compile(r"`[^`]*\s[^`]*`|\$\(|https?://|\bsudo\b")
 
 
+def _told(history: Iterable[LedgerEvent]) -> list[Mapping[str, str]]:
+    """Return events as a proposal tells them: what somebody did, and what they said of it."""
+    return [
+        {"event": event.event, "ts": iso(event.ts), "agent": event.agent}
+        | {name: event.text(name) for name in ("operator", "reason", "digest") if event.text(name)}
+        for event in history
+    ]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstructionProposal:
     """One learning on its way into one file."""
@@ -57,7 +69,7 @@ class InstructionProposal:
     text: str
     state: str = PENDING
     #: What happened to it, in order.
-    history: tuple[LedgerEvent, ...] = ()
+    history: Annotated[tuple[LedgerEvent, ...], _told] = ()
 
 
 def proposal_id(learning: str, target: str) -> str:

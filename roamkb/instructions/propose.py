@@ -2,9 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 from roamkb.core.change_plan import digest_of
 from roamkb.core.errors import UsageError
+from roamkb.core.json_form import Keys
+from roamkb.core.json_form import Rows
 from roamkb.core.model import ProjectKind
 from roamkb.core.text import shown
 from roamkb.instructions.instruction_block import BadPlace
@@ -51,6 +54,7 @@ class InstructionPlace:
 class NotProposed:
     """A learning that wasn't proposed, and why."""
 
+    JSON = "standing.id standing.learning.key reason"
     standing: LearningState
     reason: str
 
@@ -59,8 +63,13 @@ class NotProposed:
 class ProposeResult:
     """What waits for a human now, and what doesn't."""
 
+    JSON = "place.target place.section proposed=made left candidates dry_run"
     place: InstructionPlace
-    made: tuple[tuple[LearningState, InstructionProposal], ...] = ()
+    made: Annotated[
+        tuple[tuple[LearningState, InstructionProposal], ...],
+        Rows("standing proposal"),
+        Keys("*proposal standing.learning.key"),
+    ] = ()
     left: tuple[NotProposed, ...] = ()
     #: What could be proposed, where nothing was named.
     candidates: tuple[LearningState, ...] = ()

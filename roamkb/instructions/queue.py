@@ -5,11 +5,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
+from typing import Annotated
 
 from roamkb.core.change_plan import digest_of
 from roamkb.core.errors import Ambiguous
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import RoamkbError
+from roamkb.core.json_form import or_null
 from roamkb.core.model import NodeCandidate
 from roamkb.core.model import ProjectKind
 from roamkb.core.text import clipped
@@ -41,6 +43,10 @@ _SHORTEST = 6
 class WaitingProposal:
     """A proposal that somebody should decide about."""
 
+    JSON = (
+        "*proposal text standing.learning.key standing.confidence standing.occurrences risks problem "
+        "digest diff"
+    )
     proposal: InstructionProposal
     standing: LearningState | None
     #: The line that would land now.
@@ -48,7 +54,7 @@ class WaitingProposal:
     #: What to look at twice.
     risks: tuple[str, ...]
     #: Why it can't land as things are; empty where it can.
-    problem: str
+    problem: Annotated[str, or_null]
     #: Names this one change; empty where there is none.
     digest: str = ""
     #: What changes if nothing else does.
@@ -59,6 +65,7 @@ class WaitingProposal:
 class ReviewQueue:
     """What waits, what can be waved through first; and what was settled before."""
 
+    JSON = "digest proposals=waiting settled"
     waiting: tuple[WaitingProposal, ...]
     #: Names the change that all of them together are; empty where none can land.
     digest: str

@@ -50,6 +50,7 @@ class RollbackRequest:
 class RolledBack:
     """A proposal whose line isn't in the file any more."""
 
+    JSON = "rolled_back=proposal diff changed=is_new"
     proposal: InstructionProposal
     diff: str
     #: Whether anything was written; not where it had been taken out before.

@@ -9,12 +9,15 @@ from collections.abc import Set
 from dataclasses import KW_ONLY
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 from roamkb.boundary.policy import WritePermit
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import NotWritable
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
+from roamkb.core.json_form import Keys
+from roamkb.core.json_form import Rows
 from roamkb.core.model import Node
 from roamkb.core.model import NodeCandidate
 from roamkb.core.model import Note
@@ -81,16 +84,7 @@ class RestoredNodes:
     nodes: tuple[NodeCandidate, ...]
     done: bool
     #: What stays in the trash of all that was to come back, each with the reason.
-    left: tuple["NodeLeft", ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeLeft:
-    """A node that stays in the trash, and why."""
-
-    JSON = "*node reason"
-    node: NodeCandidate
-    reason: str
+    left: Annotated[tuple[tuple[NodeCandidate, str], ...], Rows("node reason"), Keys("*node reason")] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,7 +210,7 @@ def restore_last(notes: Notes, _permit: WritePermit, bin: Trash) -> RestoredNode
         raise NotFound("the last one", what="trashed node", hint="the trash of this machine is empty")
     places = _places(notes)
     back: list[NodeCandidate] = []
-    left: list[NodeLeft] = []
+    left: list[tuple[NodeCandidate, str]] = []
     for entry in entries:
         try:
             back.append(_put_back(bin, entry, places))
@@ -225,7 +219,7 @@ def restore_last(notes: Notes, _permit: WritePermit, bin: Trash) -> RestoredNode
                 # so it would be with all of them
                 raise
             stays = NodeCandidate(id=entry.id, title=entry.title, path=notes.kb / entry.file)
-            left.append(NodeLeft(node=stays, reason=error.message))
+            left.append((stays, error.message))
     return RestoredNodes(nodes=tuple(back), done=True, left=tuple(left))
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 from roamkb.core.errors import UsageError
+from roamkb.core.json_form import Keys
 from roamkb.core.request import AgentOption
 from roamkb.core.request import SessionOption
 from roamkb.core.request import argument
@@ -16,7 +17,6 @@ from roamkb.core.request import objects
 from roamkb.core.request import option
 from roamkb.core.request import options
 from roamkb.core.request import switch
-from roamkb.core.json_form import Keys
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
 from roamkb.log.known_learnings import LearningLookup

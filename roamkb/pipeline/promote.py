@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from dataclasses import field
 from enum import StrEnum
 from itertools import islice
+from typing import Annotated
 from typing import Final
 
 from roamkb.core.errors import Ambiguous
@@ -26,6 +27,8 @@ from roamkb.core.errors import NotFound
 from roamkb.core.errors import SecretFound
 from roamkb.core.errors import UsageError
 from roamkb.core.ids import derived_id
+from roamkb.core.json_form import Keys
+from roamkb.core.json_form import Rows
 from roamkb.core.model import NodeCandidate
 from roamkb.core.model import ProjectKind
 from roamkb.core.request import AsOfOption
@@ -104,6 +107,7 @@ class PromotionHindrance(StrEnum):
 class NotPromoted:
     """A learning that wasn't promoted, and why."""
 
+    JSON = "standing.id standing.learning.key reason known"
     standing: LearningState
     reason: str
     #: Nodes that say so already.
@@ -114,7 +118,12 @@ class NotPromoted:
 class PromoteResult:
     """What became nodes, and what stayed."""
 
-    nodes: tuple[tuple[LearningState, WrittenNode], ...] = ()
+    JSON = "promoted=nodes left dry_run"
+    nodes: Annotated[
+        tuple[tuple[LearningState, WrittenNode], ...],
+        Rows("standing node"),
+        Keys("node.id node.path node.title standing.learning.key node.related"),
+    ] = ()
     left: tuple[NotPromoted, ...] = ()
     #: What could be promoted, where nothing was named.
     candidates: tuple[LearningState, ...] = ()

@@ -74,6 +74,7 @@ class VerifyRequest:
 class JudgedLearning:
     """One learning's way through the gate."""
 
+    JSON = "standing.id standing.learning.key verdict mean=scores.mean scores judge vetoes checks"
     standing: LearningState
     verdict: str
     checks: tuple[GateCheck, ...]

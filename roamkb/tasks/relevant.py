@@ -4,7 +4,10 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from dataclasses import dataclass
+from typing import Annotated
 
+from roamkb.core.json_form import Keys
+from roamkb.core.json_form import Rows
 from roamkb.core.model import Hit
 from roamkb.core.request import AgentOption
 from roamkb.core.request import AsOfOption
@@ -22,6 +25,7 @@ from roamkb.tasks.relevance_score import may_fit
 from roamkb.tasks.relevance_score import ordered
 from roamkb.tasks.relevance_score import relevance
 from roamkb.tasks.signature import TaskRecord
+from roamkb.tasks.signature import likenesses
 from roamkb.tasks.signature import similar
 
 #: How many are shown where nobody says.
@@ -55,12 +59,18 @@ class RelevantRequest:
 class RelevantFound:
     """What helps with a task, best first."""
 
+    JSON = "task=task.id entries=learnings count similar nodes"
     task: TaskRecord
     learnings: tuple[RelevantLearning, ...]
     #: How many there are in all.
     count: int
-    similar: tuple[tuple[TaskRecord, float], ...]
-    nodes: tuple[Hit, ...]
+    similar: Annotated[
+        tuple[tuple[TaskRecord, float], ...],
+        likenesses,
+        Rows("task likeness"),
+        Keys("task.id task.title likeness"),
+    ]
+    nodes: Annotated[tuple[Hit, ...], Keys("id title path")]
     #: Whether the task that was named was ever started here; True where none was named.
     is_known: bool = True
 

@@ -9,8 +9,12 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Annotated
 from typing import Final
 
+from roamkb.core.json_form import or_null
+from roamkb.core.json_form import rounded
+from roamkb.core.timestamps import iso
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.text.similarity.jaccard import is_alike
 from roamkb.text.similarity.jaccard import normal
@@ -34,7 +38,9 @@ _SLACK: Final = 1e-6
 class TaskRecord:
     """One task, as far as the ledger tells."""
 
-    id: str
+    JSON = "id title category files depends outcome signature started ended"
+    #: Empty, and null in JSON, for work that is none.
+    id: Annotated[str, or_null]
     title: str = ""
     category: str = ""
     #: Patterns in gitignore syntax.
@@ -43,8 +49,8 @@ class TaskRecord:
     #: started, done or failed.
     outcome: str = STARTED
     #: Seconds since 1970.
-    started: float = 0.0
-    ended: float = 0.0
+    started: Annotated[float, or_null, iso] = 0.0
+    ended: Annotated[float, or_null, iso] = 0.0
     agent: str = ""
 
     @property
@@ -130,3 +136,8 @@ def similar(
     found = [(other, likeness(task, other, limit=limit)) for other in tasks.values() if other.id != task.id]
     kept = [pair for pair in found if pair[1] >= limit]
     return sorted(kept, key=lambda pair: (-pair[1], -pair[0].started, pair[0].id))
+
+
+def likenesses(similar: Iterable[tuple[TaskRecord, float]]) -> list[tuple[TaskRecord, float]]:
+    """Return tasks with their likeness as JSON has it."""
+    return [(task, rounded(likeness)) for task, likeness in similar]

@@ -2,10 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from dataclasses import dataclass
 from math import sqrt
+from typing import Annotated
 from typing import Final
 
 from roamkb.core.request import AsOfOption
@@ -45,11 +47,16 @@ class StatsRequest:
 class ReuseFigures:
     """How often knowledge was shown, and what came of it."""
 
+    JSON = (
+        "total_entries=total by_type high_confidence promotion_candidates shown learnings_shown applied "
+        "outcomes=by_outcome hit_rate days_since_use never_used tokens_saved tokens_saved_formula "
+        "reuse_rate duplicate_rate confidence_outcome_correlation=correlation *effects"
+    )
     shown: int
     #: Different learnings among them.
     learnings_shown: int
     applied: int
-    by_outcome: tuple[tuple[str, int], ...]
+    by_outcome: Annotated[tuple[tuple[str, int], ...], dict]
     #: Successes and preventions of all outcomes that say something; None without any.
     hit_rate: float | None
     never_used: tuple[str, ...]
@@ -63,12 +70,24 @@ class ReuseFigures:
     #: Pearson's r of confidence and success, None under three outcomes or without variance.
     correlation: float | None
     total: int
-    by_type: tuple[tuple[str, int], ...]
+    by_type: Annotated[tuple[tuple[str, int], ...], dict]
     high_confidence: int
     promotion_candidates: int
     #: Techniques that were tried against an error, None where nobody asked; the mean share of successes.
     strategies: int | None = None
     effectiveness: float | None = None
+
+    @property
+    def tokens_saved_formula(self) -> str:
+        """What the estimate is of."""
+        return FORMULA
+
+    @property
+    def effects(self) -> Mapping[str, float | None] | None:
+        """How techniques against errors did; None where nobody asked."""
+        if self.strategies is None:
+            return None
+        return {"strategies_tried": self.strategies, "mean_effectiveness": self.effectiveness}
 
 
 def reuse(

@@ -1,5 +1,6 @@
 """`task`: what is being worked on, so that the next one like it is met with what this one taught."""
 
+from collections.abc import Iterable
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from roamkb.core.request import SessionOption
 from roamkb.core.request import argument
 from roamkb.core.request import option
 from roamkb.core.request import options
+from roamkb.core.json_form import Keys
+from roamkb.core.json_form import Rows
 from roamkb.core.text import shown
 from roamkb.curation.refine import refine
 from roamkb.log.new_learning import Author
@@ -27,6 +30,7 @@ from roamkb.tasks.signature import DONE
 from roamkb.tasks.signature import FAILED
 from roamkb.tasks.signature import STARTED
 from roamkb.tasks.signature import TaskRecord
+from roamkb.tasks.signature import likenesses
 from roamkb.tasks.signature import similar
 from roamkb.tasks.signature import tasks_of
 
@@ -50,16 +54,23 @@ class TaskRequest:
     session: SessionOption = None
 
 
+def _keys(standings: Iterable[LearningState]) -> list[str]:
+    return [standing.learning.key for standing in standings]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskReport:
     """A task, and what follows from what happened to it."""
 
+    JSON = "action task similar to_refine=rough unanswered tasks"
     action: str
     task: TaskRecord | None = None
     #: Tasks that are alike, with their likeness.
-    similar: tuple[tuple[TaskRecord, float], ...] = ()
+    similar: Annotated[
+        tuple[tuple[TaskRecord, float], ...], likenesses, Rows("task likeness"), Keys("*task likeness")
+    ] = ()
     #: Learnings that were shown for it, and of which nobody said whether they helped.
-    unanswered: tuple[LearningState, ...] = ()
+    unanswered: Annotated[tuple[LearningState, ...], _keys] = ()
     consolidated: ConsolidateResult | None = None
     #: Learnings of the task that an agent should say again, better.
     rough: int = 0

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from roamkb.core.errors import UsageError
+from roamkb.core.json_form import or_null
 from roamkb.core.request import AgentOption
 from roamkb.core.request import Argument
 from roamkb.core.request import Option
@@ -15,6 +16,7 @@ from roamkb.core.text import shown
 from roamkb.log.new_learning import Author
 from roamkb.log.new_learning import EventFactory
 from roamkb.log.state import confidence
+from roamkb.log.state.confidence import Hundredths
 from roamkb.log.state.learning_state import VALIDATED
 from roamkb.log.state.learning_state import LearningState
 from roamkb.log.store.project_log import Log
@@ -48,14 +50,15 @@ class UsedRequest:
 class UsedLearning:
     """What an outcome did to a learning."""
 
+    JSON = "standing.id standing.learning.key outcome confidence_before=before confidence=after receipt still"
     standing: LearningState
     outcome: str
     #: In hundredths.
-    before: int
-    after: int
+    before: Hundredths
+    after: Hundredths
     receipt: str
     #: Why the confidence is what it was; empty where it moved.
-    still: str = ""
+    still: Annotated[str, or_null] = ""
 
 
 def used(

@@ -52,7 +52,7 @@ def test_a_whole_sweep_comes_back_at_once(world: World) -> None:
     swept[0].path.write_text("#+title: In the way\n")
     back = world.open().restore(last=True)
     assert {one.id for one in swept[1:]} == {node.id for node in back.nodes}
-    assert [(swept[0].id, True)] == [(left.node.id, "already" in left.reason) for left in back.left]
+    assert [(swept[0].id, True)] == [(node.id, "already" in why) for node, why in back.left]
     swept[0].path.unlink()
     again = world.run("restore", "--last", "--json").json
     assert ([swept[0].id], []) == ([one["id"] for one in again["restored"]], again["left"])

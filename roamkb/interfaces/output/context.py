@@ -9,6 +9,7 @@ from roamkb.context.brief_text import told
 from roamkb.core.text import counted
 from roamkb.core.text import shown
 from roamkb.core.untrusted import framed
+from roamkb.interfaces.output.encode import object_json
 from roamkb.interfaces.output.render import PrintedResult
 
 if TYPE_CHECKING:
@@ -69,18 +70,7 @@ def question_text(found: "PromoteResult") -> str:
 def brief(result: "SessionBrief") -> PrintedResult:
     """Say what a session is told at its start."""
     return PrintedResult(
-        result={
-            "project": {"kind": result.project.kind.value, "root": str(result.project.root)},
-            "nodes": [{"id": hit.id, "title": hit.title, "path": str(hit.path)} for hit in result.nodes],
-            "learnings": result.learnings,
-            "checklist": result.checklist,
-            "to_review": result.to_review,
-            "contradicting": result.contradicting,
-            "conflict_copies": result.conflict_copies,
-            "troubles": list(result.troubles),
-            "left_out": result.left_out + result.more,
-            "text": brief_text(result),
-        },
+        result={**object_json(result), "text": brief_text(result)},
         text=lambda _: brief_text(result),
     )
 

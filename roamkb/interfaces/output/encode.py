@@ -42,13 +42,13 @@ def encode(value: object, keys: str = "") -> object:
 
 def object_json(value: Any, keys: str = "") -> Json:
     """Return a mapping, or a value of a class, as an object."""
-    if isinstance(value, Mapping):
-        return {str(key): encode(part, keys) for key, part in value.items()}
+    if isinstance(value, Mapping) and not keys:
+        return {str(key): encode(part) for key, part in value.items()}
     encoded: Json = {}
     for key, path, mark in _parsed(keys or _keys_of(value.__class__)):
         part = _attribute(value, path)
-        if mark == "*" and isinstance(part, dict):
-            encoded |= part
+        if mark == "*":
+            encoded |= part if isinstance(part, dict) else {}
         elif mark != "?" or part is not None:
             encoded[key] = part
     return encoded
@@ -57,7 +57,7 @@ def object_json(value: Any, keys: str = "") -> Json:
 def _attribute(value: Any, path: str) -> object:
     """Return an attribute as JSON; of an attribute that is None, None."""
     name, _, rest = path.partition(".")
-    part = getattr(value, name)
+    part = value[name] if isinstance(value, Mapping) else getattr(value, name)
     if part is None:
         return None
     if rest:

@@ -1,6 +1,5 @@
 """What waits to become a line of a rule file, and what a human made of it, as text and as JSON."""
 
-from collections.abc import Iterable
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -9,7 +8,6 @@ from roamkb.core.text import shown
 from roamkb.core.text import times
 from roamkb.core.timestamps import iso
 from roamkb.interfaces.output import curation as curation_reports
-from roamkb.interfaces.output.encode import Json
 from roamkb.interfaces.output.render import PrintedResult
 from roamkb.log.state.confidence import as_fraction
 
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
     from roamkb.instructions.queue import ReviewQueue
     from roamkb.instructions.queue import WaitingProposal
     from roamkb.instructions.rollback import RolledBack
-    from roamkb.log.state.learning_state import LedgerEvent
 
 #: So much of a digest names it.
 _DIGEST = 12
@@ -44,17 +41,7 @@ def proposed(result: "ProposeResult") -> PrintedResult:
         return cleaned("\n".join(lines))
 
     return PrintedResult(
-        result={
-            "target": place.target,
-            "section": place.section,
-            "proposed": [{**_proposal(one), "key": standing.learning.key} for standing, one in result.made],
-            "left": [
-                {"id": one.standing.id, "key": one.standing.learning.key, "reason": one.reason}
-                for one in result.left
-            ],
-            "candidates": result.candidates,
-            "dry_run": result.dry_run,
-        },
+        result=result,
         text=text,
         status=0 if result.made or result.candidates else 1,
         warnings=() if result.made or result.candidates or result.left else (_nothing(result),),
@@ -87,30 +74,11 @@ def _queue(result: "ReviewQueue") -> PrintedResult:
         return cleaned("\n".join(lines).rstrip("\n"))
 
     return PrintedResult(
-        result={
-            "digest": result.digest,
-            "proposals": [_waiting_json(one) for one in result.waiting],
-            "settled": [_proposal(one) for one in result.settled],
-        },
+        result=result,
         text=text,
         status=0 if result.waiting or result.settled else 1,
         warnings=() if result.waiting else ("nothing waits for a human",),
     )
-
-
-def _waiting_json(one: "WaitingProposal") -> Json:
-    standing = one.standing
-    return {
-        **_proposal(one.proposal),
-        "text": one.text,
-        "key": standing.learning.key if standing else None,
-        "confidence": as_fraction(standing.confidence) if standing else None,
-        "occurrences": standing.occurrences if standing else None,
-        "risks": list(one.risks),
-        "problem": one.problem or None,
-        "digest": one.digest,
-        "diff": one.diff,
-    }
 
 
 def _waiting(one: "WaitingProposal") -> Iterator[str]:
@@ -149,11 +117,7 @@ def approve(result: "DecidedProposals") -> PrintedResult:
         for one in result.known
     ]
     return PrintedResult(
-        result={
-            "applied": [_proposal(one) for one in result.applied],
-            "rejected": [_proposal(one) for one in result.rejected],
-            "known": [_proposal(one) for one in result.known],
-        },
+        result=result,
         text=lambda _: "\n".join(lines),
         status=0 if lines else 1,
         warnings=() if lines else ("nothing was decided, nothing was written",),
@@ -168,32 +132,6 @@ def rollback(result: "RolledBack") -> PrintedResult:
     one = result.proposal
     said = f"out of {shown(one.target)}" if result.is_new else "taken out before; nothing was written"
     return PrintedResult(
-        result={
-            "rolled_back": _proposal(one),
-            "diff": result.diff,
-            "changed": result.is_new,
-        },
+        result=result,
         text=lambda _: f"{said}: {shown(one.text)}",
     )
-
-
-def _proposal(one: "InstructionProposal") -> Json:
-    return {
-        "id": one.id,
-        "learning": one.learning,
-        "target": one.target,
-        "section": one.section,
-        "text": one.text,
-        "state": one.state,
-        "history": [_event(event) for event in one.history],
-    }
-
-
-def _event(event: "LedgerEvent") -> Json:
-    told: Iterable[str] = ("operator", "reason", "digest")
-    return {
-        "event": event.event,
-        "ts": iso(event.ts),
-        "agent": event.agent,
-        **{name: event.text(name) for name in told if event.text(name)},
-    }

@@ -228,7 +228,7 @@ def restore(result: "RestoredNodes") -> PrintedResult:
         text=text,
         status=0 if result.nodes else 1,
         warnings=tuple(
-            f"{candidate_line(left.node)} stays in the trash: {shown(left.reason)}" for left in result.left
+            f"{candidate_line(node)} stays in the trash: {shown(reason)}" for node, reason in result.left
         ),
     )
 

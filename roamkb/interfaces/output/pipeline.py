@@ -7,7 +7,6 @@ from roamkb.core.text import clipped
 from roamkb.core.text import counted
 from roamkb.core.text import headline
 from roamkb.core.text import shown
-from roamkb.interfaces.output.encode import Json
 from roamkb.interfaces.output.render import PrintedResult
 from roamkb.log.state.confidence import DURABLE
 from roamkb.log.state.confidence import as_fraction
@@ -51,28 +50,7 @@ def verify(result: "VerifyResult") -> PrintedResult:
         return "\n".join(lines) or "nothing wants judging"
 
     return PrintedResult(
-        result={
-            "judged": [
-                {
-                    "id": one.standing.id,
-                    "key": one.standing.learning.key,
-                    "verdict": one.verdict,
-                    "mean": float(one.scores.mean) if one.scores else None,
-                    "scores": {
-                        "accuracy": float(one.scores.accuracy),
-                        "relevance": float(one.scores.relevance),
-                        "specificity": float(one.scores.specificity),
-                    }
-                    if one.scores
-                    else None,
-                    "judge": one.judge,
-                    "vetoes": list(one.vetoes),
-                    "checks": [{"name": c.name, "ok": c.ok, "why": c.why} for c in one.checks],
-                }
-                for one in result.judged
-            ],
-            "skipped": result.skipped,
-        },
+        result=result,
         text=text,
         warnings=tuple(dict.fromkeys(one.trouble for one in result.judged if one.trouble)),
     )
@@ -119,28 +97,7 @@ def promote(result: "PromoteResult | ProposeResult") -> PrintedResult:
         return "\n".join(lines)
 
     return PrintedResult(
-        result={
-            "promoted": [
-                {
-                    "id": written.id,
-                    "path": str(written.path),
-                    "title": written.title,
-                    "key": one.learning.key,
-                    "related": [{"id": id, "title": title} for id, title in written.related],
-                }
-                for one, written in result.nodes
-            ],
-            "left": [
-                {
-                    "id": one.standing.id,
-                    "key": one.standing.learning.key,
-                    "reason": one.reason,
-                    "known": [{"id": n.id, "title": n.title, "path": str(n.path)} for n in one.known],
-                }
-                for one in result.left
-            ],
-            "dry_run": result.dry_run,
-        },
+        result=result,
         text=text,
         status=0 if result.nodes else 1,
         warnings=(
@@ -181,14 +138,13 @@ def _candidates(result: "PromoteResult") -> PrintedResult:
             lines.append(f"  ({more} more: roamkb promote)")
         return "\n".join([*lines, receipt])
 
-    json: Json = {
-        "candidates": result.candidates,
-        "hindered": {str(reason): count for reason, count in result.hindered.items()},
-    }
-    if result.asks:
-        json |= {"question": _QUESTION if result.candidates else None, "receipt": receipt}
+    question = {"question": _QUESTION if result.candidates else None, "receipt": receipt}
     return PrintedResult(
-        result=json,
+        result={
+            "candidates": result.candidates,
+            "hindered": result.hindered,
+            **(question if result.asks else {}),
+        },
         text=text,
         status=0 if result.candidates or result.asks else 1,
         warnings=() if result.asks else tuple(_hindered(result)),

@@ -8,8 +8,6 @@ from roamkb.core.text import counted
 from roamkb.core.text import headline
 from roamkb.core.text import shown
 from roamkb.core.text import times
-from roamkb.core.timestamps import iso
-from roamkb.interfaces.output.encode import Json
 from roamkb.interfaces.output.render import PrintedResult
 from roamkb.log.state.confidence import as_fraction
 from roamkb.tasks.stats import FORMULA
@@ -43,31 +41,10 @@ def task(result: "TaskReport") -> PrintedResult:
         return "\n".join(lines)
 
     return PrintedResult(
-        result={
-            "action": result.action,
-            "task": _task(result.task) if result.task else None,
-            "similar": [{**_task(other), "likeness": round(how, 4)} for other, how in result.similar],
-            "to_refine": result.rough,
-            "unanswered": [one.learning.key for one in result.unanswered],
-            "tasks": [_task(one) for one in result.tasks],
-        },
+        result=result,
         text=text,
         status=0 if result.action in ("start", "done", "failed") or result.similar or result.tasks else 1,
     )
-
-
-def _task(task: "TaskRecord") -> Json:
-    return {
-        "id": task.id,
-        "title": task.title,
-        "category": task.category,
-        "files": list(task.files),
-        "depends": list(task.depends),
-        "outcome": task.outcome,
-        "signature": task.signature,
-        "started": iso(task.started) if task.started else None,
-        "ended": iso(task.ended) if task.ended else None,
-    }
 
 
 def _task_line(task: "TaskRecord") -> str:
@@ -85,14 +62,7 @@ def relevant(result: "RelevantFound") -> PrintedResult:
         return "\n".join(lines)
 
     return PrintedResult(
-        result={
-            "task": result.task.id or None,
-            "entries": result.learnings,
-            "count": result.count,
-            "similar": [{"id": other.id, "title": other.title, "likeness": round(how, 4)}
-                        for other, how in result.similar],
-            "nodes": [{"id": hit.id, "title": hit.title, "path": str(hit.path)} for hit in result.nodes],
-        },
+        result=result,
         text=text,
         status=0 if result.learnings or result.nodes else 1,
         warnings=() if result.is_known else (
@@ -120,15 +90,7 @@ def used(result: "UsedLearning") -> PrintedResult:
         return f"{result.outcome}: {shown(learning.key)} ({moved}{still})"
 
     return PrintedResult(
-        result={
-            "id": learning.id,
-            "key": learning.key,
-            "outcome": result.outcome,
-            "confidence_before": as_fraction(result.before),
-            "confidence": as_fraction(result.after),
-            "receipt": result.receipt,
-            "still": result.still or None,
-        },
+        result=result,
         text=text,
     )
 
@@ -155,29 +117,7 @@ def stats(result: "ReuseFigures") -> PrintedResult:
         )
 
     return PrintedResult(
-        result={
-            "total_entries": result.total,
-            "by_type": dict(result.by_type),
-            "high_confidence": result.high_confidence,
-            "promotion_candidates": result.promotion_candidates,
-            "shown": result.shown,
-            "learnings_shown": result.learnings_shown,
-            "applied": result.applied,
-            "outcomes": dict(result.by_outcome),
-            "hit_rate": result.hit_rate,
-            "days_since_use": result.days_since_use,
-            "never_used": list(result.never_used),
-            "tokens_saved": result.tokens_saved,
-            "tokens_saved_formula": FORMULA,
-            "reuse_rate": result.reuse_rate,
-            "duplicate_rate": result.duplicate_rate,
-            "confidence_outcome_correlation": result.correlation,
-            **(
-                {"strategies_tried": result.strategies, "mean_effectiveness": result.effectiveness}
-                if result.strategies is not None
-                else {}
-            ),
-        },
+        result=result,
         text=text,
     )
 

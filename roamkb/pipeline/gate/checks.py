@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from decimal import InvalidOperation
+from typing import Annotated
 from typing import Final
 
 from roamkb.core.text import cleaned
@@ -103,12 +104,12 @@ class GateCheck:
 class JudgeScores:
     """What a judge says, each 0 to 1."""
 
-    accuracy: Decimal
-    relevance: Decimal
-    specificity: Decimal
+    accuracy: Annotated[Decimal, float]
+    relevance: Annotated[Decimal, float]
+    specificity: Annotated[Decimal, float]
 
     @property
-    def mean(self) -> Decimal:
+    def mean(self) -> Annotated[Decimal, float]:
         """Their mean, to four digits; the limits are compared exactly."""
         return ((self.accuracy + self.relevance + self.specificity) / 3).quantize(Decimal("0.0001"))
 
