@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import Annotated
 
+from roamkb.core.json_form import name_of
 from roamkb.core.model import Rule
 
 
@@ -106,12 +108,13 @@ Change = MakeLink | PutFile | MakeFolder | RemovePath | RemoveAll
 class InstallStep:
     """One thing that was, or wasn't, put in place or taken away."""
 
+    JSON = "what path outcome why diff"
     #: `rule`, `copy of the rule`, `knowledge base`, `first note`, `agents block`, `Emacs setting`,
     #: `.stignore lines`, `Claude Code hooks`, `Codex hooks`, `Codex MCP server`; of `uninstall` also `notes`,
     #: `project's log`, `index`, `state`, `trash` and `program`.
     what: str
     path: Path | None
-    outcome: StepOutcome
+    outcome: Annotated[StepOutcome, name_of]
     #: One clause.
     why: str
     change: Change | None = None
@@ -125,12 +128,23 @@ class InstallStep:
 class InstallReport:
     """What `install` or `uninstall` did, in order."""
 
+    JSON = "dry_run steps warnings work_roots project_parents"
     steps: tuple[InstallStep, ...]
     dry_run: bool = False
     #: What to look at, one sentence each.
     warnings: tuple[str, ...] = ()
     #: The rule that counts from now on; None after `uninstall`.
     rule: Rule | None = None
+
+    @property
+    def work_roots(self) -> tuple[str, ...]:
+        """What counts as work from now on."""
+        return self.rule.work_roots if self.rule else ()
+
+    @property
+    def project_parents(self) -> tuple[str, ...]:
+        """What counts as personal from now on."""
+        return self.rule.project_parents if self.rule else ()
 
     @property
     def exit_code(self) -> int:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 from typing import Final
 
 from roamkb.boundary.human_consent import HumanAtTerminal
@@ -20,6 +21,9 @@ from roamkb.core.request import argument
 from roamkb.core.request import option
 from roamkb.core.request import rest
 from roamkb.core.request import switch
+from roamkb.core.json_form import Keys
+from roamkb.core.json_form import Rows
+from roamkb.core.json_form import or_null
 from roamkb.core.text import counted
 from roamkb.core.text import shown
 from roamkb.fs.files import make_folder
@@ -77,6 +81,7 @@ class JournalRequest:
 class MomentList:
     """The moments to which the notes can go back, and what the journal holds."""
 
+    JSON = "kb moments held=holdings"
     kb: Path
     moments: tuple[Moment, ...]
     holdings: JournalHoldings
@@ -86,19 +91,26 @@ class MomentList:
 class MomentDiff:
     """How the notes differ from what they were at a moment."""
 
+    JSON = "kb mark chosen changes=told"
     kb: Path
     mark: int
     #: Which moment it is, where nobody named one; else empty.
-    chosen: str
+    chosen: Annotated[str, or_null]
     changes: tuple[EntryChange, ...]
     #: By the changes' names, where they were asked for.
     diffs: dict[bytes, tuple[str, ...]]
+
+    @property
+    def told(self) -> Annotated[list[tuple[object, ...]], Rows("change diff"), Keys("*change diff?")]:
+        """The changes with their diffs."""
+        return [(change, self.diffs.get(change.path)) for change in self.changes]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreResult:
     """What a restore did, or would do."""
 
+    JSON = "kb plan.mark chosen done is_durable plan.steps plan.left"
     kb: Path
     plan: RestorePlan
     done: bool
@@ -108,7 +120,7 @@ class RestoreResult:
     #: The moment just before it, to which a restore undoes it; 0 where nothing was done.
     before: int = 0
     #: Which moment the plan goes back to, where nobody named one.
-    chosen: str = ""
+    chosen: Annotated[str, or_null] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

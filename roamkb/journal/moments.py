@@ -12,11 +12,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import replace
 from enum import StrEnum
+from typing import Annotated
 from typing import Final
 
 from roamkb.boundary.human_consent import HumanAtTerminal
 from roamkb.boundary.human_consent import require_no_agent
 from roamkb.boundary.human_consent import require_yes
+from roamkb.core.json_form import or_null
+from roamkb.core.timestamps import local_iso
 from roamkb.journal.names import UNREADABLE
 from roamkb.journal.names import is_closed
 
@@ -100,16 +103,17 @@ def told_edit(by: ChangeMaker) -> str:
 class FolderEntry:
     """One name in the notes' folder, as it was from one moment on."""
 
+    JSON = "form mode size sha256=digest unkept=why"
     path: bytes
     form: EntryForm
-    mode: int
+    mode: Annotated[int, "{:04o}".format]
     size: int = 0
     #: When it was written in nanoseconds, as its writer says; 0 where that is forgotten.
     mtime: int = 0
     #: SHA-256 of a file's content or of a link's target; None where the journal has none.
-    digest: bytes | None = None
+    digest: Annotated[bytes | None, bytes.hex] = None
     #: Why it has none; empty where it will be read at the next look.
-    why: str = ""
+    why: Annotated[str, or_null] = ""
     #: The moment from which on it was so.
     since: int = 0
 
@@ -162,7 +166,7 @@ class Moment:
 
     id: int
     #: Seconds since 1970.
-    at: float
+    at: Annotated[float, local_iso]
     #: `mark`, `look` or `restore`.
     what: str
     #: Whose hook it was; None for a look of `doctor` or `journal`.
@@ -178,6 +182,7 @@ class Moment:
 class EntryChange:
     """What became of one entry between two moments."""
 
+    JSON = "path what moved_to by edited_since was now"
     what: ChangeKind
     was: FolderEntry | None
     now: FolderEntry | None
@@ -195,6 +200,11 @@ class EntryChange:
     def is_explained(self) -> bool:
         """Whether it is known what made it."""
         return self.by in EXPLAINED
+
+    @property
+    def moved_to(self) -> bytes | None:
+        """The name that it has now, where that is all that changed."""
+        return self.now.path if self.what is ChangeKind.MOVED and self.now else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,6 +273,7 @@ def _moved(
 class RestoreStep:
     """One thing that a restore does: puts `want` where `have` is, or takes away what nobody wants."""
 
+    JSON = "do=verb path was=want now=have edited_since"
     want: FolderEntry | None
     have: FolderEntry | None
     #: What must have been put back before: a note that was moved has its old name before it loses the new.
@@ -299,6 +310,7 @@ NEWER: Final = "changed since the last look"
 class NotRestored:
     """What a restore leaves as it is, and why."""
 
+    JSON = "path reason=why"
     path: bytes
     why: str
     #: Whether it was to be restored and couldn't be.

@@ -52,12 +52,12 @@ class ConflictsRequest:
 class ConflictCopy:
     """What a syncer put aside when two machines had changed, or made, the same file."""
 
-    path: Path
-    #: None where it is gone, or the copy's name doesn't tell.
-    original: Path | None
     #: The copy's first node; None and empty where there is none to be read.
     id: str | None
     title: str
+    path: Path
+    #: None where it is gone, or the copy's name doesn't tell.
+    original: Path | None
     #: Whether it is a version of its original, and not a note of its own.
     same_id: bool
     #: Against the original; None where the two can't be compared.
@@ -75,6 +75,7 @@ class ConflictCopy:
 class ConflictList:
     """The conflict copies, in the order of paths."""
 
+    JSON = "copies"
     copies: tuple[ConflictCopy, ...]
     #: Whether names were to be given.
     adopting: bool = False

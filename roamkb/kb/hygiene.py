@@ -53,6 +53,7 @@ class DuplicateNodes:
     an order of its own; an index that it keeps goes on with whichever it saw first.
     """
 
+    JSON = "*first nodes"
     nodes: tuple[NodeLine, ...]
 
     @property
@@ -65,6 +66,7 @@ class DuplicateNodes:
 class HygieneReport:
     """Everything that was found, each list in the order of paths and lines."""
 
+    JSON = "orphans duplicate_ids duplicate_titles dangling untitled conflict_copies skipped"
     kb: Path
     #: Agent nodes that no node links to, and that link to none.
     orphans: tuple[NodeLine, ...]

@@ -19,8 +19,14 @@ from dataclasses import field
 from enum import IntEnum
 from fnmatch import fnmatchcase
 from functools import cached_property
+from typing import Annotated
 from typing import Final
 
+from roamkb.core.json_form import Keys
+from roamkb.core.json_form import name_of
+from roamkb.core.json_form import or_null
+from roamkb.core.json_form import rounded
+from roamkb.core.timestamps import iso
 from roamkb.core.wilson_score import lower_bound
 from roamkb.log.state.learning_state import ATTEMPTED as ATTEMPTED
 from roamkb.log.state.learning_state import LedgerEvent
@@ -66,15 +72,16 @@ class RemedyTier(IntEnum):
 class RemedyAttempt:
     """Something that was done about an error, or could be."""
 
+    JSON = "id ts technique outcome agent task context pattern regex"
     #: The event's id.
     id: str
     #: Seconds since 1970.
-    ts: float
+    ts: Annotated[float, iso]
     error: ErrorFingerprint
     technique: str
     steps: tuple[str, ...] = ()
     #: One of `OUTCOMES`; empty where nobody tried it yet.
-    outcome: str = ""
+    outcome: Annotated[str, or_null] = ""
     context: Mapping[str, str] = field(default_factory=dict)
     #: A part of a line, or a glob with `*` and `?` over one.
     pattern: str = ""
@@ -84,17 +91,35 @@ class RemedyAttempt:
     task: str = ""
 
 
+_KEYS: Final = (
+    "technique steps successes failures partial rate lower_bound last_used is_tried why=tier "
+    "nearness for=error.text context"
+)
+EVERY_ATTEMPT: Final = Keys(f"{_KEYS} attempts")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Remedy:
     """A technique and how it did, of attempts that concern one error."""
 
+    JSON = _KEYS
     #: In the words of the first attempt.
     technique: str
     #: The oldest first; at least one.
     attempts: tuple[RemedyAttempt, ...]
-    tier: RemedyTier = RemedyTier.SAME
+    tier: Annotated[RemedyTier, name_of] = RemedyTier.SAME
     #: How alike the errors are, up to 1.
     nearness: float = 1.0
+
+    @property
+    def error(self) -> ErrorFingerprint:
+        """The error that it was for last."""
+        return self.attempts[-1].error
+
+    @property
+    def message(self) -> str:
+        """What is said of it once it is withdrawn."""
+        return f"{self.failed_in_a_row} failed attempts with the same technique"
 
     @property
     def steps(self) -> tuple[str, ...]:
@@ -132,13 +157,13 @@ class Remedy:
         return bool(self.outcomes)
 
     @property
-    def rate(self) -> float | None:
+    def rate(self) -> Annotated[float | None, rounded]:
         """The share of successes; None where nothing counts."""
         trials = self.successes + self.failures
         return self.successes / trials if trials else None
 
     @property
-    def lower_bound(self) -> float:
+    def lower_bound(self) -> Annotated[float, rounded]:
         """What share of successes it has at least, by Wilson."""
         return lower_bound(self.successes, self.successes + self.failures)
 
@@ -154,7 +179,7 @@ class Remedy:
         return self.failed_in_a_row >= ENOUGH
 
     @property
-    def last_used(self) -> float | None:
+    def last_used(self) -> Annotated[float | None, iso]:
         """When it was tried last, in seconds since 1970; None where nobody did."""
         return max((one.ts for one in self.attempts if one.outcome), default=None)
 

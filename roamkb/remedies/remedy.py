@@ -18,6 +18,7 @@ from roamkb.core.request import argument
 from roamkb.core.request import count
 from roamkb.core.request import option
 from roamkb.core.request import options
+from roamkb.core.json_form import Keys
 from roamkb.core.text import shown
 from roamkb.fs.package_manager import how_to_add
 from roamkb.kb.search.store.grep import linear
@@ -28,6 +29,7 @@ from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.log.state.learning_state import LogState
 from roamkb.log.store.project_log import Log
 from roamkb.remedies import effectiveness as remedies
+from roamkb.remedies.effectiveness import EVERY_ATTEMPT
 from roamkb.remedies.effectiveness import CurrentError
 from roamkb.remedies.effectiveness import Remedy
 from roamkb.remedies.effectiveness import RemedyAttempt
@@ -132,19 +134,33 @@ class NewRemedy:
     regex: str = ""
 
 
+_ERROR: Final = "fingerprint=fingerprint.digest error=fingerprint.text fingerprint.line"
+#: The keys of an error in a list; and where all that is known of it is asked for.
+LISTED: Final = f"{_ERROR} remedies escalate=withdrawn"
+IN_FULL: Final = f"{_ERROR} remedies=histories escalate=withdrawn"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuggestedRemedies:
     """The techniques for an error, the best first."""
 
+    JSON = f"{LISTED} more recorded?"
     fingerprint: ErrorFingerprint
     remedies: tuple[Remedy, ...]
     #: Failed so often in a row that something else is to be done.
-    withdrawn: tuple[Remedy, ...] = ()
+    withdrawn: Annotated[
+        tuple[Remedy, ...], Keys("technique failures_in_a_row=failed_in_a_row why=tier message")
+    ] = ()
     #: How many there are beyond those.
     more: int = 0
     #: What was recorded just now, if anything was.
     recorded: RemedyAttempt | None = None
     warnings: tuple[str, ...] = ()
+
+    @property
+    def histories(self) -> Annotated[tuple[Remedy, ...], EVERY_ATTEMPT]:
+        """The techniques with each of their attempts."""
+        return self.remedies
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

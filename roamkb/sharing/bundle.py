@@ -13,6 +13,7 @@ from typing import Annotated
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import UsageError
+from roamkb.core.json_form import Keys
 from roamkb.core.model import ProjectKind
 from roamkb.core.model import UnreadableFile
 from roamkb.core.request import Argument
@@ -23,6 +24,7 @@ from roamkb.fs.files import MissingFile
 from roamkb.fs.files import create
 from roamkb.fs.files import read_file
 from roamkb.log.jsonl import LearningLine
+from roamkb.log.learning import Learning
 from roamkb.log.learning import canonical_type
 from roamkb.log.learning import identity
 from roamkb.log.new_learning import Author
@@ -37,6 +39,7 @@ from roamkb.sharing.bundle_format import Bundle
 from roamkb.sharing.bundle_format import BundleHeader
 from roamkb.sharing.bundle_format import NoBundle
 from roamkb.sharing.bundle_format import bundle_line
+from roamkb.sharing.bundle_format import offered
 from roamkb.sharing.bundle_format import parse_bundle
 from roamkb.sharing.bundle_format import render_bundle
 
@@ -82,6 +85,7 @@ class BundleFilter:
 class CreatedBundle:
     """A bundle that was made."""
 
+    JSON = "path *header withheld"
     path: Path
     header: BundleHeader
     #: Keys of learnings that hold what looks like a secret; they stayed at home.
@@ -92,11 +96,12 @@ class CreatedBundle:
 class OpenedBundle:
     """A bundle, looked at."""
 
+    JSON = "path *bundle.header by_type=types learnings bundle.invalid"
     path: Path
     bundle: Bundle
 
     @property
-    def types(self) -> Sequence[tuple[str, int]]:
+    def types(self) -> Annotated[Sequence[tuple[str, int]], dict]:
         """How many there are of each type, the most frequent first."""
         return Counter(one.learning.type for one in self.bundle.said).most_common()
 
@@ -105,15 +110,26 @@ class OpenedBundle:
         """What kinds of project its header and its lines say that it is from."""
         return (self.bundle.header.kind, *(one.learning.kind for one in self.bundle.said))
 
+    @property
+    def learnings(self) -> Annotated[Sequence[Learning], offered]:
+        """What its lines say."""
+        return [said.learning for said in self.bundle.said]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportResult:
     """What an import did, or would do."""
 
+    JSON = "path *header *ingested learnings done"
     path: Path
     header: BundleHeader
-    ingested: IngestResult
+    ingested: Annotated[IngestResult, Keys("read new merged skipped")]
     done: bool
+
+    @property
+    def learnings(self) -> Annotated[Sequence[Learning], offered]:
+        """What is new, where it is to be looked at first."""
+        return self.ingested.preview
 
 
 def create_bundle(

@@ -14,9 +14,11 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import replace
+from typing import Annotated
 from typing import Any
 from typing import Final
 
+from roamkb.core.json_form import or_null
 from roamkb.core.model import ProjectKind
 from roamkb.core.timestamps import iso
 from roamkb.core.timestamps import seconds
@@ -24,11 +26,13 @@ from roamkb.log.jsonl import BadLine
 from roamkb.log.jsonl import LearningLine
 from roamkb.log.jsonl import learning_line
 from roamkb.log.jsonl import read_learnings
+from roamkb.log.learning import Learning
 from roamkb.log.learning import canonical_type
 from roamkb.log.learning import identity
 from roamkb.log.learning import key_of
 from roamkb.log.new_learning import MOST_BYTES
 from roamkb.log.state.confidence import UNSAID
+from roamkb.log.state.confidence import as_fraction
 from roamkb.log.state.learning_state import LearningState
 
 SCHEMA: Final = 1
@@ -61,11 +65,26 @@ class BundleHeader:
     #: The strictest kind of all that is in it; unknown where it doesn't say.
     kind: ProjectKind
     #: Seconds since 1970, UTC.
-    created: float
+    created: Annotated[float, or_null, iso]
     #: Of the lines that follow.
     count: int
     #: Of the bytes that follow.
     sha256: str
+
+
+def offered(learnings: Iterable[Learning]) -> list[Mapping[str, object]]:
+    """Return what a bundle says of its learnings."""
+    return [
+        {
+            "id": learning.id,
+            "key": learning.key,
+            "type": learning.type,
+            "content": learning.content,
+            "confidence": as_fraction(learning.confidence or 0),
+            "history": history if isinstance(history := learning.extra.get("history"), dict) else {},
+        }
+        for learning in learnings
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,12 +12,15 @@ from dataclasses import KW_ONLY
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Annotated
 from typing import Final
 
 from roamkb.boundary.policy import WritePermit
 from roamkb.core.errors import NameTaken
 from roamkb.core.errors import NoKnowledgeBase
 from roamkb.core.errors import NotFound
+from roamkb.core.json_form import Keys
+from roamkb.core.json_form import Rows
 from roamkb.core.model import NodeCandidate
 from roamkb.core.model import Note
 from roamkb.core.model import UnreadableFile
@@ -78,7 +81,7 @@ class SnapshotsTaken:
 
     made: tuple[Snapshot, ...]
     #: What, and why not: "log" or "kb", one clause.
-    skipped: tuple[tuple[str, str], ...]
+    skipped: Annotated[tuple[tuple[str, str], ...], Rows("what reason")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,8 +96,8 @@ class RecoverResult:
     """What is lost and in a snapshot, and whether it was put back."""
 
     snapshots: tuple[Snapshot, ...]
-    learnings: tuple[Learning, ...]
-    events: tuple[LedgerEvent, ...]
+    learnings: Annotated[tuple[Learning, ...], Keys("id key content")]
+    events: Annotated[tuple[LedgerEvent, ...], len]
     nodes: tuple[NodeCandidate, ...]
     #: Notes whose place another file has by now.
     taken: tuple[Path, ...] = ()

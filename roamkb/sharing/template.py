@@ -17,6 +17,8 @@ from roamkb.core.request import argument
 from roamkb.core.request import option
 from roamkb.core.request import options
 from roamkb.core.request import switch
+from roamkb.core.json_form import Keys
+from roamkb.core.json_form import or_null
 from roamkb.core.text import shown
 from roamkb.log.known_learnings import called
 from roamkb.log.new_learning import Author
@@ -70,13 +72,16 @@ class TemplateScope:
 class TemplateShown:
     """One template and what it holds, after what was done to it."""
 
+    JSON = "*template outcome=done task learnings template.versions left_out"
     #: "created", "updated", "deprecated", "used", or "shown".
     done: str
     template: Template
     #: Of the current version; for "used" those that the task was given.
-    learnings: tuple[LearningState, ...]
+    learnings: Annotated[
+        tuple[LearningState, ...], Keys("id learning.key learning.type learning.content status verdict")
+    ]
     #: The task that it was put into the scope of.
-    task: str = ""
+    task: Annotated[str, or_null] = ""
     #: Learnings of the version that have no line in the log, or no longer stand.
     left_out: int = 0
 

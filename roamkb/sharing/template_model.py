@@ -14,8 +14,12 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
+from typing import Annotated
 from typing import Final
 
+from roamkb.core.json_form import or_null
+from roamkb.core.json_form import rounded
+from roamkb.core.timestamps import iso
 from roamkb.core.wilson_score import lower_bound
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import LearningState
@@ -38,23 +42,28 @@ _FAILURE: Final = frozenset({"failure", "failed"})
 class TemplateVersion:
     """What a template held from one change to the next."""
 
+    JSON = "version=number task_types learnings from_task reason agent ts"
     #: From 1.
     number: int
     task_types: tuple[str, ...]
     #: The learnings' ids.
     learnings: tuple[str, ...]
     #: Seconds since 1970.
-    ts: float
-    agent: str = ""
+    ts: Annotated[float, iso]
+    agent: Annotated[str, or_null] = ""
     #: The task that it was made from.
-    from_task: str = ""
-    reason: str = ""
+    from_task: Annotated[str, or_null] = ""
+    reason: Annotated[str, or_null] = ""
 
 
 @dataclass(slots=True, kw_only=True)
 class Template:
     """A template, all its versions, and how the tasks went that used it; only `templates` changes it."""
 
+    JSON = (
+        "name version=current.number current.task_types current.learnings is_deprecated uses successes "
+        "failures lower_bound"
+    )
     name: str
     #: The oldest first; at least one.
     versions: list[TemplateVersion] = field(default_factory=list)
@@ -68,6 +77,11 @@ class Template:
         return self.versions[-1]
 
     @property
+    def uses(self) -> int:
+        """How many tasks used it."""
+        return len(self.tasks)
+
+    @property
     def successes(self) -> int:
         """How many of the tasks went well."""
         return sum(went is True for went in self.tasks.values())
@@ -78,7 +92,7 @@ class Template:
         return sum(went is False for went in self.tasks.values())
 
     @property
-    def lower_bound(self) -> float:
+    def lower_bound(self) -> Annotated[float, rounded]:
         """Wilson's lower bound of its share of successes, by which templates are ordered."""
         return lower_bound(self.successes, self.successes + self.failures)
 

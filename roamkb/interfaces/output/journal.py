@@ -2,14 +2,13 @@
 
 import os
 from collections.abc import Iterator
-from datetime import datetime
 
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import NotDurable
 from roamkb.core.errors import RoamkbError
 from roamkb.core.text import counted
 from roamkb.core.text import shown
-from roamkb.interfaces.output.encode import Json
+from roamkb.core.timestamps import local_iso
 from roamkb.interfaces.output.render import PrintedResult
 from roamkb.journal.journal import MomentDiff
 from roamkb.journal.journal import MomentList
@@ -19,8 +18,6 @@ from roamkb.journal.journal import step_line
 from roamkb.journal.moments import NEWER
 from roamkb.journal.moments import ChangeKind
 from roamkb.journal.moments import EntryChange
-from roamkb.journal.moments import FolderEntry
-from roamkb.journal.moments import JournalSession
 from roamkb.journal.moments import Moment
 from roamkb.journal.moments import told_edit
 from roamkb.journal.moments import told_maker
@@ -59,18 +56,7 @@ def _moments(result: MomentList) -> PrintedResult:
         return "\n".join(lines)
 
     return PrintedResult(
-        result={
-            "kb": str(result.kb),
-            "moments": [_moment_json(moment) for moment in result.moments],
-            "held": {
-                "files": held.entries,
-                "copies": held.contents,
-                "bytes": held.size,
-                "stored": held.stored,
-                "waiting": held.waiting,
-                "unkept": [{"path": _name(path), "reason": why} for path, why in held.unkept],
-            },
-        },
+        result=result,
         text=text,
         status=0 if result.moments else 1,
     )
@@ -78,16 +64,7 @@ def _moments(result: MomentList) -> PrintedResult:
 
 def _shown(result: MomentDiff) -> PrintedResult:
     return PrintedResult(
-        result={
-            "kb": str(result.kb),
-            "mark": result.mark,
-            "chosen": result.chosen or None,
-            "changes": [
-                _change_json(change)
-                | ({"diff": list(result.diffs[change.path])} if change.path in result.diffs else {})
-                for change in result.changes
-            ],
-        },
+        result=result,
         text=lambda _: "\n".join(_shown_lines(result)),
         status=0 if result.changes else 1,
     )
@@ -135,24 +112,7 @@ def _restored(result: RestoreResult) -> PrintedResult:
     elif not result.is_durable:
         status = NotDurable.exit_code
     return PrintedResult(
-        result={
-            "kb": str(result.kb),
-            "mark": plan.mark,
-            "chosen": result.chosen or None,
-            "done": result.done,
-            "durable": result.is_durable,
-            "steps": [
-                {
-                    "do": step.verb,
-                    "path": _name(step.path),
-                    "was": _entry(step.want),
-                    "now": _entry(step.have),
-                    "edited_since": step.edited_since.value if step.edited_since else None,
-                }
-                for step in plan.steps
-            ],
-            "left": [{"path": _name(left.path), "reason": left.why} for left in plan.left],
-        },
+        result=result,
         text=text,
         status=status,
     )
@@ -162,30 +122,8 @@ def _name(path: bytes) -> str:
     return os.fsdecode(path)
 
 
-def _time(at: float) -> str:
-    return datetime.fromtimestamp(at).isoformat(timespec="seconds")
-
-
-def _session_json(session: JournalSession | None) -> Json | None:
-    if session is None:
-        return None
-    return {"id": session.id, "kind": session.kind, "agent": session.agent}
-
-
-def _moment_json(moment: Moment) -> Json:
-    return {
-        "id": moment.id,
-        "at": _time(moment.at),
-        "what": moment.what,
-        "session": _session_json(moment.session),
-        "during": [_session_json(session) for session in moment.during],
-        "changed": moment.changed,
-        "unexplained": moment.unexplained,
-    }
-
-
 def _moment_line(moment: Moment) -> str:
-    parts = [f"{moment.id:4} {_time(moment.at)} {moment.what:7}"]
+    parts = [f"{moment.id:4} {local_iso(moment.at)} {moment.what:7}"]
     if moment.changed:
         unexplained = f", {moment.unexplained} of them unexplained" if moment.unexplained else ""
         parts.append(f"{moment.changed} changed{unexplained}")
@@ -199,35 +137,10 @@ def _moment_line(moment: Moment) -> str:
     return "  ".join(parts)
 
 
-def _entry(entry: FolderEntry | None) -> Json | None:
-    if entry is None:
-        return None
-    return {
-        "form": entry.form.value,
-        "mode": f"{entry.mode:04o}",
-        "size": entry.size,
-        "sha256": entry.digest.hex() if entry.digest else None,
-        "unkept": entry.why or None,
-    }
-
-
-def _change_json(change: EntryChange) -> Json:
-    moved = change.now.path if change.what is ChangeKind.MOVED and change.now else None
-    return {
-        "path": _name(change.path),
-        "what": change.what.value,
-        "moved_to": _name(moved) if moved else None,
-        "by": change.by.value,
-        "edited_since": change.edited_since.value if change.edited_since else None,
-        "was": _entry(change.was),
-        "now": _entry(change.now),
-    }
-
-
 def _change_line(change: EntryChange) -> str:
     path = shown(_name(change.path))
-    if change.what is ChangeKind.MOVED and change.now:
-        path += f" to {shown(_name(change.now.path))}"
+    if change.moved_to is not None:
+        path += f" to {shown(_name(change.moved_to))}"
     elif change.what is ChangeKind.MODE and change.was and change.now:
         path += f" from {change.was.mode:04o} to {change.now.mode:04o}"
     elif change.what is ChangeKind.CHANGED and change.was and change.now:

@@ -14,14 +14,12 @@ from roamkb.install.doctor_report import DoctorCheck
 from roamkb.install.doctor_report import DoctorReport
 from roamkb.install.plan import InstallReport
 from roamkb.install.plan import InstallStep
-from roamkb.interfaces.output.encode import Json
 from roamkb.interfaces.output.render import PrintedResult
 from roamkb.kb.conflicts import ConflictCopy
 from roamkb.kb.conflicts import ConflictList
 from roamkb.kb.hygiene import DuplicateNodes
 from roamkb.kb.hygiene import HygieneReport
 from roamkb.kb.hygiene import NodeLine
-from roamkb.kb.links import DeadLink
 from roamkb.org.report import file_link
 from roamkb.org.report import node_link
 from roamkb.org.report import quoted
@@ -34,15 +32,7 @@ _LINE_WIDTH = 240
 def hygiene(result: HygieneReport) -> PrintedResult:
     """Return what a human may want to tidy; findings are no failure, so the status is 0."""
     return PrintedResult(
-        result={
-            "orphans": [_spot(spot) for spot in result.orphans],
-            "duplicate_ids": [_twins(twins) for twins in result.duplicate_ids],
-            "duplicate_titles": [_twins(twins) for twins in result.duplicate_titles],
-            "dangling": [_dead(link) for link in result.dangling],
-            "untitled": [_spot(spot) for spot in result.untitled],
-            "conflict_copies": [_copy(copy) for copy in result.conflict_copies],
-            "skipped": [{"path": str(entry.path), "reason": entry.reason} for entry in result.skipped],
-        },
+        result=result,
         text=lambda _: "\n".join(_as_org(result) if result.org else _as_lines(result)),
         warnings=tuple(f"{shown(str(entry.path))}: {shown(entry.reason)}" for entry in result.skipped),
     )
@@ -52,7 +42,7 @@ def conflicts(result: ConflictList) -> PrintedResult:
     """Return the conflict copies; status 1 where there is none, or none that could be adopted."""
     wanted = [copy for copy in result.copies if copy.adopted or not result.adopting]
     return PrintedResult(
-        result={"copies": [_copy(copy) for copy in result.copies]},
+        result=result,
         text=lambda terminal: "\n".join(
             line for copy in result.copies for line in _copy_lines(copy, terminal, adopting=result.adopting)
         ),
@@ -67,18 +57,7 @@ def doctor(result: DoctorReport) -> PrintedResult:
         return "\n".join(line for check in result.checks for line in _check_lines(check, terminal))
 
     return PrintedResult(
-        result={
-            "checks": [
-                {
-                    "name": check.name,
-                    "ok": check.ok,
-                    "detail": check.detail,
-                    "fix": check.fix,
-                    "proved": check.proved,
-                }
-                for check in result.checks
-            ],
-        },
+        result=result,
         text=text,
     )
 
@@ -88,13 +67,7 @@ def install(result: InstallReport) -> PrintedResult:
     done = ["a dry run: nothing was changed"] if result.dry_run else []
     lines = [*(line for step in result.steps for line in _step_lines(step)), *_whose(result.rule), *done]
     return PrintedResult(
-        result={
-            "dry_run": result.dry_run,
-            "steps": [_step(step) for step in result.steps],
-            "warnings": list(result.warnings),
-            "work_roots": list(result.rule.work_roots) if result.rule else [],
-            "project_parents": list(result.rule.project_parents) if result.rule else [],
-        },
+        result=result,
         text=lambda _: "\n".join(lines),
         status=result.exit_code,
         warnings=tuple(map(shown, result.warnings)),
@@ -111,47 +84,6 @@ def _whose(rule: Rule | None) -> Iterator[str]:
     if rule:
         yield f"work: {shown(', '.join(rule.work_roots)) or 'nothing'}"
         yield f"personal, may write: {shown(', '.join(rule.project_parents)) or 'nothing'}"
-
-
-# values
-
-
-def _spot(spot: NodeLine) -> Json:
-    return {"id": spot.id, "title": spot.title, "path": str(spot.path), "line": spot.line}
-
-
-def _twins(twins: DuplicateNodes) -> Json:
-    """Return the node that roamkb takes, and all that share its id or title."""
-    return {**_spot(twins.first), "nodes": [_spot(spot) for spot in twins.nodes]}
-
-
-def _dead(link: DeadLink) -> Json:
-    return {"id": link.id, "title": link.title, "path": str(link.path), "line": link.line}
-
-
-def _copy(copy: ConflictCopy) -> Json:
-    return {
-        "id": copy.id,
-        "title": copy.title,
-        "path": str(copy.path),
-        "original": str(copy.original) if copy.original else None,
-        "same_id": copy.same_id,
-        "lines_added": copy.lines_added,
-        "lines_removed": copy.lines_removed,
-        "obstacle": copy.obstacle,
-        "adopted": str(copy.adopted) if copy.adopted else None,
-        "diff": list(copy.diff),
-    }
-
-
-def _step(step: InstallStep) -> Json:
-    return {
-        "what": step.what,
-        "path": str(step.path) if step.path else None,
-        "outcome": step.outcome.name.lower(),
-        "why": step.why,
-        "diff": step.diff,
-    }
 
 
 # lines

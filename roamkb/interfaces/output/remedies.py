@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
 from roamkb.core.text import times
-from roamkb.core.timestamps import iso
-from roamkb.interfaces.output.encode import Json
+from roamkb.interfaces.output.encode import encode
 from roamkb.interfaces.output.render import PrintedResult
 from roamkb.remedies.effectiveness import Remedy
-from roamkb.remedies.effectiveness import RemedyAttempt
 from roamkb.remedies.effectiveness import RemedyTier
+from roamkb.remedies.fingerprint import ErrorFingerprint
+from roamkb.remedies.remedy import IN_FULL
+from roamkb.remedies.remedy import LISTED
 
 if TYPE_CHECKING:
     from roamkb.remedies.remedy import KnownErrors
@@ -38,17 +39,14 @@ def _suggested(result: "SuggestedRemedies") -> PrintedResult:
     recorded = result.recorded
 
     def text(_terminal: bool) -> str:
-        said = [f"recorded for {result.fingerprint.digest}: {_error(result)}"] if recorded else []
+        said = [f"recorded for {result.fingerprint.digest}: {_error(result.fingerprint)}"] if recorded else []
         said += _blocks(result)
         if result.more:
             said.append(f"{result.more} more: add --limit")
         return "\n".join(said)
 
-    json: Json = {**_json(result), "more": result.more}
-    if recorded:
-        json["recorded"] = _attempt(recorded)
     return PrintedResult(
-        result=json,
+        result=result,
         text=text,
         status=0 if result.remedies or recorded else 1,
         warnings=result.warnings,
@@ -64,7 +62,7 @@ def _known(result: "KnownErrors") -> PrintedResult:
 
     return PrintedResult(
         result={
-            "errors": [_json(error, attempts=result.in_full) for error in result.errors],
+            "errors": encode(result.errors, IN_FULL if result.in_full else LISTED),
             "more": result.more,
         },
         text=text,
@@ -73,7 +71,7 @@ def _known(result: "KnownErrors") -> PrintedResult:
 
 
 def _of_error(result: "SuggestedRemedies", *, in_full: bool) -> Iterator[str]:
-    yield f"{result.fingerprint.digest}  {_error(result)}"
+    yield f"{result.fingerprint.digest}  {_error(result.fingerprint)}"
     for one in () if in_full else result.remedies:
         yield f"  {_figures(one)}  {_short(one.technique)}"
     if in_full:
@@ -87,18 +85,15 @@ def _blocks(result: "SuggestedRemedies", *, withdrawn: bool = False) -> Iterator
             yield f"{_figures(one)}  {_short(one.technique)}{_why(one)}"
             yield from (f"  {number}. {_short(step)}" for number, step in enumerate(one.steps, start=1))
     for one in result.withdrawn:
-        yield (
-            f"escalate: {one.failed_in_a_row} failed attempts with the same technique, "
-            f"do something else: {_short(one.technique)}{_why(one)}"
-        )
+        yield (f"escalate: {one.message}, do something else: {_short(one.technique)}{_why(one)}")
 
 
 def _why(one: Remedy) -> str:
     """Say why a remedy of another error is there."""
-    error = _short(one.attempts[-1].error.line or one.attempts[-1].error.text)
+    error = _error(one.error)
     if one.is_guess:
         return f" (a guess, {one.nearness:.2f} near: {error})"
-    return f" ({_WHY[one.tier]}: {_short(one.attempts[-1].error.text)})" if one.tier in _WHY else ""
+    return f" ({_WHY[one.tier]}: {_short(one.error.text)})" if one.tier in _WHY else ""
 
 
 def _figures(one: Remedy) -> str:
@@ -107,60 +102,9 @@ def _figures(one: Remedy) -> str:
     return f"worked in part {times(one.partial)}" if one.partial else "untried"
 
 
-def _error(result: "SuggestedRemedies") -> str:
-    return _short(result.fingerprint.line or result.fingerprint.text)
+def _error(error: ErrorFingerprint) -> str:
+    return _short(error.line or error.text)
 
 
 def _short(text: str) -> str:
     return clipped(shown(text), _WIDTH)
-
-
-def _json(result: "SuggestedRemedies", *, attempts: bool = False) -> Json:
-    return {
-        "fingerprint": result.fingerprint.digest,
-        "error": result.fingerprint.text,
-        "line": result.fingerprint.line,
-        "remedies": [_remedy(one, attempts=attempts) for one in result.remedies],
-        "escalate": [
-            {
-                "technique": one.technique,
-                "failures_in_a_row": one.failed_in_a_row,
-                "why": one.tier.name.casefold(),
-                "message": f"{one.failed_in_a_row} failed attempts with the same technique",
-            }
-            for one in result.withdrawn
-        ],
-    }
-
-
-def _remedy(one: Remedy, *, attempts: bool) -> Json:
-    told: Json = {
-        "technique": one.technique,
-        "steps": list(one.steps),
-        "successes": one.successes,
-        "failures": one.failures,
-        "partial": one.partial,
-        "rate": None if one.rate is None else round(one.rate, 4),
-        "lower_bound": round(one.lower_bound, 4),
-        "last_used": None if one.last_used is None else iso(one.last_used),
-        "tried": one.is_tried,
-        "why": one.tier.name.casefold(),
-        "nearness": one.nearness,
-        "for": one.attempts[-1].error.text,
-        "context": {key: list(values) for key, values in one.context.items()},
-    }
-    return {**told, "attempts": [_attempt(each) for each in one.attempts]} if attempts else told
-
-
-def _attempt(one: RemedyAttempt) -> Json:
-    return {
-        "id": one.id,
-        "ts": iso(one.ts),
-        "technique": one.technique,
-        "outcome": one.outcome or None,
-        "agent": one.agent,
-        "task": one.task,
-        "context": dict(one.context),
-        "pattern": one.pattern,
-        "regex": one.regex,
-    }

@@ -8,9 +8,7 @@ from roamkb.core.text import clipped
 from roamkb.core.text import headline
 from roamkb.core.text import shown
 from roamkb.core.timestamps import iso
-from roamkb.interfaces.output.encode import Json
 from roamkb.interfaces.output.render import PrintedResult
-from roamkb.log.state.confidence import as_fraction
 from roamkb.log.state.learning_state import ACTIVE
 from roamkb.log.state.learning_state import UNVERIFIED
 from roamkb.log.state.learning_state import LearningState
@@ -55,11 +53,7 @@ def _bundled(result: "CreatedBundle") -> PrintedResult:
     header = result.header
     withheld = [shown(key) for key in result.withheld]
     return PrintedResult(
-        result={
-            "path": str(result.path),
-            **_header_json(header),
-            "withheld": list(result.withheld),
-        },
+        result=result,
         text=lambda _: f"bundled {_several(header.count, 'learning')} into {shown(str(result.path))}",
         warnings=tuple(f"left out, it holds what looks like a secret: {key}" for key in withheld),
     )
@@ -75,13 +69,7 @@ def _opened(result: "OpenedBundle") -> PrintedResult:
         return "\n".join(lines)
 
     return PrintedResult(
-        result={
-            "path": str(result.path),
-            **_header_json(header),
-            "by_type": dict(result.types),
-            "learnings": [_said_json(one.learning) for one in said],
-            "invalid": _invalid(result.bundle.invalid),
-        },
+        result=result,
         text=text,
         warnings=_complaints(result.bundle.invalid),
     )
@@ -98,51 +86,16 @@ def _imported(result: "ImportResult") -> PrintedResult:
         return "\n".join([*lines, f"would import as unverified: {counts}; add --yes to do it"])
 
     return PrintedResult(
-        result={
-            "path": str(result.path),
-            **_header_json(result.header),
-            "read": found.read,
-            "new": found.new,
-            "merged": found.merged,
-            "skipped": {"already": found.already, "invalid": _invalid(found.invalid)},
-            "learnings": [_said_json(one) for one in found.preview],
-            "done": result.done,
-        },
+        result=result,
         text=text,
         warnings=_complaints(found.invalid),
     )
-
-
-def _header_json(header: "BundleHeader") -> Json:
-    return {
-        "project": header.project,
-        "kind": header.kind.value,
-        "created": iso(header.created) if header.created else None,
-        "count": header.count,
-        "sha256": header.sha256,
-    }
 
 
 def _headline(header: "BundleHeader") -> str:
     day = f", {iso(header.created)[:10]}" if header.created else ""
     what = _several(header.count, "learning")
     return f"{what} of {header.kind.value} project {shown(header.project) or '(unnamed)'}{day}"
-
-
-def _said_json(learning: "Learning") -> Json:
-    theirs = learning.extra.get("history")
-    return {
-        "id": learning.id,
-        "key": learning.key,
-        "type": learning.type,
-        "content": learning.content,
-        "confidence": as_fraction(learning.confidence or 0),
-        "history": theirs if isinstance(theirs, dict) else {},
-    }
-
-
-def _invalid(bad: "Iterable[BadLine]") -> list[Json]:
-    return [{"line": one.line, "reason": one.reason} for one in bad]
 
 
 def _complaints(bad: "Iterable[BadLine]") -> tuple[str, ...]:
@@ -158,7 +111,7 @@ def template(result: "TemplateList | TemplateShown") -> PrintedResult:
 
 def _templates(result: "TemplateList") -> PrintedResult:
     return PrintedResult(
-        result={"templates": [_template_json(one) for one in result.templates]},
+        result=result,
         text=lambda _: "\n".join(map(_template_line, result.templates)),
         status=0 if result.templates else 1,
     )
@@ -180,14 +133,7 @@ def _template(result: "TemplateShown") -> PrintedResult:
 
     missing = f"{_several(result.left_out, 'learning')} of it no longer stands, or has no line in this log"
     return PrintedResult(
-        result={
-            **_template_json(one),
-            "outcome": result.done,
-            "task": result.task or None,
-            "learnings": [_learning_json(standing) for standing in result.learnings],
-            "versions": [_version_json(version) for version in one.versions],
-            "left_out": result.left_out,
-        },
+        result=result,
         text=text,
         warnings=(missing,) if result.left_out else (),
     )
@@ -215,44 +161,6 @@ def _version_line(version: "TemplateVersion") -> str:
     return f"  before: version {version.number}, {iso(version.ts)[:10]}, {what}{why}"
 
 
-def _template_json(one: "Template") -> Json:
-    return {
-        "name": one.name,
-        "version": one.current.number,
-        "task_types": list(one.current.task_types),
-        "learnings": list(one.current.learnings),
-        "deprecated": one.is_deprecated,
-        "uses": len(one.tasks),
-        "successes": one.successes,
-        "failures": one.failures,
-        "lower_bound": round(one.lower_bound, 4),
-    }
-
-
-def _version_json(version: "TemplateVersion") -> Json:
-    return {
-        "version": version.number,
-        "task_types": list(version.task_types),
-        "learnings": list(version.learnings),
-        "from_task": version.from_task or None,
-        "reason": version.reason or None,
-        "agent": version.agent or None,
-        "ts": iso(version.ts),
-    }
-
-
-def _learning_json(standing: LearningState) -> Json:
-    learning = standing.learning
-    return {
-        "id": standing.id,
-        "key": learning.key,
-        "type": learning.type,
-        "content": learning.content,
-        "status": standing.status,
-        "verdict": standing.verdict,
-    }
-
-
 def _learnings(standings: "Iterable[LearningState]") -> Iterator[str]:
     for one in standings:
         marks = [
@@ -276,7 +184,7 @@ def snapshot(result: "SnapshotsTaken | SnapshotList | RecoverResult") -> Printed
             return _recovered(result)
         case _:
             return PrintedResult(
-                result={"snapshots": [_snapshot_json(one) for one in result.snapshots]},
+                result=result,
                 text=lambda _: "\n".join(map(_snapshot_line, result.snapshots)),
                 status=0 if result.snapshots else 1,
             )
@@ -289,10 +197,7 @@ def _taken(result: "SnapshotsTaken") -> PrintedResult:
         return "\n".join(lines)
 
     return PrintedResult(
-        result={
-            "made": [_snapshot_json(one) for one in result.made],
-            "skipped": [{"what": what, "reason": why} for what, why in result.skipped],
-        },
+        result=result,
         text=text,
     )
 
@@ -320,30 +225,10 @@ def _recovered(result: "RecoverResult") -> PrintedResult:
         return "\n".join([*lines, f"{counts} {did}"])
 
     return PrintedResult(
-        result={
-            "snapshots": [_snapshot_json(one) for one in result.snapshots],
-            "learnings": [{"id": one.id, "key": one.key, "content": one.content} for one in result.learnings],
-            "events": len(result.events),
-            "nodes": [{"id": one.id, "title": one.title, "path": str(one.path)} for one in result.nodes],
-            "taken": [str(path) for path in result.taken],
-            "without": list(result.without),
-            "done": result.done,
-        },
+        result=result,
         text=text,
         warnings=tuple(f"{shown(str(path))}: another file is there by now" for path in result.taken),
     )
-
-
-def _snapshot_json(one: "Snapshot") -> Json:
-    return {
-        "id": one.id,
-        "what": one.what or None,
-        "when": one.when or None,
-        "files": one.files,
-        "bytes": one.size,
-        "path": str(one.path),
-        "fault": one.fault or None,
-    }
 
 
 def _snapshot_line(one: "Snapshot") -> str:

@@ -13,12 +13,14 @@ from collections.abc import Callable
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 from typing import Final
 
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NoKnowledgeBase
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import NotWritable
+from roamkb.core.json_form import Rows
 from roamkb.fs.files import disk_error
 from roamkb.fs.files import why
 from roamkb.fs.locks import lock
@@ -76,6 +78,7 @@ class LookResult:
 class JournalHoldings:
     """What the journal holds, in figures."""
 
+    JSON = "files=entries copies=contents bytes=size stored waiting unkept"
     entries: int
     #: Contents and their bytes; and those of the file that has them.
     contents: int
@@ -83,7 +86,7 @@ class JournalHoldings:
     stored: int
     waiting: int
     #: Entries whose content isn't kept, and why.
-    unkept: tuple[tuple[bytes, str], ...]
+    unkept: Annotated[tuple[tuple[bytes, str], ...], Rows("path reason")]
     #: The last moment, and when it was in seconds since 1970.
     last: int
     at: float

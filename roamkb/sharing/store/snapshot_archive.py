@@ -15,10 +15,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Annotated
 from typing import Final
 
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NotFound
+from roamkb.core.json_form import or_null
 from roamkb.core.model import UnreadableFile
 from roamkb.fs import files as disk
 from roamkb.fs.locks import private_folder
@@ -57,18 +59,19 @@ _DAMAGES: Final = (
 class Snapshot:
     """One archive in a folder of snapshots."""
 
+    JSON = "id what when files bytes=size path fault"
     #: Its name without the ending: when it was made, and what tells two of one second apart.
     id: str
     path: Path
     #: "log", "kb", or what else was put into it; empty where it is damaged.
-    what: str
+    what: Annotated[str, or_null]
     #: Local ISO 8601 without zone.
-    when: str
+    when: Annotated[str, or_null]
     files: int
     #: Of the archive.
     size: int
     #: Why it can't be read; empty where it can.
-    fault: str = ""
+    fault: Annotated[str, or_null] = ""
 
 
 def snapshot_id(now: datetime, token: str) -> str:
