@@ -17,13 +17,13 @@ from roamkb.core.errors import NoKnowledgeBase
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import NotWritable
 from roamkb.core.errors import UsageError
+from roamkb.core.json_form import Keys
+from roamkb.core.json_form import Rows
+from roamkb.core.json_form import or_null
 from roamkb.core.request import argument
 from roamkb.core.request import option
 from roamkb.core.request import rest
 from roamkb.core.request import switch
-from roamkb.core.json_form import Keys
-from roamkb.core.json_form import Rows
-from roamkb.core.json_form import or_null
 from roamkb.core.text import counted
 from roamkb.core.text import shown
 from roamkb.fs.files import make_folder

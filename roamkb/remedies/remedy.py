@@ -11,6 +11,7 @@ from typing import Final
 
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import UsageError
+from roamkb.core.json_form import Keys
 from roamkb.core.request import AgentOption
 from roamkb.core.request import Argument
 from roamkb.core.request import SessionOption
@@ -18,7 +19,6 @@ from roamkb.core.request import argument
 from roamkb.core.request import count
 from roamkb.core.request import option
 from roamkb.core.request import options
-from roamkb.core.json_form import Keys
 from roamkb.core.text import shown
 from roamkb.fs.package_manager import how_to_add
 from roamkb.kb.search.store.grep import linear

@@ -8,14 +8,14 @@ from typing import Annotated
 from typing import Final
 
 from roamkb.core.errors import UsageError
+from roamkb.core.json_form import Keys
+from roamkb.core.json_form import Rows
 from roamkb.core.request import AgentOption
 from roamkb.core.request import Argument
 from roamkb.core.request import SessionOption
 from roamkb.core.request import argument
 from roamkb.core.request import option
 from roamkb.core.request import options
-from roamkb.core.json_form import Keys
-from roamkb.core.json_form import Rows
 from roamkb.core.text import shown
 from roamkb.curation.refine import refine
 from roamkb.log.new_learning import Author
