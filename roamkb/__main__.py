@@ -28,6 +28,8 @@ Example: roamkb exec -- codex"""
 
 def main() -> int:
     """Run the command line; return its exit status."""
+    if sys.argv[1:] == ["--version"] and _version_is_printed():
+        return 0
     if sys.argv[1:2] == ["hook"] and {"-h", "--help"} & set(sys.argv[2:]):
         print(_HOOK_HELP)
         return 0
@@ -46,6 +48,18 @@ def main() -> int:
     from roamkb.interfaces.cli.main import run
 
     return run(sys.argv[1:])
+
+
+def _version_is_printed() -> bool:
+    """Print the version, and return whether it could be; else the command line, which knows it too, says why."""
+    from roamkb import __version__
+
+    try:
+        # nothing is left in a buffer where it fails
+        os.write(1, f"roamkb {__version__}\n".encode())
+    except OSError:
+        return False
+    return True
 
 
 def _hook(words: list[str]) -> int:
