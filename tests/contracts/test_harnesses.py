@@ -1,6 +1,6 @@
 """What harnesses ask of hooks, key by key: what is installed for them, what they tell, what they are answered.
 
-The tables are the published contracts, written down once more; `tests/harness` asks the harnesses themselves.
+The tables are the published contracts, written down once more; `tests/real_harnesses` asks the harnesses themselves.
 """
 
 import json

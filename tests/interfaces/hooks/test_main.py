@@ -9,7 +9,7 @@ import pytest
 from roamkb.guard.store.server_ports import keep_port
 from tests.conftest import World
 
-#: Claude Code's are as 2.1.197 told them to `tests.harness.claude --record`.
+#: Claude Code's are as 2.1.197 told them to `tests.real_harnesses.claude --record`.
 _PAYLOADS = Path(__file__).parent / "payloads"
 _SESSION = "0e5b2d3c-1111-4222-8333-444455556666"
 #: A word that stands for all that is said at work.

@@ -1,4 +1,4 @@
-"""roamkb in the real Claude Code, whose model is a script: `python -m tests.harness.claude [CLAUDE]`.
+"""roamkb in the real Claude Code, whose model is a script: `python -m tests.real_harnesses.claude [CLAUDE]`.
 
 Without an argument the `claude` on the PATH is asked; it needs no account. `--record` puts what it told its
 hooks into tests/interfaces/hooks/payloads/claude.jsonl, for the suite to know it by.
@@ -15,17 +15,17 @@ from pathlib import Path
 import pytest
 
 from roamkb.guard.hook_tampering import SHELL_PREFIX
-from tests.harness.claude_sessions import FREE
-from tests.harness.claude_sessions import QUIET
-from tests.harness.claude_sessions import Call
-from tests.harness.claude_sessions import Claude
-from tests.harness.claude_sessions import Script
-from tests.harness.claude_sessions import Turn
-from tests.harness.claude_sessions import texts
-from tests.harness.model import Json
-from tests.harness.model import playing
-from tests.harness.world import ROOT
-from tests.harness.world import machine
+from tests.real_harnesses.claude_sessions import FREE
+from tests.real_harnesses.claude_sessions import QUIET
+from tests.real_harnesses.claude_sessions import Call
+from tests.real_harnesses.claude_sessions import Claude
+from tests.real_harnesses.claude_sessions import Script
+from tests.real_harnesses.claude_sessions import Turn
+from tests.real_harnesses.claude_sessions import texts
+from tests.real_harnesses.model import Json
+from tests.real_harnesses.model import playing
+from tests.real_harnesses.world import ROOT
+from tests.real_harnesses.world import machine
 
 PLUGIN = ROOT / "roamkb" / "data" / "plugins" / "claude"
 PAYLOADS = ROOT / "tests" / "interfaces" / "payloads" / "claude.jsonl"

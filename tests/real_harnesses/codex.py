@@ -1,4 +1,4 @@
-"""roamkb in the real Codex, whose model is a script: `python -m tests.harness.codex [CODEX]`.
+"""roamkb in the real Codex, whose model is a script: `python -m tests.real_harnesses.codex [CODEX]`.
 
 Without an argument the `codex` on the PATH is asked; it needs no account. Written with 0.169.
 """
@@ -14,19 +14,19 @@ from pathlib import Path
 import pytest
 
 from tests.contracts.test_harnesses import CODEX_WORDS
-from tests.harness.codex_sessions import FREE
-from tests.harness.codex_sessions import PLAIN
-from tests.harness.codex_sessions import READ_ONLY
-from tests.harness.codex_sessions import SCRIPTED
-from tests.harness.codex_sessions import WORKSPACE
-from tests.harness.codex_sessions import Call
-from tests.harness.codex_sessions import Codex
-from tests.harness.codex_sessions import Script
-from tests.harness.codex_sessions import Turn
-from tests.harness.model import Json
-from tests.harness.model import playing
-from tests.harness.world import ROOT
-from tests.harness.world import machine
+from tests.real_harnesses.codex_sessions import FREE
+from tests.real_harnesses.codex_sessions import PLAIN
+from tests.real_harnesses.codex_sessions import READ_ONLY
+from tests.real_harnesses.codex_sessions import SCRIPTED
+from tests.real_harnesses.codex_sessions import WORKSPACE
+from tests.real_harnesses.codex_sessions import Call
+from tests.real_harnesses.codex_sessions import Codex
+from tests.real_harnesses.codex_sessions import Script
+from tests.real_harnesses.codex_sessions import Turn
+from tests.real_harnesses.model import Json
+from tests.real_harnesses.model import playing
+from tests.real_harnesses.world import ROOT
+from tests.real_harnesses.world import machine
 
 PLUGINS = ROOT / "roamkb" / "data" / "plugins"
 #: A word that stands for all that is said at work.

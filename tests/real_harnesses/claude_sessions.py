@@ -10,12 +10,12 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from tests.harness.model import Json
-from tests.harness.model import Model
-from tests.harness.model import Request
-from tests.harness.model import Stream
-from tests.harness.model import playing
-from tests.harness.world import Machine
+from tests.real_harnesses.model import Json
+from tests.real_harnesses.model import Model
+from tests.real_harnesses.model import Request
+from tests.real_harnesses.model import Stream
+from tests.real_harnesses.model import playing
+from tests.real_harnesses.world import Machine
 
 #: A tool's name and its input.
 Call = tuple[str, Json]
