@@ -18,6 +18,8 @@ from typing import TypeVar
 
 from roamkb.kb.search.query import TermWeights
 from roamkb.text.language import is_english
+from roamkb.text.store.lexicons import alternatives
+from roamkb.text.store.lexicons import lexicon
 from roamkb.text.tokenize import UNSPACED
 from roamkb.text.tokenize import terms
 from roamkb.text.tokenize import terms_of
@@ -32,51 +34,9 @@ _NEAR_THE_BEST: Final = 0.85
 #: What a term weighs that one of ten texts holds; in fewer, no count says how rare a word is.
 _HANDFUL: Final = 2.0
 _EVERYDAY_WORTH: Final = 0.5
-_EVERYDAY: Final = (
-    "add after again always answer app ask back bad before begin big branch break bug build button call "
-    "change check class client close code column commit compare create css data database delete "
-    "dependency deploy doc down edit end entry error every explain fail fast feature field file find "
-    "first fix folder forget form format function get go good green group hang happen help helper html id "
-    "image import issue item job js json keep key last let line list load local log long look loop make "
-    "map md mean merge message method mind module move must name need never new next no not note number "
-    "off old only open order org out output over page part pass path person please print problem project "
-    "pull push put py read ready red refactor release remember remove rename replace request response "
-    "result return review right row rs run save say screen script second see send server service set sh "
-    "short show side single size skip slow small sort split sql start step still stop string sure table "
-    "test text thank thing think time today tomorrow try ts tsx turn txt type undo up update upgrade use "
-    "user value variable version view wait want way well word work write wrong yaml year yes yesterday "
-    "yml"
-)
-#: What sentences are built with, English and German ones: rare in a small base, and saying nothing.
-_EMPTY: Final = (
-    "above across afterwards ago almost along already although always among anyhow anyway apart around "
-    "aside away because before behind below beneath beside besides between beyond both cannot despite "
-    "down during each either else enough etc even ever every everyone everything everywhere except fairly "
-    "few fewer first former further got hardly hence hereby however indeed inside instead last later "
-    "latter least less likely lot many may maybe meanwhile might mine more moreover most mostly much must "
-    "namely near nearly neither never nevertheless next nobody none nor not nothing now nowhere often "
-    "once one ones only onto other others otherwise ought outside over overall own per perhaps please "
-    "quite rather really regarding same second seem several since someone something sometimes somewhere "
-    "soon still third though through throughout thus till together too toward towards twice under unless "
-    "unlike until up upon usually various very via well whatever whenever whereas wherever whether within "
-    "without yes yet yours zero two three four five six seven eight nine ten dozen hundred thousand"
-)
-_EMPTY_IN_GERMAN: Final = (
-    "aber alle allem allen aller alles als also am ander andere anderen anderer anderes auch auf aus bei "
-    "beim bereits bin bis bist bitte da dabei dadurch daher damit danach dann darf darin das dass dein "
-    "dem den denn der deren des deshalb dessen die dies diese diesem diesen dieser dieses doch dort drei "
-    "du durch ein eine einem einen einer eines einige er erst es etwas euch fast ganz gar gegen genau "
-    "gibt gleich hab habe haben hat hatte hatten hier hinter ich ihm ihn ihnen ihr ihre im immer ins ist "
-    "ja je jede jedem jeden jeder jedes jetzt kann kein keine keinen keiner können lassen mal man mehr "
-    "mein meine mich mir mit muss müssen nach nachdem nein neben nicht nichts nie noch nun nur ob oben "
-    "oder ohne schon sehr seid sein seine seit selbst sich sie sind sobald sogar soll sollen sollte "
-    "sondern sonst sowie statt um und uns unser unsere unter vier vom von vor wann war waren warum was "
-    "weil welche welcher wenn wer werde werden wie wieder wieso wir wird wo wohl wurde wurden während zu "
-    "zum zur zwar zwei zwischen über"
-)
-#: What somebody says that he doesn't ask for.
+#: What a speaker mentions and doesn't ask for.
 _WAVED_AWAY: Final = re.compile(
-    r"\b(?:never mind|forget about|don['’]t worry about)\b[^,.;:!?\n]*", re.IGNORECASE
+    rf"\b{alternatives('waved_away')}\b[^,.;:!?\n]*".replace("'", "['’]"), re.IGNORECASE
 )
 #: What an error quotes: a module, a key, a file.
 _QUOTED: Final = r"['\"`‘“]([^'\"`’”\n]{2,80})['\"`’”]"
@@ -150,12 +110,12 @@ def _worth(told: Sequence[Mapping[str, float]], name: Set[str], beside: Set[str]
 
 @cache
 def _everyday() -> frozenset[str]:
-    return frozenset(terms(_EVERYDAY))
+    return frozenset(terms(" ".join(lexicon("everyday"))))
 
 
 @cache
 def _empty(english: bool) -> frozenset[str]:
-    return frozenset(terms(_EMPTY if english else f"{_EMPTY} {_EMPTY_IN_GERMAN}"))
+    return frozenset(terms(" ".join(lexicon("en/empty_words" if english else "empty_words"))))
 
 
 def carries_over(technique: str, *, was: Iterable[str], now: str) -> bool:

@@ -1,6 +1,6 @@
-"""Tables of `roamkb/data`, which are part of the program."""
+"""Tables and lists of `roamkb/data`, which are part of the program."""
 
-from collections.abc import Iterator
+from functools import cache
 
 #: As in `typing`, which takes half as long to import as Python to start; type checkers know the name.
 TYPE_CHECKING = False
@@ -9,11 +9,23 @@ if TYPE_CHECKING:
     from importlib.abc import ResourceLoader
 
 
-def rows(name: str) -> Iterator[list[str]]:
-    """Yield the rows of a table."""
+@cache
+def lines(name: str) -> tuple[str, ...]:
+    """Return the lines of a file, without blank ones and the comments, which begin with `#`."""
     # it is read as the program is, wherever that lies
     loader: ResourceLoader = __spec__.loader  # type: ignore[assignment]
     data = loader.get_data(f"{__file__.rpartition('core')[0]}data/{name}")
-    for line in data.decode().splitlines():
-        if line and not line.startswith("#"):
-            yield line.split("\t")
+    return tuple(line for line in data.decode().split("\n") if line and not line.startswith("#"))
+
+
+def rows(name: str) -> list[list[str]]:
+    """Return the rows of a table, whose columns are parted by a tab."""
+    return [line.split("\t") for line in lines(name)]
+
+
+def words_by_role(name: str) -> dict[str, frozenset[str]]:
+    """Return the words of a table whose columns are a role and words for it."""
+    table: dict[str, frozenset[str]] = {}
+    for role, words in rows(name):
+        table[role] = table.get(role, frozenset()) | frozenset(words.split())
+    return table

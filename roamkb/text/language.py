@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 
 from roamkb.core.text import folded
+from roamkb.text.store.lexicons import vocabulary
 from roamkb.text.tokenize import STOP_WORDS
 from roamkb.text.tokenize import UNSPACED
 
@@ -22,15 +23,9 @@ _MARK = "9"
 #: What parts a word from the numbers of its accented letters.
 _ACCENTED = "8"
 #: The small words of other languages in Latin letters that English hasn't got.
-_OTHERS = frozenset(
-    "der das und ist nicht ein eine einen einer dem mit auf von zu sich wie wir ich wird sind hat bei nach "
-    "den vom zum zur auch aus durch wurde wurden werden oder sowie diese dieser sie ihre seine seinem kann "
-    "le les des et est une du que qui pour dans avec sur pas sont el los las del y por con una para como "
-    "il di che per non sono della het een van dat niet zijn voor met og att och som af til ikke jest nie "
-    "na si je za ve bir bu ile da ne nasil o os em um uma nao mais dos".split()
-)
+_OTHERS = vocabulary("small_words")
 #: English small words that others have as well, of whatever meaning.
-_SHARED = frozenset("am an in so was will".split())
+_SHARED = vocabulary("en/shared_words")
 
 
 def is_english(words: Iterable[str]) -> bool:

@@ -14,6 +14,7 @@ from itertools import islice
 from roamkb.core.lazy_regex import lazily
 from roamkb.core.text import folded
 from roamkb.text.porter import stem
+from roamkb.text.store.lexicons import vocabulary
 
 #: Scripts without blanks between words: Thai, Lao, Burmese, Khmer, kana, Han and Hangul.
 _UNSPACED = (
@@ -48,14 +49,8 @@ _ASCII_WORD = re.compile(r"\w+", re.ASCII)
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _FOREIGN_PART = lazily(f"[^\\W\\d_]+(?:{_FOLLOWING}[^\\W\\d_]*)*|\\d+")
 
-#: The words that carry no topic of their own (van Rijsbergen's shortest, plus the words of questions).
-STOP_WORDS = frozenset(
-    "a about all also am an and any are as at be been being but by can could did do does doing done "
-    "for from had has have having he her here him his how i if in into is it its itself just me my of "
-    "on or our out shall she should so some such t than that the their them then there these they this "
-    "those to too us was we were what when where which while who whom whose why will with would you "
-    "your".split()
-)
+#: The words that carry no topic of their own.
+STOP_WORDS = vocabulary("en/stop_words")
 
 #: Letters of a word that has a stem, as in SQLite; and parts of an identifier, which no program comes near.
 _LONGEST_STEMMED = 64

@@ -13,21 +13,18 @@ from typing import Final
 from typing import Generic
 from typing import TypeVar
 
-from roamkb.core.text import folded
 from roamkb.text.similarity.contradiction import exchanged
 from roamkb.text.similarity.jaccard import PreparedText
 from roamkb.text.similarity.synonyms import NEGATIONS
 from roamkb.text.similarity.synonyms import canonical
+from roamkb.text.store.lexicons import vocabulary
 
 K = TypeVar("K")
 
 #: Words that only press a point, or hang it on another.
-_FILLING: Final = frozenset(
-    map(canonical, "always must should remember important instead needing noted again".split())
-)
+_FILLING: Final = frozenset(map(canonical, vocabulary("filling")))
 #: Fewer content words are in any long text.
 _LEAST: Final = 4
-_NEGATIONS: Final = frozenset(map(folded, NEGATIONS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +35,8 @@ class _StatedText:
 
 
 def _said(one: PreparedText) -> _StatedText:
-    negations = sum(word in _NEGATIONS for word in one.normal.split())
-    return _StatedText(one.content - _FILLING - _NEGATIONS, negations, one.text)
+    negations = sum(word in NEGATIONS for word in one.normal.split())
+    return _StatedText(one.content - _FILLING - NEGATIONS, negations, one.text)
 
 
 def _covers(whole: _StatedText, part: _StatedText) -> bool:

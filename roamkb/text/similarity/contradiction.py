@@ -21,6 +21,7 @@ from roamkb.text.language import is_english
 from roamkb.text.similarity.synonyms import FUNCTION_WORDS
 from roamkb.text.similarity.synonyms import NEGATIONS
 from roamkb.text.similarity.synonyms import NUMBERS
+from roamkb.text.similarity.synonyms import ONES
 from roamkb.text.similarity.synonyms import OPPOSITES
 from roamkb.text.similarity.synonyms import RELATING
 from roamkb.text.similarity.synonyms import UNITS
@@ -30,6 +31,8 @@ from roamkb.text.similarity.synonyms import form_of
 from roamkb.text.similarity.synonyms import relate_otherwise
 from roamkb.text.similarity.synonyms import spelt_out
 from roamkb.text.similarity.word_order import changed_places
+from roamkb.text.store.lexicons import lexicon
+from roamkb.text.store.lexicons import vocabulary
 from roamkb.text.tokenize import UNSPACED
 from roamkb.text.tokenize import words
 
@@ -52,14 +55,11 @@ _OPENING = " \t\n\"'(*_`“‘"
 _PARTING = re.compile(r"[,;:.!?()–—…、。，；：！？]|\s-\s|\n")
 _MAY_COUNT = re.compile(rf"\d|\b(?:{'|'.join(NUMBERS)})\b", re.IGNORECASE)
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
-_ONE = frozenset({"one", "eins", "ein", "eine", "einen", "einer"})
 #: What says that nothing else does.
-_LIMITING = frozenset(map(folded, ("only", "solely", "exclusively", "nur", "lediglich", "ausschließlich")))
-_ARTICLES = frozenset(
-    "the a an der die das den dem des ein eine einen einem einer eines le la les un une el los".split()
-)
+_LIMITING = vocabulary("limiting")
+_ARTICLES = vocabulary("articles")
 #: Small words that are as often things: the order table, an even number.
-_THINGS = frozenset("order even note tip hint".split())
+_THINGS = vocabulary("things")
 #: Words between the ends that two texts have in common, in which each is set beside its counterpart.
 _LONGEST_ALIGNED = 60
 #: Nobody misspells so many.
@@ -334,7 +334,7 @@ def _numbers_differ(mine: Claim, theirs: Claim) -> bool:
 def _digits(mine: Claim, theirs: Claim) -> set[str]:
     """Return the numbers that only one claim has; *one* may be a number or none."""
     left = Counter(digits for digits, _ in mine.numbers) - Counter(digits for digits, _ in theirs.numbers)
-    if any(word.plain in _ONE for word in theirs.words):
+    if any(word.plain in ONES for word in theirs.words):
         del left["1"]
     return set(left)
 
@@ -451,10 +451,11 @@ def _limits(claim: Claim) -> int:
     return sum(word.plain in _LIMITING for word in claim.words)
 
 
-_DENYING = ("un", "in", "im", "il", "ir")
+#: Beginnings that make a word its opposite, and those of them that stand for *not*: *unset*, *not set*.
+_DENYING = tuple(lexicon("denying_prefixes")[0].split())
+_NOT = tuple(" ".join(lexicon("denying_prefixes")).split())
 _NOT_SO = re.compile(r"\bnot\s+([^\W\d_]{3,})\b", re.IGNORECASE)
 _LETTERS = re.compile(r"[^\W\d_]+")
-_NOT = ("un", "in", "im", "il", "ir", "dis", "non", "mis", "de")
 
 
 def _are_opposite(one: str, other: str) -> bool:
@@ -486,9 +487,9 @@ def _root(word: ClaimWord) -> str:
     return word.root
 
 
-_ENDINGS = frozenset(("", "e", "en", "es", "em", "n", "ne", "nen", "s", "se", "t", "te", "ten"))
-#: A name has no other endings: Anna and Anne are two.
-_NAME_ENDINGS = frozenset(("", "s", "es", "n", "en"))
+#: Endings in which forms of one word differ; a name has no others: Anna and Anne are two.
+_ENDINGS = vocabulary("endings") | {""}
+_NAME_ENDINGS = vocabulary("name_endings") | {""}
 
 
 def _variants(one: str, other: str) -> _Compare:

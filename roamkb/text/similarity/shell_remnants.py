@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Final
 
 from roamkb.core.lazy_regex import lazily
+from roamkb.text.store.lexicons import vocabulary
 
 #: What tells that there may be any; most texts have none.
 _HINT: Final = lazily(r"2>|/dev/null|&&|\|\||[|;\\]|\n\s*(?:bd|git)\s")
@@ -23,9 +24,7 @@ _BEHIND_A_QUOTE = lazily(
 )
 _REDIRECTED = lazily(r"(?<=\s)(?:2>&1|2>[ \t]*/dev/null)\s*(?:\|\s*(?:tail|head|cat|tee|grep)\b[^\n`]*)?\Z")
 #: What a sentence that names the redirection says before it.
-_NAMES_IT: Final = frozenset(
-    "with by through via append appending add adding use using of and or is like as to".split()
-)
+_NAMES_IT: Final = vocabulary("redirection_words")
 _CHAINED: Final = lazily(r"\s(?:&&|\|\|)\s*\\?\s*\Z")
 _TRAILING = lazily(r"(?<![:\s])\n\s*(?:bd\s+(?:close|update|comments?|create|sync)\b[^\n]*|git\s+push)\s*\Z")
 

@@ -13,38 +13,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from typing import Final
 
-from roamkb.core.text import folded
-from roamkb.text.similarity.synonyms import RELATING
+from roamkb.text.store.lexicons import vocabulary
 
 if TYPE_CHECKING:
     from roamkb.text.similarity.contradiction import ClaimWord
 
 
-def _set(words: str) -> frozenset[str]:
-    return frozenset(map(folded, words.split()))
-
-
-#: What says how the next word hangs together with the rest; the last ones are German.
-_HEADS: Final = RELATING - _set("and or that which who whom of out each every such however") | _set(
-    "before after until till unless only under below over above against around between among during instead "
-    "behind beyond except despite toward towards nach vor bis wenn falls während weil mit von für aus zu in "
-    "am im zum zur vom beim auf an über unter durch gegen zwischen statt nur"
-)
-#: What begins a clause; an adjunct may stand within one.
-_CLAUSES: Final = _set(
-    "after before until till unless if when whenever once where while because since though although whereas "
-    "that which who so but yet then wenn falls während weil"
-)
-_LISTING: Final = _set("and or und oder et y")
-_PASSIVE: Final = _set("is are was were be been being get gets got")
+#: What says how the next word hangs together with the rest.
+_HEADS: Final = vocabulary("heads")
+_LISTING: Final = vocabulary("listing")
+_PASSIVE: Final = vocabulary("passive")
 #: What may stand anywhere, or nowhere. Other small words are things where they stand: the *order* table.
-_SILENT: Final = _PASSIVE | _set(
-    "the a an it its this that these those there also too please both just actually really "
-    "of out which who whom each every such however "
-    "has have had do does did can could will would shall should must may might need needs "
-    "der die das den dem des ein eine einen einem einer eines ist sind war wird werden wurde wurden hat "
-    "haben auch soll sollte muss kann darf es sich le la les el los un une"
-)
+_SILENT: Final = _PASSIVE | vocabulary("silent")
 _BY: Final = "by"
 #: Words of a text whose order is looked at, longer ones are documents; and of what has changed places.
 _LONGEST: Final = 400
@@ -111,7 +91,7 @@ def _places(words: Sequence["ClaimWord"]) -> list[_OrderedWord]:
 def _active(words: Sequence["ClaimWord"]) -> Sequence["ClaimWord"]:
     """Return a passive's words with the one who acts first: *A calls B* for *B is called by A*."""
     by = next((n for n, word in enumerate(words) if word.plain == _BY), 0)
-    start = next((n for n in range(by - 1, -1, -1) if words[n].is_apart or words[n].plain in _CLAUSES), 0)
+    start = next((n for n in range(by - 1, -1, -1) if words[n].is_apart), 0)
     before = words[start:by]
     if not any(word.plain in _PASSIVE for word in before):
         return words

@@ -1,21 +1,38 @@
-"""Words by language, as data: files of `roamkb/data/lexicon`, each of which says what it is for."""
+"""Words by language, as data: a folder of `roamkb/data/lexicon` for each, a file for each list."""
 
+import os
 from functools import cache
-from pathlib import Path
-from typing import Final
 
-_FOLDER: Final = Path(__file__).parents[2] / "data" / "lexicon"
+from roamkb.core.data_tables import lines
+from roamkb.core.text import folded
+
+_FOLDER = f"{__file__.rpartition('text')[0]}data/lexicon"
 
 
 @cache
 def lexicon(name: str) -> tuple[str, ...]:
-    """Return the words, or phrases between bars, of all languages of the lexicon called `name`.
+    """Return the lines of the list called `name`, of every language that has one.
 
-    A line is `LANGUAGE: WORD WORD…` or `LANGUAGE: PHRASE|PHRASE…`; a comment begins with `#`.
+    `en/NAME` is the list of one language.
     """
-    found: dict[str, None] = {}
-    for line in (_FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines():
-        if line and not line.startswith("#"):
-            words = line.partition(":")[2].strip()
-            found |= dict.fromkeys(words.split("|") if "|" in words else words.split())
-    return tuple(found)
+    if "/" in name:
+        return lines(f"lexicon/{name}.txt")
+    having = (language for language, names in _names().items() if f"{name}.txt" in names)
+    return tuple(line for language in having for line in lines(f"lexicon/{language}/{name}.txt"))
+
+
+@cache
+def vocabulary(name: str) -> frozenset[str]:
+    """Return the words of a list, folded."""
+    return frozenset(folded(" ".join(lexicon(name))).split())
+
+
+def alternatives(name: str) -> str:
+    """Return a regular expression of any of the lines of a list, which are such expressions."""
+    return f"(?:{'|'.join(lexicon(name))})"
+
+
+@cache
+def _names() -> dict[str, frozenset[str]]:
+    """Return the names of each language's files."""
+    return {folder.rpartition("/")[2]: frozenset(names) for folder, _, names in sorted(os.walk(_FOLDER))}
