@@ -25,6 +25,7 @@ from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.pipeline.gate.checks import VERIFIED
 from roamkb.pipeline.gate.checks import StatementEvidence
 from roamkb.pipeline.gate.checks import checks
+from roamkb.text.store.lexicons import alternatives
 
 PENDING: Final = "pending"
 #: A human said yes, and nobody has seen the line in the file yet: the machine stopped in between.
@@ -41,7 +42,7 @@ MOST_CHARACTERS: Final = 600
 _LONG = 200
 _SURE = 90
 _NEVER_LANDS: Final = ("no_secret", "no_instruction")
-_ORDERS = re.compile(r"\b(?:must|never|always|only|don['’]?t|do not|required?|forbidden)\b", re.IGNORECASE)
+_ORDERS = re.compile(rf"\b{alternatives('orders')}\b", re.IGNORECASE)
 _COMMAND = re.compile(r"`[^`]*\s[^`]*`|\$\(|https?://|\bsudo\b")
 
 

@@ -38,6 +38,7 @@ from roamkb.text.similarity.jaccard import denies
 from roamkb.text.similarity.jaccard import likeness
 from roamkb.text.similarity.jaccard import shape
 from roamkb.text.similarity.similarity_join import NearTexts
+from roamkb.text.store.lexicons import alternatives
 
 #: Two observations, or learnings, that are one (document 002; inclusive, D5).
 ALIKE: Final = 0.85
@@ -242,12 +243,8 @@ def _shown_texts(shown: Iterable[str], state: LogState) -> Iterator[str]:
         yield standing.learning.content if standing else one
 
 
-#: How somebody begins who repeats what he read.
-_REMINDED = re.compile(
-    r"\s*(?:(?:as|like) (?:\w+ ){0,3}(?:before|above|earlier|already|previously|known|noted|shown)"
-    r"|again|reminder|per the \w+(?: \w+)?|according to [^,:]{1,40})[,:]\s*",
-    re.IGNORECASE,
-)
+#: How a text begins that repeats what its author has read.
+_REMINDED = re.compile(rf"\s*{alternatives('reminders')}[,:]\s*", re.IGNORECASE)
 
 
 class KnownTexts:

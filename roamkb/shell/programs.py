@@ -176,6 +176,11 @@ def _find_subcommand(name: str, asked: Sequence[str], base: ProgramRow) -> Progr
     return None
 
 
+def options_of(program: str, role: str) -> frozenset[str]:
+    """Return the options of a program that have a role in `data/options.tsv`."""
+    return frozenset(next(words.split() for *key, words in rows("options.tsv") if key == [program, role]))
+
+
 def parse_words(words: Sequence[str]) -> tuple[ProgramRow, ParsedArguments]:
     """Return what is known of the program that a command starts, or its subcommand, and the other words."""
     name, rest = program_name(words[0]), list(words[1:])

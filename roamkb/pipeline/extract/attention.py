@@ -16,6 +16,7 @@ from roamkb.secrets.detector import SECRET_MARK
 from roamkb.secrets.detector import find_secret
 from roamkb.secrets.detector import names_a_secret
 from roamkb.text.porter import stem
+from roamkb.text.store.lexicons import lexicon
 from roamkb.text.tokenize import UNSPACED
 from roamkb.text.tokenize import words
 
@@ -82,27 +83,15 @@ def _root(word: str) -> str:
     return word if root == "author" else root
 
 
+def _categories() -> Mapping[str, frozenset[str]]:
+    about: dict[str, frozenset[str]] = {}
+    for category, _, names in (line.partition(": ") for line in lexicon("categories")):
+        about[category] = about.get(category, frozenset()) | frozenset(map(_root, names.split()))
+    return about
+
+
 #: By the stems of whole words, the first that has most; "prefix" fixes nothing, and an author is no auth.
-_CATEGORIES: Final[Mapping[str, frozenset[str]]] = {
-    line.partition(": ")[0]: frozenset(map(_root, line.partition(": ")[2].split()))
-    for line in (
-        "security: security secure vulnerability auth oauth authentication authorization permission privilege"
-        " xss csrf injection cve encryption encrypted decrypt credential password token tls ssl certificate"
-        " secret sandbox jwt cors csp nonce signature signed escape sanitize session cookie pii",
-        "performance: performance slow slower slowly fast faster speed latency throughput cache memory"
-        " cpu profiling cost billed timeout deadline quadratic batch index concurrent concurrency pool rate"
-        " limit quota throttle compression compressed buffer lazy bottleneck expensive",
-        "bug_fix: bug fix error fail failure crash broken break regression exception workaround hang deadlock"
-        " race corrupt wrong wrongly silently stale lose lost leak flaky mismatch missing duplicate drop"
-        " reject refuse unless otherwise instead unlike contrast despite without except overwrite truncate"
-        " abort flap stall stuck freeze garbage misread",
-        "architecture: architecture architectural design structure module layer service schema interface"
-        " boundary component monolith microservice queue database storage protocol endpoint table migration"
-        " deploy deployment container replica environment staging dependency trigger worker handler api",
-        "decision: decided decision chose choose chosen adopt adopted rejected prefer preferred",
-        "pattern: pattern convention always never every each must should idiom only require need",
-    )
-}
+_CATEGORIES: Final = _categories()
 
 
 def category_of(text: str, type: str) -> str:

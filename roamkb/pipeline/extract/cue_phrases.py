@@ -11,6 +11,7 @@ from typing import Final
 
 from roamkb.core.lazy_regex import lazily
 from roamkb.core.text import folded
+from roamkb.text.store.lexicons import lexicon
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +43,8 @@ _NOTICE: Final = lazily(r"\s*<[a-z]+(?:-[a-z]+)+[\s>]")
 _QUOTED: Final = lazily(
     r"^[ \t]*(?P<mark>```|~~~).*?(?:^[ \t]*(?P=mark)[ \t]*$|\Z)|^[ \t]*>.*?$", re.MULTILINE | re.DOTALL
 )
+#: What may stand before a sentence that asks for something.
+_COURTESIES: Final = lexicon("courtesies")
 #: Where a sentence ends; an abbreviation or a file name doesn't end one.
 _END: Final = lazily(r"(?<=[.!?])[\"')\]*_]*\s+(?=[\"'(\[*_`]*\w)|(?<=[。！？])|\n")
 _BULLET: Final = lazily(r"\s*(?:(?:[-*+•]|\d{1,2}[.)]|#{1,6})\s+)*")
@@ -77,8 +80,8 @@ def _announced(sentence: str, remember: Sequence[str]) -> str:
         # a letter that folds into two
         plain = sentence.casefold() if len(sentence.casefold()) == len(sentence) else sentence
     start = 0
-    while plain.startswith("please ", start):
-        start += len("please ")
+    while courtesy := next((one for one in _COURTESIES if plain.startswith(f"{one} ", start)), ""):
+        start += len(courtesy) + 1
     for phrase in remember:
         if plain.startswith(phrase, start):
             return sentence[start + len(phrase) :].strip(" ,:：、-–—")

@@ -18,10 +18,13 @@ from roamkb.log.learning import TYPES
 from roamkb.shell.parser import read_commands
 from roamkb.shell.programs import ShellCommand
 from roamkb.shell.programs import name_of
+from roamkb.shell.programs import options_of
 from roamkb.shell.programs import printed
 from roamkb.shell.programs import script_of
 from roamkb.shell.programs import stdin_of
 from roamkb.shell.programs import without_runners
+from roamkb.text.store.lexicons import alternatives
+from roamkb.text.store.lexicons import vocabulary
 
 _NAMES = "|".join([*TYPES, *ALIASES])
 _HEAD = (
@@ -42,19 +45,16 @@ _FENCE = re.compile(r"[ \t]*+(?:(?:[-*+•]|\d{1,9}[.)])[ \t]++)?(?P<mark>`{3,}|
 _BLOCK = re.compile(r"[ \t]*+(?:(?:[-*+•]|\d{1,9}[.)])(?:[ \t]|$)|>|#{1,6}[ \t]|\||-{3,}$|[*_]{3,}$|</?\w)")
 
 #: How a line begins in which an agent goes on to tell what it did.
-_OWN_DEEDS = re.compile(r"[ \t]*+(?:I(?:['’](?:ve|m|ll|d))?|We['’](?:ve|re|ll))[ \t]+(?=\w)")
+_OWN_DEEDS = re.compile(rf"[ \t]*+{alternatives('first_person')}[ \t]+(?=\w)")
 #: A line that ends so goes on in the next; and so does one as long as those that are wrapped.
-_GOES_ON = re.compile(
-    r"(?:[,;:(–—-]|\b(?i:and|or|but|so|that|which|who|what|why|how|when|where|if|as|because|since|than|until"
-    r"|while|before|after|though|although|unless|whether|the|a|of|to|for|with|is|was))[ \t]*$"
-)
+_GOES_ON = re.compile(rf"(?:[,;:(–—-]|\b(?i:{'|'.join(vocabulary('unfinished'))}))[ \t]*$")
 _ENDS = re.compile(r"[.!?][\"')\]*_`]*$")
 _WRAPPED = 60
 
 #: A script in a script in a script is read, one more is not; nor are scripts that repeat each other.
 _SCRIPTS_DEEP = 3
 _SCRIPTS_LONG = 4
-_BD_VALUED = frozenset("-a --actor --author -C --db --dir --directory --dolt-auto-commit".split())
+_BD_VALUED = options_of("bd", "valued")
 #: Tasks that one comment names.
 _MOST_IDS = 10
 _BEAD = re.compile(r"[A-Za-z0-9._-]+")

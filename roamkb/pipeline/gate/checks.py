@@ -13,17 +13,20 @@ from dataclasses import dataclass
 from decimal import Decimal
 from decimal import InvalidOperation
 from typing import Annotated
+from itertools import chain
 from typing import Final
 
 from roamkb.core.text import cleaned
 from roamkb.log.state.learning_state import UNVERIFIED
 from roamkb.pipeline.extract.attention import DURABLE_CATEGORIES
+from roamkb.pipeline.gate.hazards import expression
 from roamkb.pipeline.gate.noise import noise_of
 from roamkb.pipeline.gate.transcript_evidence import ClaimAttestation
 from roamkb.secrets.detector import SECRET_MARK
 from roamkb.secrets.detector import find_secret
 from roamkb.secrets.detector import has_high_entropy
 from roamkb.text.code_identifiers import names_of
+from roamkb.text.store.lexicons import alternatives
 from roamkb.text.tokenize import UNSPACED
 from roamkb.text.tokenize import words
 
@@ -44,50 +47,15 @@ _SEVERAL = re.compile(
     r"^(?:LEARNED|DECISION|FACT|PATTERN|INVESTIGATION|DEVIATION|GOTCHA|MUST-CHECK):", re.MULTILINE
 )
 
-#: What makes a project less safe is a human's to decide, true or not.
-_WEAKENS: Final = re.compile(
-    r"\b(?:disabl(?:e|ed|es|ing)|(?:turn|switch)(?:ed|s|es|ing)? off|skip(?:s|ped|ping)?"
-    r"|bypass(?:es|ed|ing)?|circumvent(?:s|ed|ing)?|suppress(?:es|ed|ing)?|ignor(?:e|ed|es|ing)"
-    r"|remov(?:e|ed|es|ing)|weaken(?:s|ed|ing)?)\s+(?:\w+\s+){0,2}?"
-    r"(?:tls|ssl|https|certificates?|signatures?|sandbox(?:ing)?|firewalls?|auth(?:entication|orization)?"
-    r"|permissions?|security|csrf|cors|encryption|malware|antivirus|selinux|two-factor|2fa|mfa|reviews?"
-    r"|approvals?|safety|guardrails?)\b"
-    r"|\b(?:chmod\s+(?:-R\s+)?0?777|verify\s*=\s*False|NODE_TLS_REJECT_UNAUTHORIZED)"
-    r"|--(?:no-verify|insecure)\b",
-    re.IGNORECASE,
-)
-_NEGATED: Final = re.compile(
-    r"\b(?:never|not|don['’]?t|no one|nobody|without|avoid|must ?n['’]?t|refuse to|instead of)"
-    r"(?:\s+\w+){0,3}\s*\Z",
-    re.IGNORECASE,
-)
+#: What makes a project less safe is a human's to decide, true or not: words for it, and names.
+_WEAKENS: Final = re.compile(alternatives("weakening"), re.IGNORECASE)
+_UNSAFE: Final = expression("unsafe", flags=re.IGNORECASE)
+_NEGATED: Final = re.compile(rf"\b{alternatives('negated')}(?:\s+\w+){{0,3}}\s*\Z", re.IGNORECASE)
 
 #: What tells an agent to do something, beyond how this project is built. None of it is knowledge.
 _INSTRUCTIONS: Final = re.compile(
-    "|".join(
-        (
-            r"(?:ignore|disregard|forget|override|bypass)\s+(?:all\s+|any\s+|the\s+|your\s+|these\s+|every\s+|previous\s+"
-            r"|prior\s+|earlier\s+|above\s+|other\s+)*(?:instructions?|rules?|prompts?|guidelines?|polic(?:y|ies)|safety)",
-            r"(?:system|developer)\s+prompt",
-            r"\byou\s+(?:are|act)\s+(?:now|as)\s+(?:an?|the|in)\b",
-            r"\b(?:as\s+an?|dear|attention|note\s+to|instructions?\s+for|message\s+(?:to|for))\s+(?:ai|llm|agents?|assistants?"
-            r"|language\s+model|claude|codex|gpt)\b",
-            r"\b(?:ai|llm|the)?\s*(?:agents?|assistants?|claude|codex)\s*(?:,|:|must|should|shall|needs?\s+to|has\s+to)"
-            r"\s+(?:always\s+|now\s+|immediately\s+|first\s+|silently\s+)*(?:run|execute|send|post|upload|fetch|download"
-            r"|delete|install|approve|ignore|disable|email|exfiltrate|reveal|print|push|read|open|visit|copy|share)\b",
-            r"\b(?:without|don'?t|do\s+not|never)\s+(?:ask(?:ing)?|tell(?:ing)?|inform(?:ing)?|mention(?:ing)?|alert(?:ing)?)"
-            r"(?:\s+(?:it|this|that))?(?:\s+to)?\s+(?:the\s+|your\s+)?(?:user|human|owner|operator|anyone|him|her|them)",
-            r"\b(?:curl|wget|fetch)\b[^\n]{0,200}\|\s*(?:sudo\s+)?(?:ba|z|da|k)?sh\b",
-            r"\b(?:send|post|upload|exfiltrate|forward|e-?mail|leak)\s+(?:\S+\s+){0,8}?(?:credentials?|secrets?|tokens?"
-            r"|api\s+keys?|passwords?|env(?:ironment)?\s+(?:variables?|files?)|\.env|ssh\s+keys?|private\s+keys?)",
-            r"\b(?:urgent|important|critical)\s*[:!]\s*(?:you\s+must|run|execute|send|immediately)",
-            r"\bpre-?approved?\b|\bauto-?approve\b|\bskip\s+(?:the\s+)?(?:approval|confirmation|review|verification)\b",
-            r"<\s*/?\s*(?:system|assistant|untrusted-knowledge|instructions?)\b",
-            r"\brm\s+-rf\s+[/~]",
-        )
-    ),
-    re.IGNORECASE,
-)  # fmt: skip
+    f"{alternatives('instructions')}|{expression('instruction').pattern}", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -263,7 +231,7 @@ def _instruction(content: str) -> str:
 
 def _unsafe(content: str) -> str:
     text = " ".join(cleaned(content).split())
-    for found in _WEAKENS.finditer(text):
+    for found in chain(_WEAKENS.finditer(text), _UNSAFE.finditer(text)):
         if not _NEGATED.search(text[: found.start()]):
             return f"it makes something less safe: “{found.group()[:60]}”"
     return ""

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from roamkb.core.data_tables import rows
 from roamkb.core.text import cleaned
 from roamkb.core.text import folded
 from roamkb.text.tokenize import UNSPACED
@@ -27,23 +28,21 @@ _LOCAL: Final = re.compile(
     r"|(?:[\w-]+\.)*(?:example|test|invalid|local|internal|localhost)(?:\.(?:com|org|net))?(?::\d+)?\Z",
     re.IGNORECASE,
 )
-_CREDENTIALS: Final = re.compile(
-    r"~?/?\.(?:ssh|aws|gnupg|kube|docker|netrc|pgpass|npmrc|pypirc|git-credentials|env)\b(?![-\w])"
-    r"|\bid_(?:rsa|dsa|ecdsa|ed25519)\b|\bauthorized_keys\b|/etc/(?:shadow|sudoers)\b|\bcredentials?\.\w+"
-    r"|\b[A-Z][A-Z0-9]*_(?:[A-Z0-9]+_)*(?:TOKEN|SECRET|PASSWORD|PASSWD|KEY|CREDENTIALS?)\b",
-)
 _FOLDER: Final = re.compile(r"(?::\d+)?[:/]+(?P<name>[\w~%+-]+(?:\.[\w~%+-]+)*)")
 #: The scripts that the lexicon's languages are written in: Latin, Cyrillic, kana, Han and Hangul.
 _SCRIPTS: Final = re.compile(
     "[a-z\u00df-\u024f\u0400-\u04ff\u3005-\u3007\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]"
 )
-_PRIVILEGES: Final = re.compile(
-    r"\bsudo\b|\bchmod\s+(?:-\w+\s+)*(?:0?[0-7]?[0-7]?7[0-7]?7|\S*\+\S*s)\b|\bNOPASSWD\b|\bset[ug]id\b"
-    r"|--(?:privileged|dangerously[\w-]*|yolo|no-verify|insecure|no-sandbox|skip-permissions|no-check-certificate"
-    r"|trusted-host|allow-root|full-auto)\b|\b(?:bypassPermissions|dangerouslyDisableSandbox|allow-all)\b"
-    r"|StrictHostKeyChecking[ =]+no\b|\bverify\s*=\s*False\b|NODE_TLS_REJECT_UNAUTHORIZED|GIT_SSL_NO_VERIFY"
-    r"|\|\s*(?:sudo\s+)?(?:ba|z|da|k)?sh\b|\brm\s+-\w*[rf]\w*\s+[/~]|\beval\s+\"?\$\(",
-)
+_KINDS: Final = rows("hazards.tsv")
+
+
+def expression(*kinds: str, flags: int = 0) -> re.Pattern[str]:
+    """Return what finds the names of these kinds in a text, by `data/hazards.tsv`."""
+    return re.compile("|".join(pattern for kind, pattern in _KINDS if kind in kinds), flags)
+
+
+_CREDENTIALS: Final = expression("credential")
+_PRIVILEGES: Final = expression("privilege", "unsafe")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,36 +8,21 @@ a command is known by its syntax, and by having none of the words that sentences
 import re
 from typing import Final
 
+from roamkb.core.data_tables import rows
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
 from roamkb.text.similarity.shell_remnants import without_debris
+from roamkb.text.store.lexicons import vocabulary
 from roamkb.text.tokenize import words
 
-#: Programs that agents run, as a command line begins.
-_PROGRAMS: Final = frozenset(
-    "apt awk aws bash bd brew bun bundle cargo cat cd chmod chown cmake cp curl deno docker dotnet echo env "
-    "eval exec export find gcc gh git go gradle grep head helm jj jq kill kubectl ln ls make mkdir mv mvn "
-    "node npm npx pip pip3 pnpm printf psql pwd py.test pytest python python3 rails rake rg rm rsync ruby "
-    "ruff rustup scp sed set sh sleep sort source sqlite3 ssh sudo systemctl tail tar tee terraform time "
-    "touch tsc uniq unset uv vim vitest wc wget which xargs yarn zsh".split()
-)
-#: What is a command with any one word behind it.
-_WITH_SUBCOMMANDS: Final = frozenset(
-    "bd brew bun bundle cargo docker gh git jj kubectl npm pip pnpm uv yarn".split()
-)
+#: Programs that agents run, and which of them any one word behind them makes a command.
+_PROGRAMS: Final = {
+    program: mark for programs, mark in rows("command_lines.tsv") for program in programs.split()
+}
 #: Words of sentences that no command line has outside quotes.
-_OF_SENTENCES: Final = frozenset(
-    "a after an and are as at be because been before but by can cannot could did do does doesn't don't for "
-    "from had has have if in into is isn't it its lets like must need needs never no not of on only or over "
-    "should so than that the their them then there these they this those to under unless until was we were "
-    "when where which while will with without won't would you your "
-    "broke came fell forgot got kept left lost made ran sent took went wrote".split()
-)
+_OF_SENTENCES: Final = vocabulary("sentence_words")
 #: Plural names of what commands are given, which look like verbs.
-_PLURALS: Final = frozenset(
-    "assets deps docs files fixtures hooks modules packages plugins scripts specs status targets tests "
-    "types logs tags".split()
-)
+_PLURALS: Final = vocabulary("argument_plurals")
 #: Characters that tell; no statement needs more.
 _LOOKED_AT = 4000
 #: More plain words than arguments are.
@@ -111,8 +96,7 @@ def _is_command(line: str) -> bool:
     count = len(rest.split())
     return (
         bool(_SYNTAX.search(arguments) or "''" in arguments)
-        or (count == 1 and program in _WITH_SUBCOMMANDS)
-        or (count == 1 and program in ("cd", "ls", "echo", "cat", "source"))
+        or (count == 1 and _PROGRAMS.get(program) == "one")
         or bool(_TRACKER.match(bare))
         or not rest
     )

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Final
 
 from roamkb.text.code_identifiers import is_code
+from roamkb.text.store.lexicons import alternatives
 
 #: So many of each are looked up; more would be a list, not a place.
 MOST_FILES: Final = 8
@@ -31,12 +32,7 @@ _TICKED = re.compile(rf"`({_NAME})(?:\([^`\n]{{0,80}}\))?`")
 _CALLED = re.compile(rf"(?<![\w$.`])({_NAME})\((?!s\))(?P<closed>\)?)")
 _SEPARATORS = re.compile(r"\.|::|->|#")
 #: A learning about what went away, moved or is yet to come isn't wrong because it isn't there.
-_OF_CHANGE = re.compile(
-    r"\b(?:delet|remov|renam|moved?\b|moving\b|dropp?(?:ed|ing)?\b|replac|no longer|gone\b|deprecat|"
-    r"used to\b|former|retir|obsolete|missing|does(?:n't| not) exist|not there\b|there is no\b|not yet\b|"
-    r"merged into)",
-    re.IGNORECASE,
-)
+_OF_CHANGE = re.compile(rf"\b{alternatives('change')}", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
