@@ -15,6 +15,7 @@ from itertools import pairwise
 from pathlib import PurePath
 from typing import Final
 
+from roamkb.core.data_tables import lines
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
 from roamkb.harnesses.transcript import CommandFailure
@@ -42,7 +43,7 @@ _LONGEST_TECHNIQUE: Final = 320
 #: From this weight on, a line of a pipe's output says that the command failed: its status is its last part's.
 _FAILS: Final = 8
 #: What changes nothing but the shell that it is said to.
-_SETTINGS: Final = frozenset(": . cd echo exit export popd pushd set source true false wait".split())
+_SETTINGS: Final = frozenset(" ".join(lines("idle_commands.txt")).split())
 #: A version behind a package's name, or what makes it another build of the same.
 _VARIANT: Final = re.compile(r"(?<=\w)(?:[@=<>~!^:]|-(?=[a-z0-9])).*$")
 _IS_PATH: Final = re.compile(r"[/\\]|\w\.\w")

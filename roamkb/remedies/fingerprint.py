@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from roamkb.core.data_tables import rows
 from roamkb.core.text import clipped
 from roamkb.remedies.error_output import ErrorLine
 from roamkb.remedies.error_output import is_strong
@@ -170,64 +171,8 @@ _FOLDS: Final = (
 )
 _FOLD: Final = re.compile("|".join(f"(?P<f{n}>{pattern})" for n, (_, pattern) in enumerate(_FOLDS)))
 
-#: Values that stand in a message without quotation marks, in the words of those who say so.
-_UNQUOTED: Final = tuple(
-    (re.compile(pattern), instead)
-    for pattern, instead in (
-        # what requests and urllib3 wrap in three layers
-        (
-            r"^HTTPS?ConnectionPool\(.{0,400}?(\[Errno -?\d+\] [\w ]+|timed out|certificate verify failed).*",
-            r"connection pool: \1",
-        ),
-        (r"\bCommand (?:'.*'|\[.*\]) (returned|timed out|died)", r"Command <q> \1"),
-        (
-            r"(?i)\b(no such (?:table|column|function|module|index|option|command|image|service|container"
-            r"|network|volume|collation|savepoint)):? [^\s,;]+",
-            r"\1: <q>",
-        ),
-        (
-            r"(?i)^(undefined(?=:)|undeclared name|unresolved import|unknown (?:command|option|flag)"
-            r"|unknown shorthand flag|unrecognized (?:arguments?|options?)|(?:invalid|bad|illegal) option"
-            r"|could not resolve host|cannot find package|no required module provides package|missing script"
-            r"|declared and not used|module not found|unable to locate package|unknown host):? .+",
-            r"\1: <q>",
-        ),
-        (r"^\S+ (declared (?:and|but) not used|redeclared in this block)", r"<q> \1"),
-        (r"^(\"[^\"]*\"|\S+) imported and not used.*", r"<q> imported and not used"),
-        (r"\b([Nn]o module named) [\w.]+", r"\1 <q>"),
-        (r"^[\w.$\[\]()]+ (is not (?:defined|a function|iterable|a constructor|in std))", r"<q> \1"),
-        (r"^package \S+ (is not in)\b.*", r"package <q> \1"),
-        (r"\b[\w.$]+\(\)", r"<f>()"),
-        (r"\b(constraint failed): [\w.]+(?:, [\w.]+)*", r"\1: <q>"),
-        (
-            r"\b(requirement|distribution found for|package named?|[Nn]o match for argument:) "
-            r"[^\s('\"`]+(?: ?\(from versions:.*)?",
-            r"\1 <q>",
-        ),
-        (r"\b(src refspec|[Mm]erge conflict in|merge:|target pattern contains) \S+", r"\1 <q>"),
-        (r"\b(access denied for) [^\s,'\"]+", r"\1 <q>"),
-        (r"\blookup [\w.-]+(?: on \S+)?: ", "lookup <address>: "),
-        (r"\b(process) \d+ \([^)]*\)", r"\1 <n>"),
-        (r"\b\d+ (validation) errors? (for)", r"<n> \1 errors \2"),
-        (r"\b(Cannot install) .+? (because)", r"\1 <q> \2"),
-        (r"\b(building wheel for) \S+", r"\1 <q>"),
-        (r"\{[^{}'\"]{0,200}\}", "{}"),
-        (r"\bcannot find -l\S+.*", "cannot find -l<q>"),
-        (r"^\S+: (unbound variable)", r"<q>: \1"),
-        (r"\b(option|flag|argument|switch)( requires an argument)?:? --?[\w-]+", r"\1\2 <q>"),
-        (
-            r"\b(to|host|hostname|for|lookup) (?:(?:[\w-]+\.)+[a-z]{2,}\b|[\w.:-]+(?= port \d))",
-            r"\1 <address>",
-        ),
-        (r"^(\[Errno -?\d+\] [^:]+): ['\"].*", r"\1"),
-        (r"\b(ENOTFOUND|EAI_AGAIN|getaddrinfo) \S+", r"\1 <q>"),
-        # the system call that met it: open, stat, scandir
-        (r"^([a-z][a-z ]+), \w+(?= ['\"]|$)", r"\1,"),
-        (r"\b(connect|listen|bind): ", r"\1 "),
-        (r"^\S+ (matching query does not exist)", r"<q> \1"),
-        (r"^table \S+ (has \d+ columns? but)", r"table <q> \1"),
-    )
-)
+#: Values that stand in a message without quotation marks, in the words of the programs that say so.
+_UNQUOTED: Final = tuple((re.compile(pattern), instead) for pattern, instead in rows("error_values.tsv"))
 #: Classes whose whole message is the thing that they miss.
 _MISSING: Final = re.compile(r".*(?:NotFound|KeyError|NoClassDef|DoesNotExist|NoSuch|UnknownHost).*")
 #: A message that is one name or value.

@@ -14,6 +14,8 @@ from roamkb.secrets.randomness import WORDY
 from roamkb.secrets.randomness import compiled
 from roamkb.secrets.randomness import is_random
 from roamkb.secrets.randomness import weight
+from roamkb.text.store.lexicons import alternatives
+from roamkb.text.store.lexicons import lexicon
 
 
 class CredentialValue:
@@ -37,40 +39,25 @@ class CredentialValue:
 #: More than any value weighs.
 _NEVER: Final = RANDOM + 1
 
-#: One of these is in every text that `_named` finds something in.
-_NAME_MARKS: Final = (
-    "pass", "pwd", "secret", "token", "key", "auth", "credential", "psk", "bindpw", "kennwort", "wachtwoord",
-    "contrase", "senha", "hasło", "пароль", "密码", "パスワード",
-)  # fmt: skip
+#: One of these is in every text that `_named` finds something in: how words for a secret begin.
+_NAME_MARKS: Final = tuple(
+    dict.fromkeys(
+        [re.split(r"\W", word, maxsplit=1)[0] for word in lexicon("password_words")]
+        + ["secret", "token", "key", "auth", "credential"]
+    )
+)
 _NAME = (
-    r"(?i)(?P<password>pass(?:w(?:or)?[dt]|phrase|code|wd|e(?![a-z]))?|pwd|psk|bindpw|kennwort|wachtwoord"
-    r"|contrase(?:ñ|n)a|senha|hasło|пароль|密码|パスワード)"
+    rf"(?i)(?P<password>{alternatives('password_words')})"
     r"|(?P<whole>secret|token|credential)"
-    r"|(?P<key>(?:api|app|access|secret|private|auth|encryption|signing|signature|master|account|admin|license"
-    r"|service|storage|shared|deploy|deployment|subscription|webhook|hmac|ssh|integration|session|security|rest"
-    r"|write|ingest|client|consumer|instrumentation|function|recovery|wpa|preshared)[ _.-]?keys?(?![a-z])"
-    r"|(?<=_)key(?![a-z]))"
+    rf"|(?P<key>{alternatives('key_words')}[ _.-]?keys?(?![a-z])|(?<=_)key(?![a-z]))"
     r"|(?P<auth>auth)"
 )
 #: What is no secret by that name: `public_key`, `next_token`, `pad_token`.
-_HARMLESS_BEFORE = (
-    r"(?i)(?:public|pub|publishable|primary|foreign|sort|cache|partition|shard|idempotency|next|page|continuation|sync"
-    r"|max|min|num|total|pad|eos|bos|unk|mask|sep|cls|csrf|xsrf|cancell?ation|stop|special|input|output|prompt"
-    r"|completion|anon|no|without|by|com|re|with|site|translation|message|i18n|dict|registry)[ _.-]?$"
-)
+_HARMLESS_BEFORE = rf"(?i){alternatives('harmless_before')}[ _.-]?$"
 #: What a name goes on with that means something about the secret: `password_file`, `tokenUrl`, `secretName`.
-_HARMLESS_AFTER = (
-    r"(?i)[_-]?(?:\w*[_-])?(?:file|path|dir|ur[li]|ref|names?|ids?|types?|ttl|polic|len|min|max|exp|field|count"
-    r"|size|limit|hint|label|prompt|placehold|rule|reset|manager|store|provider|mount|version|format|header"
-    r"|prefix|require|enabled?|stdin|hash|digest|endpoint|arn|algo|method|change|life|timeout|age|days|attempts"
-    r"|strength|valid|encod|check|bucket|usage|budget|scanning|class|callback|handler|service|server|scope|mode"
-    r"|kind|column|position|index|vault|env|cmd|command)"
-)
+_HARMLESS_AFTER = rf"(?i)[_-]?(?:\w*[_-])?{alternatives('harmless_after')}"
 #: Glued before a lone `pass`: `storepass`; elsewhere that is another word, as in `bypass`.
-_GLUED = (
-    r"(?i)(?:require|store|key|db|smtp|user|root|admin|my|mail|ftp|ssh|sudo|become|login|wifi|wpa|pg|http"
-    r"|proxy|ldap)$"
-)
+_GLUED = rf"(?i){alternatives('glued')}$"
 _MORE = r"[A-Za-z0-9_-]{0,40}"
 _GLUE = (
     r"[\"'`\])*\\]{0,4}(?:"
@@ -95,8 +82,8 @@ def given(text: str) -> Iterator[CredentialValue]:
     lower = text.lower()
     if any(mark in lower for mark in _NAME_MARKS):
         yield from _named(text)
-    for marks, place in _PLACES:
-        if any(mark in lower for mark in marks):
+    for marks, place in rows("secret_places.tsv"):
+        if any(mark in lower for mark in marks.split("|")):
             yield from _in_place(place, text)
     for programs, follows in _commands():
         if any(program in text for program in programs):
@@ -189,53 +176,6 @@ def _limits(
     return RANDOM, WORDY if not glue["set"].startswith("=") or is_quoted else PASSWORD
 
 
-#: Expressions whose group `v` is a credential by its place alone, or `said` may be one; and what no match is
-#: without, in small letters.
-_PLACES: Final = (
-    (("bearer ",), r"(?i)\bbearer[ \t]{1,3}(?P<v>[^\s\"'`,;<>]{16,4096})"),
-    (
-        ("authorization",),
-        r"(?i)authorization[\"']?[ \t]{0,3}[:=,][ \t]{0,3}[\"']?(?:token|apikey|bot|key|digest)[ \t]{1,3}"
-        r"(?P<v>[^\s\"'`,;<>]{12,4096})",
-    ),
-    (("cookie:",), r"(?i)cookie:[ \t]{0,3}[^\s=;]{1,64}=(?P<v>[^\s;\"']{16,4096})"),
-    (
-        ("password-stdin",),
-        r"\b(?:echo|printf)[ ]{1,3}(?:-n[ ])?[\"']?(?P<v>[^\s\"'`|]{4,256})[\"']?[ ]?"
-        r"\|[^|\n]{0,120}--password-stdin",
-    ),
-    (("<(",), r"<\((?:echo|printf)[ ]{1,3}[\"']?(?P<v>[^\s\"'`|)]{4,256})"),
-    (("securestring",), r"(?i)securestring[ ]{1,3}(?:-string[ ])?[\"'](?P<v>[^\"'\n]{4,256})[\"']"),
-    # SQL
-    (
-        ("identified ",),
-        r"(?i)identified[ ](?:by|with[ ]\w{1,40}[ ](?:by|as))[ ](?:password[ ])?"
-        r"[\"'](?P<v>[^\"'\n]{4,256})[\"']",
-    ),
-    (("jdbc:oracle",), r"jdbc:oracle:\w{1,20}:[\w$#]{1,64}/(?P<v>[^\s\"'@/]{4,256})@"),
-    # a line of ~/.pgpass
-    (
-        (":",),
-        r"(?m)^[ \t>`]{0,8}[\w.*-]{1,255}:(?:\d{4,5}|\*):[\w.*-]{1,64}:[\w.*-]{1,64}:"
-        r"(?P<v>[^\s`:]{4,256})[ `]{0,3}$",
-    ),
-    # two fields in code, a name and a password
-    (
-        ("auth", "wifi", "credential"),
-        r"(?i)(?:auth|wifi|credential)[\w.]{0,16}[ ]?(?:[=:][ ]?)?\w{0,20}[(\[][ ]?"
-        r"[\"'][^\"'\n]{1,80}[\"'][ ]?,[ ]?[\"'](?P<v>[^\"'\n]{4,256})[\"']",
-    ),
-    (
-        ("otpauth:",),
-        r"otpauth://\w{1,8}/[^\s\"'?]{0,255}\?[^\s\"'?]{0,255}?secret=(?P<v>[A-Za-z2-7]{16,128})",
-    ),
-    # prose: a name, and what may be its password
-    (
-        ("log in", "login", "sign in", "creds", "credentials", "account", "user", "relayhost"),
-        r"(?i)\b(?:log[ -]?in|sign[ -]?in|creds?|credentials?|account|user(?:name)?|relayhost)\b"
-        r"[^\n]{0,40}?[ ][A-Za-z][\w.@%+-]{0,39}[ ]?[:/,][ ]{0,2}(?P<said>[^\s\"'`<>/]{6,128})",
-    ),
-)
 _OPTION_VALUE: Final = r"[\"']?(?P<v>[^\s\"'`|;&<>/-][^\s\"'`|;&<>]{3,255})"
 _OPTION_WORDS: Final = {
     "… ": r"(?:[^\s|;&]+[ ]+){0,24}?",

@@ -7,6 +7,10 @@ from functools import lru_cache
 from operator import add
 from typing import Final
 
+from roamkb.core.data_tables import rows
+from roamkb.text.store.lexicons import alternatives
+from roamkb.text.store.lexicons import vocabulary
+
 #: Nothing, a placeholder, a reference or a word; a word with digits; a good password; a random one.
 NOTHING: Final = 0
 WORDY: Final = 1
@@ -14,37 +18,28 @@ PASSWORD: Final = 2
 RANDOM: Final = 3
 
 #: The pairs of letters that make up nearly nine of ten in English and in programs, and one of four elsewhere.
-_COMMON = frozenset(
-    (
-        "ab ac ad ag ai al am an ap ar as at ay ba be bl bo ca ce ch ci ck cl co cr ct cu da de di do du ea "
-        "ec ed ee ef eg el em en ep er es et ev ex fe fi fo fr ge gr ha he hi ho ia ic id ie if ig il im in "
-        "io ir is it iv ke la le lf li ll lo ls lt lu ly ma me mi mo mp na nc nd ne ng ni no ns nt oc od of "
-        "ol om on oo op or os ot ou ov ow pa pe pl po pp pr pt ra re ri rm rn ro rr rs rt ry sc se sh si so "
-        "sp ss st su ta te th ti to tr ts tu ty uc ue ul um un up ur us ut va ve vi we wi yo"
-    ).split()
-)
+_COMMON = vocabulary("en/letter_pairs")
 #: Longer ones are judged by their beginning.
 _MOST = 128
 _HEX = r"[0-9a-f]+|[0-9A-F]+"
 _UUID = r"(?i)\{?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\}?"
+
+
+def _references(role: str) -> str:
+    words = " ".join(words for kind, words in rows("value_references.tsv") if kind == role)
+    return f"(?:{'|'.join(words.split())})"
+
+
 #: Where the value is to be found: a variable, a template, a path, a command, an attribute of something.
 _REFERENCE = (
     r"[{<\[(|]|\$[A-Za-z_({]|%[A-Za-z_]+%|[@&*!][A-Za-z_.]+$|\.{0,2}/|~|[A-Za-z][A-Za-z0-9+.-]*://|\\\\|-"
-    r"|(?:arn|vault|env|file|op|ssm|secretsmanager|ref\+\w+|base64)[:.]|ENC[\[(]"
-    r"|(?:process|os|sys|self|this|config|settings|env|args|options|request|req|ctx|data|secrets|vars?|props"
-    r"|local|module|params|user|credentials?|input|event|app|cfg|conf|opts|kwargs|response|res|result)[.\[(]"
+    rf"|{_references('scheme')}[:.]|ENC[\[(]|{_references('root')}[.\[(]"
     r"|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*[(\[]|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$|[a-z_]+(?:\.[a-z_]+)+$"
 )
 #: In the middle of it a shell, a template or a document puts the value.
 _FILLED_IN = r"\$\{|\$\(|\{\{|\}\}|<[A-Za-z][^<>]*>|%\(|#\{|\$[A-Z_]{3,}|\.\.\.|…"
 #: What documents say where a value would stand; a word of it, whatever stands beside.
-_SAID = (
-    r"(?i)(?<![a-z])(?:your|my|our|example|sample|dummy|fake|mock|placeholder|replace|insert|redacted|masked"
-    r"|hidden|removed|omitted|change|changeit|todo|tbd|invalid|foo|bar|baz|test(?:ing)?|xxx+|passw(?:or)?ds?"
-    r"|passphrase|secrets?|token|api[-_]?key|apikey|key|credentials?|none|null|true|false|undefined|default"
-    r"|string|letmein|qwerty|correct[-_ ]?horse|username|guest|admin|root|postgres|mysql)(?![a-z])"
-    r"|changeme|change[-_]?(?:this|it)|example(?:key)?$|yourpassword|mysecret|mypassword|notsecret|notasecret"
-)
+_SAID = rf"(?i)(?<![a-z]){alternatives('placeholders')}(?![a-z])|{alternatives('placeholder_parts')}"
 #: `xxxxx`, `*****`, `.....`
 _FILLING = r"([xX*.0#_•-])\1{4,}"
 _EXAMPLE = r"(?i)example(?:key)?$|your|placeholder|redacted|\.\.\.|<|\$\{|dummy|changeme"
@@ -103,8 +98,7 @@ def is_filled_in(body: str) -> bool:
     return len(body) > 9 and (
         compiled(_FILLING).search(body) is not None
         or len(set(body)) < 3
-        or re.search(r"(?i)example(?:key)?$|your|placeholder|redacted|\.\.\.|<|\$\{|dummy|changeme", body)
-        is not None
+        or compiled(_EXAMPLE).search(body) is not None
         or wordiness(body) > 0.75
     )
 
