@@ -12,32 +12,15 @@ from posixpath import basename
 from typing import Final
 
 from roamkb.boundary.human_consent import find_harness
+from roamkb.core.data_tables import words_by_role
 
 #: The most letters of a process's name.
 _LONGEST: Final = 15
+_PROGRAMS: Final = words_by_role("session_programs.tsv")
+#: On whose terminals humans type.
 _TERMINALS: Final = frozenset(
-    name[:_LONGEST]
-    for name in (
-        # logins
-        "login sshd sshd-session sshd-auth dropbear mosh-server etserver etterminal kmscon "
-        # multiplexers, whose servers outlive who began them
-        "tmux screen zellij abduco dtach dvtm "
-        # emulators
-        "gnome-terminal-server gnome-terminal kgx ptyxis ptyxis-agent konsole yakuake xfce4-terminal "
-        "mate-terminal lxterminal qterminal terminator tilix guake terminology xterm uxterm urxvt urxvtd "
-        "rxvt "
-        "mlterm st kitty foot alacritty wezterm wezterm-gui wezterm-mux-server ghostty rio contour hyper "
-        "tabby warp warp-terminal waveterm deepin-terminal io.elementary.terminal "
-        # editors, and what they leave on other machines
-        "emacs vim nvim gvim neovide code code-insiders code-oss codium code-server server-main "
-        "bootstrap-fork cursor windsurf zed zed-editor zed-remote-server kate idea pycharm webstorm goland "
-        "clion rubymine phpstorm rider rustrover studio jupyter-lab jupyter-notebook claude-desktop"
-    ).split()
+    name[:_LONGEST] for kind in ("login", "multiplexer", "emulator", "editor") for name in _PROGRAMS[kind]
 )
-#: What passes a human's terminal on to another user.
-_PASSERS: Final = frozenset("sudo su doas runuser".split())
-#: What runs a command later, for whoever asked.
-_LATER: Final = frozenset("atd cron crond anacron fcron".split())
 _INTERPRETER: Final = re.compile(r"(?:python|node|bash|dash|sh)[\d.]*")
 #: A program's file by its plain name: `.emacs-29.4-wrapped` is Emacs.
 _PROGRAM: Final = re.compile(r"^\.?(.*?)(?:-[\d.]+)?(?:-wrapped)?$")
@@ -117,7 +100,7 @@ def why_hidden(lineage: ProcessAncestry, *, knows_session: bool = False) -> str:
         return ""
     if lineage.is_shut_off:
         return "it runs in a process table of its own, so that its parents can't be seen"
-    if later := next((one for one in parents if one.name in _LATER), None):
+    if later := next((one for one in parents if one.name in _PROGRAMS["later"]), None):
         return f"{later.name} ({later.pid}) began it, for whoever asked it to"
     top = _topmost(lineage)
     if top is None or not top.is_ours or any(one.gives_terminals for one in lineage.relatives):
@@ -156,7 +139,7 @@ def why_no_login(lineage: ProcessAncestry) -> str:
         maker = by_pid.get(leader.parent)
         if maker is None or maker.gives_terminals:
             return "" if maker else f"what began {leader.name} ({leader.pid}) isn't seen"
-        if maker.program not in _PASSERS and maker.name not in _PASSERS:
+        if _PROGRAMS["passer"].isdisjoint((maker.program, maker.name)):
             return (
                 f"the terminal was made by {maker.name} ({maker.pid}), which isn't known to give humans one"
             )

@@ -7,15 +7,17 @@ from roamkb.guard.paths import UNKNOWN
 from roamkb.guard.paths import matches
 from roamkb.guard.paths import may_be_note
 from roamkb.shell.programs import name_of
+from roamkb.shell.programs import options_of
 
 _STARTS = r"-(?:exec|execdir|ok|okdir)|--exec(?:-batch)?|-[xX]"
-_WRITES = ("-fprint", "-fprint0", "-fprintf", "-fls")
-_NAMED = ("-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename")
+_WRITES = options_of("find", "writes")
+_BY_NAME = options_of("find", "name")
+_NAMED = _BY_NAME | options_of("find", "path")
 _NOT = ("!", "-not")
 _FILE_MARK = r"\{[./]{0,2}\}"
 #: fd's options that take a value, and those that say where it looks.
-_FD_VALUED = frozenset("-e --extension -E --exclude -t --type -d --max-depth -j --threads -S --size".split())
-_FD_PLACES = ("--base-directory", "--search-path")
+_FD_VALUED = options_of("fd", "valued")
+_FD_PLACES = options_of("fd", "place")
 
 
 class FindCall:
@@ -82,7 +84,7 @@ class FindCall:
                 return False
             if test not in _NAMED:
                 continue
-            place, _, name = value.rpartition("/") if test not in _NAMED[:2] else ("", "", value)
+            place, _, name = value.rpartition("/") if test not in _BY_NAME else ("", "", value)
             found = (is_note and may_be_note(name)) or any(
                 matches(name.lower(), one.lower()) for one in parts
             )

@@ -7,16 +7,15 @@ tells no hook of. Hooks import this, so it imports next to nothing.
 import re
 import shlex
 
-_SHELLS = frozenset("ash bash csh dash fish ksh pwsh sh tcsh zsh".split())
-_OTHERS = frozenset("irb ipython ipython3 node nodejs perl php pypy3 python ruby screen script tmux".split())
+from roamkb.core.data_tables import words_by_role
+
+_PROGRAMS = words_by_role("interactive_programs.tsv")
+_RUNNERS = _PROGRAMS["runner"]
+_WAITERS = _PROGRAMS["shell"] | _PROGRAMS["interpreter"]
 _PYTHON = re.compile(r"python[\d.]*")
-#: Programs that run another; what `sudo` and `su` start without a command is a shell.
-_RUNNERS = frozenset("builtin command env exec nice nohup setsid stdbuf sudo time doas".split())
-_ROOT = frozenset("doas su sudo".split())
 #: Options with which an interpreter still waits; any other makes it do something and end.
 _WAITING = re.compile(r"-(?:[ilsuqBEIOx]+|-login|-norc|-noprofile|-posix|-interactive|)")
-#: What a shell reads before a program's name; what names a file that a program writes to.
-_KEYWORDS = frozenset("! do elif else if then until while".split())
+#: What names a file that a program writes to.
 _REDIRECTED = re.compile(r"(?<!\S)(?:\d*|&)>{1,2}&?[ \t]*[^\s;&|<>]+")
 #: What is escaped, whose quote opens nothing; a here-document, and the rest of its first line; a quoted text.
 _QUOTED = re.compile(
@@ -56,14 +55,14 @@ def _waits(words: list[str]) -> str:
     is_root = False
     while words:
         name, words = words[0].rpartition("/")[2], words[1:]
-        if name in _ROOT:
+        if name in _PROGRAMS["root"]:
             is_root = True
-        elif name in _KEYWORDS:
+        elif name in _PROGRAMS["keyword"]:
             continue
         elif name not in _RUNNERS and not _ASSIGNED.match(name) and not (is_root and name.startswith("-")):
             break
     else:
         return "sudo" if is_root else ""
-    if name not in _SHELLS and name not in _OTHERS and not _PYTHON.fullmatch(name):
+    if name not in _WAITERS and not _PYTHON.fullmatch(name):
         return ""
     return name if all(_WAITING.fullmatch(word) for word in words) else ""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from collections.abc import Mapping
 
+from roamkb.core.data_tables import words_by_role
 from roamkb.guard.policy import Denial
 from roamkb.guard.policy import GuardContext
 from roamkb.guard.policy import may_concern
@@ -31,22 +32,16 @@ _SHELLS = frozenset(
 _READERS = frozenset(
     "read glob grep ls webfetch websearch task agent todowrite notebookread view_image".split()
 )
+_WORDS = words_by_role("tool_words.tsv")
 #: Verbs in a server's words for what a tool does, or is told to do.
-_CHANGES = frozenset(
-    "add append apply change chmod clear copy create cut delete drop edit erase extract insert link make"
-    " mkdir modify move new overwrite paste patch put remove rename replace reset restore rewrite rm save set"
-    " sort symlink touch truncate unlink update upload write checkout revert".split()
-)
+_CHANGES = _WORDS["change"]
 _WORD = r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])"
 #: A short value, such as the name of a method.
 _METHOD = r"[\w.-]{1,40}"
 #: Keys under which anything may be said, of a note as well.
-_SAID = (
-    r"(?i)^(?:content|contents|text|body|data|description|title|name|message|query|pattern|prompt|observations"
-    r"|old_?(?:string|text|str)|new_?(?:string|text|str|source)|regex|repl|subject|comment|summary|labels?)$"
-)
-_COMMANDS = frozenset("command cmd input chars script keys".split())
-_PATH_KEY = r"(?i)path|file|uri|url|dest|source|target|dir|folder|location|^to$|^from$"
+_SAID = rf"(?i)^(?:{'|'.join(_WORDS['content'])})$"
+_COMMANDS = _WORDS["command"]
+_PATH_KEY = rf"(?i){'|'.join(_WORDS['path'])}"
 #: An edit of settings that touches none of these leaves the hooks alone.
 _OF_HOOKS = r"(?i)hook|roam|tool|command|matcher|knowledge"
 _DEEPEST = 6
