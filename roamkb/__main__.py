@@ -51,7 +51,7 @@ def main() -> int:
 
 
 def _version_is_printed() -> bool:
-    """Print the version, and return whether it could be; else the command line, which knows it too, says why."""
+    """Print the version, and return whether it could be printed; the command line then says why not."""
     from roamkb import __version__
 
     try:

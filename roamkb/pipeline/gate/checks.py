@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from decimal import InvalidOperation
-from typing import Annotated
 from itertools import chain
+from typing import Annotated
 from typing import Final
 
 from roamkb.core.text import cleaned
