@@ -14,6 +14,7 @@ that is, `Keys` lists those of the value or of each in a list, `Rows` names the 
 """
 
 from enum import Enum
+from typing import Annotated
 
 
 class Keys(str):
@@ -41,3 +42,11 @@ def rounded(value: float) -> float:
 def name_of(member: Enum) -> str:
     """Return an enum's member by its name instead of its value."""
     return member.name.lower()
+
+
+#: A text that is null where it is empty.
+OrNull = Annotated[str, or_null]
+#: A share from 0 to 1, to four digits.
+Share = Annotated[float, rounded]
+#: How often there is what, as an object.
+Counts = Annotated[tuple[tuple[str, int], ...], dict]

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Annotated
 from typing import Final
 
+from roamkb.core.json_form import OrNull
 from roamkb.core.json_form import Rows
-from roamkb.core.json_form import or_null
 from roamkb.core.unreadable_file import UnreadableFile as UnreadableFile
 
 #: Where a statement, or a node's fact, comes from.
@@ -91,7 +91,7 @@ class Node:
         "properties"
     )
     #: Empty, and null in JSON, for what is no node.
-    id: Annotated[str, or_null]
+    id: OrNull
     #: Relative to the knowledge base, with `/`.
     file: str
     #: 1-based line of the heading; 1 for a file node.
@@ -173,7 +173,7 @@ class Hit:
     text: str
     why: tuple[str, ...]
     #: When it was made, local ISO; empty where nothing says so.
-    date: Annotated[str, or_null] = ""
+    date: OrNull = ""
     #: The lines that answer best, with their numbers.
     lines: Annotated[tuple[tuple[int, str], ...], _stripped, Rows("line text")] = ()
 

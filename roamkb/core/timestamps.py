@@ -4,7 +4,10 @@ import math
 import re
 from datetime import UTC
 from datetime import datetime
+from typing import Annotated
 from typing import Final
+
+from roamkb.core.json_form import or_null
 
 #: Later than the year 5138 in seconds: it is milliseconds, as JavaScript counts.
 _MILLISECONDS: Final = 1e11
@@ -48,3 +51,8 @@ def _plain_seconds(value: float) -> float:
     if not 0 <= whole < _MILLISECONDS or not math.isfinite(value):
         return 0
     return whole if whole == value else value
+
+
+#: Seconds since 1970, which JSON has as ISO 8601; null where they are 0.
+Time = Annotated[float, iso]
+TimeOrNull = Annotated[float, or_null, iso]

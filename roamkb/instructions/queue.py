@@ -5,13 +5,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
-from typing import Annotated
 
 from roamkb.core.change_plan import digest_of
 from roamkb.core.errors import Ambiguous
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import RoamkbError
-from roamkb.core.json_form import or_null
+from roamkb.core.json_form import OrNull
 from roamkb.core.model import NodeCandidate
 from roamkb.core.model import ProjectKind
 from roamkb.core.text import clipped
@@ -54,7 +53,7 @@ class WaitingProposal:
     #: What to look at twice.
     risks: tuple[str, ...]
     #: Why it can't land as things are; empty where it can.
-    problem: Annotated[str, or_null]
+    problem: OrNull
     #: Names this one change; empty where there is none.
     digest: str = ""
     #: What changes if nothing else does.

@@ -18,6 +18,7 @@ from roamkb.core.errors import NotFound
 from roamkb.core.errors import NotWritable
 from roamkb.core.errors import UsageError
 from roamkb.core.json_form import Keys
+from roamkb.core.json_form import OrNull
 from roamkb.core.json_form import Rows
 from roamkb.core.json_form import or_null
 from roamkb.core.request import argument
@@ -95,7 +96,7 @@ class MomentDiff:
     kb: Path
     mark: int
     #: Which moment it is, where nobody named one; else empty.
-    chosen: Annotated[str, or_null]
+    chosen: OrNull
     changes: tuple[EntryChange, ...]
     #: By the changes' names, where they were asked for.
     diffs: dict[bytes, tuple[str, ...]]
@@ -120,7 +121,7 @@ class RestoreResult:
     #: The moment just before it, to which a restore undoes it; 0 where nothing was done.
     before: int = 0
     #: Which moment the plan goes back to, where nobody named one.
-    chosen: Annotated[str, or_null] = ""
+    chosen: OrNull = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ from typing import Final
 from roamkb.boundary.human_consent import HumanAtTerminal
 from roamkb.boundary.human_consent import require_no_agent
 from roamkb.boundary.human_consent import require_yes
-from roamkb.core.json_form import or_null
+from roamkb.core.json_form import OrNull
 from roamkb.core.timestamps import local_iso
 from roamkb.journal.names import UNREADABLE
 from roamkb.journal.names import is_closed
@@ -113,7 +113,7 @@ class FolderEntry:
     #: SHA-256 of a file's content or of a link's target; None where the journal has none.
     digest: Annotated[bytes | None, bytes.hex] = None
     #: Why it has none; empty where it will be read at the next look.
-    why: Annotated[str, or_null] = ""
+    why: OrNull = ""
     #: The moment from which on it was so.
     since: int = 0
 

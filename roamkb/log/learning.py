@@ -11,12 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import field
 from functools import lru_cache
-from typing import Annotated
 from typing import Final
 
-from roamkb.core.json_form import or_null
 from roamkb.core.model import ProjectKind
-from roamkb.core.timestamps import iso
+from roamkb.core.timestamps import TimeOrNull
 from roamkb.text.fuzzy import edits
 from roamkb.text.similarity.shell_remnants import without_debris
 
@@ -72,7 +70,7 @@ class Learning:
     source: str = "user"
     tags: tuple[str, ...] = ()
     #: Seconds since 1970, UTC; 0 where the line doesn't say.
-    ts: Annotated[float, or_null, iso] = 0
+    ts: TimeOrNull = 0
     bead: str = ""
     agent: str = ""
     session: str = ""

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from dataclasses import dataclass
 from dataclasses import replace
-from typing import Annotated
 
 from roamkb.core.errors import UsageError
+from roamkb.core.json_form import Counts
 from roamkb.core.model import Hit
 from roamkb.core.request import AgentOption
 from roamkb.core.request import AsOfOption
@@ -243,9 +243,9 @@ class LogFigures:
 
     active: int
     archived: int
-    by_type: Annotated[tuple[tuple[str, int], ...], dict]
+    by_type: Counts
     #: The most frequent first, types left out.
-    top_tags: Annotated[tuple[tuple[str, int], ...], dict]
+    top_tags: Counts
 
 
 _TOP_TAGS = 15

@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
-from typing import Annotated
 
-from roamkb.core.json_form import rounded
+from roamkb.core.json_form import Share
 from roamkb.core.text import folded
 from roamkb.log.learning import Learning
 from roamkb.log.state.learning_state import CANONICAL
@@ -42,7 +41,7 @@ class RecalledLearning:
     JSON = "*standing flags=doubts score why path?"
     standing: LearningState
     #: 1 for the best match of the words; 0 where none were asked for.
-    score: Annotated[float, rounded] = 0.0
+    score: Share = 0.0
     why: tuple[str, ...] = ()
     #: Doubts about it, with reasons: from the ledger and from a look at the project.
     doubts: Mapping[str, str]

@@ -7,13 +7,12 @@ say all of them again.
 from collections.abc import Callable
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
 
 from roamkb.core.errors import Ambiguous
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import SecretFound
 from roamkb.core.errors import UsageError
-from roamkb.core.json_form import or_null
+from roamkb.core.json_form import OrNull
 from roamkb.log.known_learnings import called
 from roamkb.log.learn import LearnResult
 from roamkb.log.learning import canonical_type
@@ -50,7 +49,7 @@ class ProposalOutcome:
     #: Keys of the learnings that it took the place of, which are no longer offered.
     replaced: tuple[str, ...] = ()
     #: One redacted line, where it was refused.
-    text: Annotated[str, or_null] = ""
+    text: OrNull = ""
 
     @property
     def replacements(self) -> tuple[str, ...] | None:

@@ -23,10 +23,10 @@ from typing import Annotated
 from typing import Final
 
 from roamkb.core.json_form import Keys
+from roamkb.core.json_form import OrNull
+from roamkb.core.json_form import Share
 from roamkb.core.json_form import name_of
-from roamkb.core.json_form import or_null
-from roamkb.core.json_form import rounded
-from roamkb.core.timestamps import iso
+from roamkb.core.timestamps import Time
 from roamkb.core.wilson_score import lower_bound
 from roamkb.log.state.learning_state import ATTEMPTED as ATTEMPTED
 from roamkb.log.state.learning_state import LedgerEvent
@@ -76,12 +76,12 @@ class RemedyAttempt:
     #: The event's id.
     id: str
     #: Seconds since 1970.
-    ts: Annotated[float, iso]
+    ts: Time
     error: ErrorFingerprint
     technique: str
     steps: tuple[str, ...] = ()
     #: One of `OUTCOMES`; empty where nobody tried it yet.
-    outcome: Annotated[str, or_null] = ""
+    outcome: OrNull = ""
     context: Mapping[str, str] = field(default_factory=dict)
     #: A part of a line, or a glob with `*` and `?` over one.
     pattern: str = ""
@@ -157,13 +157,13 @@ class Remedy:
         return bool(self.outcomes)
 
     @property
-    def rate(self) -> Annotated[float | None, rounded]:
+    def rate(self) -> Share | None:
         """The share of successes; None where nothing counts."""
         trials = self.successes + self.failures
         return self.successes / trials if trials else None
 
     @property
-    def lower_bound(self) -> Annotated[float, rounded]:
+    def lower_bound(self) -> Share:
         """What share of successes it has at least, by Wilson."""
         return lower_bound(self.successes, self.successes + self.failures)
 
@@ -179,7 +179,7 @@ class Remedy:
         return self.failed_in_a_row >= ENOUGH
 
     @property
-    def last_used(self) -> Annotated[float | None, iso]:
+    def last_used(self) -> Time | None:
         """When it was tried last, in seconds since 1970; None where nobody did."""
         return max((one.ts for one in self.attempts if one.outcome), default=None)
 

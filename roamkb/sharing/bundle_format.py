@@ -14,12 +14,11 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from dataclasses import replace
-from typing import Annotated
 from typing import Any
 from typing import Final
 
-from roamkb.core.json_form import or_null
 from roamkb.core.model import ProjectKind
+from roamkb.core.timestamps import TimeOrNull
 from roamkb.core.timestamps import iso
 from roamkb.core.timestamps import seconds
 from roamkb.log.jsonl import BadLine
@@ -65,7 +64,7 @@ class BundleHeader:
     #: The strictest kind of all that is in it; unknown where it doesn't say.
     kind: ProjectKind
     #: Seconds since 1970, UTC.
-    created: Annotated[float, or_null, iso]
+    created: TimeOrNull
     #: Of the lines that follow.
     count: int
     #: Of the bytes that follow.

@@ -19,6 +19,7 @@ from roamkb.core.request import argument
 from roamkb.core.request import option
 from roamkb.core.request import options
 from roamkb.core.request import switch
+from roamkb.core.json_form import OrNull
 from roamkb.core.text import shown
 from roamkb.log.known_learnings import called
 from roamkb.log.new_learning import Author
@@ -81,7 +82,7 @@ class TemplateShown:
         tuple[LearningState, ...], Keys("id learning.key learning.type learning.content status verdict")
     ]
     #: The task that it was put into the scope of.
-    task: Annotated[str, or_null] = ""
+    task: OrNull = ""
     #: Learnings of the version that have no line in the log, or no longer stand.
     left_out: int = 0
 

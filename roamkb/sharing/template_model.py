@@ -14,12 +14,11 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
-from typing import Annotated
 from typing import Final
 
-from roamkb.core.json_form import or_null
-from roamkb.core.json_form import rounded
-from roamkb.core.timestamps import iso
+from roamkb.core.json_form import OrNull
+from roamkb.core.json_form import Share
+from roamkb.core.timestamps import Time
 from roamkb.core.wilson_score import lower_bound
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import LearningState
@@ -49,11 +48,11 @@ class TemplateVersion:
     #: The learnings' ids.
     learnings: tuple[str, ...]
     #: Seconds since 1970.
-    ts: Annotated[float, iso]
-    agent: Annotated[str, or_null] = ""
+    ts: Time
+    agent: OrNull = ""
     #: The task that it was made from.
-    from_task: Annotated[str, or_null] = ""
-    reason: Annotated[str, or_null] = ""
+    from_task: OrNull = ""
+    reason: OrNull = ""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -92,7 +91,7 @@ class Template:
         return sum(went is False for went in self.tasks.values())
 
     @property
-    def lower_bound(self) -> Annotated[float, rounded]:
+    def lower_bound(self) -> Share:
         """Wilson's lower bound of its share of successes, by which templates are ordered."""
         return lower_bound(self.successes, self.successes + self.failures)
 

@@ -10,11 +10,10 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Annotated
 from typing import Final
 
 from roamkb.core.gitignore import concerns
-from roamkb.core.json_form import rounded
+from roamkb.core.json_form import Share
 from roamkb.log.state.learning_state import NEEDS_REVIEW
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import YES
@@ -45,7 +44,7 @@ class RelevantLearning:
     JSON = "*standing relevance why"
     standing: LearningState
     #: 0 to 1.
-    relevance: Annotated[float, rounded]
+    relevance: Share
     why: tuple[str, ...]
 
 

@@ -9,12 +9,11 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Annotated
 from typing import Final
 
-from roamkb.core.json_form import or_null
+from roamkb.core.json_form import OrNull
 from roamkb.core.json_form import rounded
-from roamkb.core.timestamps import iso
+from roamkb.core.timestamps import TimeOrNull
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.text.similarity.jaccard import is_alike
 from roamkb.text.similarity.jaccard import normal
@@ -40,7 +39,7 @@ class TaskRecord:
 
     JSON = "id title category files depends outcome signature started ended"
     #: Empty, and null in JSON, for work that is none.
-    id: Annotated[str, or_null]
+    id: OrNull
     title: str = ""
     category: str = ""
     #: Patterns in gitignore syntax.
@@ -49,8 +48,8 @@ class TaskRecord:
     #: started, done or failed.
     outcome: str = STARTED
     #: Seconds since 1970.
-    started: Annotated[float, or_null, iso] = 0.0
-    ended: Annotated[float, or_null, iso] = 0.0
+    started: TimeOrNull = 0.0
+    ended: TimeOrNull = 0.0
     agent: str = ""
 
     @property

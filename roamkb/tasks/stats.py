@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from dataclasses import dataclass
 from math import sqrt
-from typing import Annotated
 from typing import Final
 
 from roamkb.core.request import AsOfOption
 from roamkb.core.request import switch
+from roamkb.core.json_form import Counts
 from roamkb.log.state import confidence
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import VALIDATED
@@ -56,7 +56,7 @@ class ReuseFigures:
     #: Different learnings among them.
     learnings_shown: int
     applied: int
-    by_outcome: Annotated[tuple[tuple[str, int], ...], dict]
+    by_outcome: Counts
     #: Successes and preventions of all outcomes that say something; None without any.
     hit_rate: float | None
     never_used: tuple[str, ...]
@@ -70,7 +70,7 @@ class ReuseFigures:
     #: Pearson's r of confidence and success, None under three outcomes or without variance.
     correlation: float | None
     total: int
-    by_type: Annotated[tuple[tuple[str, int], ...], dict]
+    by_type: Counts
     high_confidence: int
     promotion_candidates: int
     #: Techniques that were tried against an error, None where nobody asked; the mean share of successes.

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from dataclasses import dataclass
-from typing import Annotated
 
 from roamkb.core.errors import UsageError
 from roamkb.core.json_form import or_null
@@ -12,6 +11,7 @@ from roamkb.core.request import Argument
 from roamkb.core.request import Option
 from roamkb.core.request import SessionOption
 from roamkb.core.request import option
+from roamkb.core.json_form import OrNull
 from roamkb.core.text import shown
 from roamkb.log.new_learning import Author
 from roamkb.log.new_learning import EventFactory
@@ -58,7 +58,7 @@ class UsedLearning:
     after: Hundredths
     receipt: str
     #: Why the confidence is what it was; empty where it moved.
-    still: Annotated[str, or_null] = ""
+    still: OrNull = ""
 
 
 def used(

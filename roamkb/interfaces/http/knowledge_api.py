@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from typing import Annotated
 from typing import Final
+from typing import cast
 
 from pydantic import AliasChoices
 from pydantic import BaseModel
@@ -14,9 +15,9 @@ from pydantic import Field
 
 from roamkb.core.errors import UsageError
 from roamkb.core.timestamps import iso
-from roamkb.interfaces.output import render
 from roamkb.interfaces.output.encode import Json
 from roamkb.interfaces.output.encode import answer_json
+from roamkb.interfaces.output.encode import object_json
 from roamkb.log.new_learning import FIX_APPLIED
 from roamkb.log.new_learning import NewLearning
 from roamkb.log.state.confidence import as_fraction
@@ -25,9 +26,11 @@ from roamkb.log.state.confidence import started
 if TYPE_CHECKING:
     from roamkb.app.server import ServedKnowledgeBase
     from roamkb.log.state.learning_state import LearningState
+    from roamkb.remedies.remedy import SuggestedRemedies
 
 #: Where a decision's own words begin and its reasons are told.
 _CONTEXT: Final = "\n\nContext: {}"
+_FIGURES: Final = "total_entries=total by_type high_confidence promotion_candidates"
 _NO_STRATEGY: Final = "No known strategy for this error"
 
 
@@ -220,7 +223,7 @@ def start_task(kb: "ServedKnowledgeBase", given: Task) -> Json:
         depends=tuple(given.dependencies),
         agent=given.agent_id,
     )
-    return render.render("task", report).json
+    return answer_json(report)
 
 
 def relevant(
@@ -234,21 +237,16 @@ def relevant(
 
 def strategy(kb: "ServedKnowledgeBase", error_type: str, message: str) -> Json:
     """Return the best strategy that is known against an error, or a message that there is none."""
-    suggested = kb.log.remedy("suggest", error=message or error_type, error_type=error_type)
-    told = render.render("remedy", suggested).json
+    suggested = cast(
+        "SuggestedRemedies",
+        kb.log.remedy("suggest", error=message or error_type, error_type=error_type),
+    )
     # what failed three times in a row is no recommendation
-    withdrawn = {one["technique"] for one in _rows(told, "escalate")}
-    found = next((one for one in _rows(told, "remedies") if one["technique"] not in withdrawn), None)
+    withdrawn = {remedy.technique for remedy in suggested.withdrawn}
+    found = next((remedy for remedy in suggested.remedies if remedy.technique not in withdrawn), None)
     return answer_json(found or {"message": _NO_STRATEGY})
-
-
-def _rows(told: Json, name: str) -> list[Json]:
-    rows = told.get(name)
-    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
 
 
 def stats(kb: "ServedKnowledgeBase") -> Json:
     """Return how many entries there are."""
-    told = render.render("stats", kb.log.stats()).json
-    names = ("schema", "total_entries", "by_type", "high_confidence", "promotion_candidates")
-    return {name: told[name] for name in names}
+    return answer_json(object_json(kb.log.stats(), _FIGURES))

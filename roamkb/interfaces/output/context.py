@@ -70,8 +70,7 @@ def question_text(found: "PromoteResult") -> str:
 def brief(result: "SessionBrief") -> PrintedResult:
     """Say what a session is told at its start."""
     return PrintedResult(
-        result={**object_json(result), "text": brief_text(result)},
-        text=lambda _: brief_text(result),
+        result={**object_json(result), "text": brief_text(result)}, text=lambda _: brief_text(result)
     )
 
 

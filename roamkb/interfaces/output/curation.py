@@ -47,10 +47,7 @@ def audit(result: "Audit") -> PrintedResult:
         kept = f"; all of it is in {shown(path)}" if path else ""
         return "\n".join([*map(_audited, told), f"{counts}{kept}"])
 
-    return PrintedResult(
-        result=result,
-        text=text,
-    )
+    return PrintedResult(result=result, text=text)
 
 
 #: The counts, as a reader would call them.
@@ -100,10 +97,7 @@ def curate(result: "CurationProposal") -> PrintedResult:
     else:
         said = "nothing to curate"
     return PrintedResult(
-        result=result,
-        text=lambda _: "\n".join(lines),
-        status=0 if lines else 1,
-        warnings=(said,),
+        result=result, text=lambda _: "\n".join(lines), status=0 if lines else 1, warnings=(said,)
     )
 
 
@@ -138,11 +132,7 @@ def refine(result: "Refinement") -> PrintedResult:
             lines.append(f"  {shown(one.command)}")
         return "\n".join(lines)
 
-    return PrintedResult(
-        result=result,
-        text=text,
-        status=0 if result.learnings else 1,
-    )
+    return PrintedResult(result=result, text=text, status=0 if result.learnings else 1)
 
 
 def explain(result: "Explanation") -> PrintedResult:
@@ -212,8 +202,7 @@ def undo(result: "UndoneEvent") -> PrintedResult:
     )
     already = "" if result.is_new else " already; nothing was written"
     return PrintedResult(
-        result=result,
-        text=lambda _: f"{shown(event.event)} {shown(event.id)} doesn't count{already}{now}",
+        result=result, text=lambda _: f"{shown(event.event)} {shown(event.id)} doesn't count{already}{now}"
     )
 
 
@@ -226,17 +215,10 @@ def override(result: "MarkedLearning") -> PrintedResult:
 
 
 def _marked(result: "MarkedLearning", said: str) -> PrintedResult:
-    return PrintedResult(
-        result=result,
-        text=lambda _: said,
-    )
+    return PrintedResult(result=result, text=lambda _: said)
 
 
 def export(result: "LearningExport") -> PrintedResult:
     """Print each learning as one JSON object a line."""
     told = [object_json(standing, EVERY_KEY) for standing in result.standings]
-    return PrintedResult(
-        result=result,
-        text=lambda _: "\n".join(map(dumps, told)),
-        status=0 if told else 1,
-    )
+    return PrintedResult(result=result, text=lambda _: "\n".join(map(dumps, told)), status=0 if told else 1)

@@ -131,7 +131,4 @@ def rollback(result: "RolledBack") -> PrintedResult:
     """Say that it is gone, and print what that changed."""
     one = result.proposal
     said = f"out of {shown(one.target)}" if result.is_new else "taken out before; nothing was written"
-    return PrintedResult(
-        result=result,
-        text=lambda _: f"{said}: {shown(one.text)}",
-    )
+    return PrintedResult(result=result, text=lambda _: f"{said}: {shown(one.text)}")

@@ -55,18 +55,12 @@ def _moments(result: MomentList) -> PrintedResult:
         )
         return "\n".join(lines)
 
-    return PrintedResult(
-        result=result,
-        text=text,
-        status=0 if result.moments else 1,
-    )
+    return PrintedResult(result=result, text=text, status=0 if result.moments else 1)
 
 
 def _shown(result: MomentDiff) -> PrintedResult:
     return PrintedResult(
-        result=result,
-        text=lambda _: "\n".join(_shown_lines(result)),
-        status=0 if result.changes else 1,
+        result=result, text=lambda _: "\n".join(_shown_lines(result)), status=0 if result.changes else 1
     )
 
 
@@ -111,11 +105,7 @@ def _restored(result: RestoreResult) -> PrintedResult:
         status = ChangedOnDisk.exit_code
     elif not result.is_durable:
         status = NotDurable.exit_code
-    return PrintedResult(
-        result=result,
-        text=text,
-        status=status,
-    )
+    return PrintedResult(result=result, text=text, status=status)
 
 
 def _name(path: bytes) -> str:

@@ -61,11 +61,7 @@ def init(result: "InitialisedLog") -> PrintedResult:
             lines += [f"  {statement}" for statement in result.adopted.statements]
         return "\n".join(lines)
 
-    return PrintedResult(
-        result=result,
-        text=text,
-        warnings=tuple(warnings),
-    )
+    return PrintedResult(result=result, text=text, warnings=tuple(warnings))
 
 
 def learn(result: "LearnResult | ProposalOutcomes") -> PrintedResult:
@@ -87,11 +83,7 @@ def learn(result: "LearnResult | ProposalOutcomes") -> PrintedResult:
         alike = (f"looks like {shown(one.key)}: {_title(one.statement)}" for one in result.looks_like)
         return "\n".join([f"{what} ({as_fraction(result.confidence):.2f})", *alike])
 
-    return PrintedResult(
-        result=result,
-        text=text,
-        warnings=result.complaints,
-    )
+    return PrintedResult(result=result, text=text, warnings=result.complaints)
 
 
 def extract(result: "ProposalOutcomes") -> PrintedResult:
@@ -229,7 +221,7 @@ def _recall(result: "RecallResult") -> PrintedResult:
         result=result,
         text=text,
         status=0 if result.learnings else 1,
-        warnings=tuple(_unknown(result.unknown_type)),
+        warnings=tuple(_unknown(result.unknown_type))
     )  # fmt: skip
 
 
@@ -273,7 +265,4 @@ def _figures(result: "LogFigures") -> PrintedResult:
         lines += ["Top tags:", *(f"{count:6} {shown(name)}" for name, count in result.top_tags)]
         return "\n".join(lines)
 
-    return PrintedResult(
-        result=result,
-        text=text,
-    )
+    return PrintedResult(result=result, text=text)

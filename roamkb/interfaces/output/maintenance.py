@@ -56,10 +56,7 @@ def doctor(result: DoctorReport) -> PrintedResult:
     def text(terminal: bool) -> str:
         return "\n".join(line for check in result.checks for line in _check_lines(check, terminal))
 
-    return PrintedResult(
-        result=result,
-        text=text,
-    )
+    return PrintedResult(result=result, text=text)
 
 
 def install(result: InstallReport) -> PrintedResult:

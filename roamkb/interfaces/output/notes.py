@@ -59,10 +59,7 @@ def show(result: "ShownNode") -> PrintedResult:
         head += [f"{style.dim(name + ':')} {shown(value)}" for name, value in facts if value]
         return "\n".join([*head, "", cleaned(result.body).rstrip("\n")]).rstrip("\n")
 
-    return PrintedResult(
-        result={"node": result},
-        text=text,
-    )
+    return PrintedResult(result={"node": result}, text=text)
 
 
 def _ends(result: "NodeLinks") -> PrintedResult:
@@ -102,11 +99,7 @@ def _graph(result: "LinkGraph") -> PrintedResult:
         joined = (f"  {_dot(source)} -> {_dot(dest)};" for source, dest in edges)
         return "\n".join(["digraph roamkb {", "  node [shape=box];", *named, *joined, "}"])
 
-    return PrintedResult(
-        result=result,
-        text=text,
-        status=0 if nodes else 1,
-    )
+    return PrintedResult(result=result, text=text, status=0 if nodes else 1)
 
 
 def _dot(text: str) -> str:
@@ -137,11 +130,7 @@ def index(result: "IndexState") -> PrintedResult:
             lines.append(f"{result.differences} differences from an index made just now")
         return "\n".join(lines)
 
-    return PrintedResult(
-        result=result,
-        text=text,
-        status=1 if result.differences else 0,
-    )
+    return PrintedResult(result=result, text=text, status=1 if result.differences else 0)
 
 
 def nodes(result: "NodeList") -> PrintedResult:
@@ -192,10 +181,7 @@ def trash(result: "TrashedNodes") -> PrintedResult:
         return "\n".join([*lines, f"{counted(len(lines), 'node')} {verb}{back}"])
 
     return PrintedResult(
-        result=result,
-        text=text,
-        status=0 if result.nodes else 1,
-        warnings=tuple(_left_dangling(result)),
+        result=result, text=text, status=0 if result.nodes else 1, warnings=tuple(_left_dangling(result))
     )
 
 
@@ -243,10 +229,7 @@ def inventory(result: "NodeInventory") -> PrintedResult:
         )
 
     return PrintedResult(
-        result=result,
-        text=text,
-        status=0 if result.nodes else 1,
-        warnings=warnings_of(result.skipped),
+        result=result, text=text, status=0 if result.nodes else 1, warnings=warnings_of(result.skipped)
     )
 
 
@@ -258,7 +241,4 @@ def classify(result: Project) -> PrintedResult:
         root = shown(str(result.root)) if result.root else "no project root"
         return f"{style.bold(result.kind.value)}: {root} ({shown(result.reason)})"
 
-    return PrintedResult(
-        result=result,
-        text=text,
-    )
+    return PrintedResult(result=result, text=text)

@@ -46,10 +46,7 @@ def _suggested(result: "SuggestedRemedies") -> PrintedResult:
         return "\n".join(said)
 
     return PrintedResult(
-        result=result,
-        text=text,
-        status=0 if result.remedies or recorded else 1,
-        warnings=result.warnings,
+        result=result, text=text, status=0 if result.remedies or recorded else 1, warnings=result.warnings
     )
 
 

@@ -129,10 +129,7 @@ def _search(result: "SearchResult") -> PrintedResult:
         )
 
     return PrintedResult(
-        result=result,
-        text=text,
-        status=0 if result.hits else 1,
-        warnings=warnings_of(result.skipped),
+        result=result, text=text, status=0 if result.hits else 1, warnings=warnings_of(result.skipped)
     )
 
 
@@ -171,42 +168,20 @@ def _report(name: str, room: str) -> Callable[[object], PrintedResult]:
 
 #: Renderers that few calls need, by the room that they are in.
 _ROOMS = {
-    "notes": (
-        "show",
-        "links",
-        "tags",
-        "index",
-        "nodes",
-        "write",
-        "supersede",
-        "trash",
-        "restore",
-        "inventory",
-        "classify",
-    ),
-    "maintenance": ("hygiene", "conflicts", "doctor", "install", "uninstall"),
-    "spool": ("queued",),
-    "journal": ("journal",),
-    "sharing": ("template", "bundle", "snapshot"),
-    "log": ("init", "learn", "extract", "observe", "consolidate", "recall", "ingest"),
-    "pipeline": ("verify", "promote"),
-    "instructions": ("review", "approve", "reject", "rollback"),
-    "tasks": ("task", "relevant", "used", "stats"),
-    "remedies": ("remedy",),
-    "context": ("brief", "inject"),
-    "curation": (
-        "audit",
-        "refine",
-        "curate",
-        "explain",
-        "pin",
-        "prefer",
-        "undo",
-        "override",
-        "export",
-    ),
+    "notes": "show links tags index nodes write supersede trash restore inventory classify",
+    "maintenance": "hygiene conflicts doctor install uninstall",
+    "spool": "queued",
+    "journal": "journal",
+    "sharing": "template bundle snapshot",
+    "log": "init learn extract observe consolidate recall ingest",
+    "pipeline": "verify promote",
+    "instructions": "review approve reject rollback",
+    "tasks": "task relevant used stats",
+    "remedies": "remedy",
+    "context": "brief inject",
+    "curation": "audit refine curate explain pin prefer undo override export",
 }
 _RENDERERS: dict[str, Callable[..., PrintedResult]] = {
     "search": _search,
-    **{name: _report(name, room) for room, names in _ROOMS.items() for name in names},
+    **{name: _report(name, room) for room, names in _ROOMS.items() for name in names.split()},
 }

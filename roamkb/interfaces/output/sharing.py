@@ -68,11 +68,7 @@ def _opened(result: "OpenedBundle") -> PrintedResult:
         lines += _titles((one.learning for one in said), terminal)
         return "\n".join(lines)
 
-    return PrintedResult(
-        result=result,
-        text=text,
-        warnings=_complaints(result.bundle.invalid),
-    )
+    return PrintedResult(result=result, text=text, warnings=_complaints(result.bundle.invalid))
 
 
 def _imported(result: "ImportResult") -> PrintedResult:
@@ -85,11 +81,7 @@ def _imported(result: "ImportResult") -> PrintedResult:
         lines = [_headline(result.header), *_titles(found.preview, terminal)]
         return "\n".join([*lines, f"would import as unverified: {counts}; add --yes to do it"])
 
-    return PrintedResult(
-        result=result,
-        text=text,
-        warnings=_complaints(found.invalid),
-    )
+    return PrintedResult(result=result, text=text, warnings=_complaints(found.invalid))
 
 
 def _headline(header: "BundleHeader") -> str:
@@ -132,11 +124,7 @@ def _template(result: "TemplateShown") -> PrintedResult:
         return "\n".join([did + _template_line(one), *given, *older])
 
     missing = f"{_several(result.left_out, 'learning')} of it no longer stands, or has no line in this log"
-    return PrintedResult(
-        result=result,
-        text=text,
-        warnings=(missing,) if result.left_out else (),
-    )
+    return PrintedResult(result=result, text=text, warnings=(missing,) if result.left_out else ())
 
 
 def _name(one: "Template") -> str:
@@ -196,10 +184,7 @@ def _taken(result: "SnapshotsTaken") -> PrintedResult:
         lines += [f"no snapshot of the {what}: {shown(why)}" for what, why in result.skipped]
         return "\n".join(lines)
 
-    return PrintedResult(
-        result=result,
-        text=text,
-    )
+    return PrintedResult(result=result, text=text)
 
 
 def _recovered(result: "RecoverResult") -> PrintedResult:

@@ -67,7 +67,7 @@ def relevant(result: "RelevantFound") -> PrintedResult:
         status=0 if result.learnings or result.nodes else 1,
         warnings=() if result.is_known else (
             f"no task {shown(result.task.id)} was started here; `roamkb task start ID --title T` starts it",
-        ),
+        )
     )  # fmt: skip
 
 
@@ -89,10 +89,7 @@ def used(result: "UsedLearning") -> PrintedResult:
         still = f": {result.still}" if result.still else ""
         return f"{result.outcome}: {shown(learning.key)} ({moved}{still})"
 
-    return PrintedResult(
-        result=result,
-        text=text,
-    )
+    return PrintedResult(result=result, text=text)
 
 
 def stats(result: "ReuseFigures") -> PrintedResult:
@@ -116,10 +113,7 @@ def stats(result: "ReuseFigures") -> PrintedResult:
             )
         )
 
-    return PrintedResult(
-        result=result,
-        text=text,
-    )
+    return PrintedResult(result=result, text=text)
 
 
 def _metrics(result: "ReuseFigures") -> Iterator[str]:

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
-from typing import Annotated
 from typing import Final
 from typing import Protocol
 
 from roamkb.core.json_form import Keys
-from roamkb.core.json_form import or_null
-from roamkb.core.timestamps import iso
+from roamkb.core.json_form import OrNull
+from roamkb.core.timestamps import Time
+from roamkb.core.timestamps import TimeOrNull
 from roamkb.log.learning import Learning
 from roamkb.log.state import confidence
 from roamkb.log.state.confidence import Hundredths
@@ -51,7 +51,7 @@ class LedgerEvent:
     #: A ULID, later than any in the ledger that it was written to.
     id: str
     #: Seconds since 1970, UTC.
-    ts: Annotated[float, iso]
+    ts: Time
     event: str
     #: The learning that it happened to; empty where it is about none.
     of: str = ""
@@ -128,18 +128,18 @@ class LearningState:
     is_overridden: bool = False
     #: Why it ranks lower or wants a look: stale, noise, contested, may_contradict…
     flags: dict[str, str] = field(default_factory=dict)
-    superseded_by: Annotated[str, or_null] = ""
+    superseded_by: OrNull = ""
     supersedes: tuple[str, ...] = ()
     merged_from: tuple[str, ...] = ()
     review_reason: str = ""
     #: The node that it was promoted to.
-    node: Annotated[str, or_null] = ""
+    node: OrNull = ""
     #: How often it was reused, by outcome.
     outcomes: dict[str, int] = field(default_factory=dict)
     #: The agents that prefer it; it comes first for them alone.
     preferred_by: set[str] = field(default_factory=set)
     #: Seconds since 1970 when it was said, repeated or used last.
-    last_used: Annotated[float, or_null, iso] = 0.0
+    last_used: TimeOrNull = 0.0
     history: list[ConfidenceStep] = field(default_factory=list)
     #: Sources that moved its confidence already.
     heard: set[tuple[str, ...]] = field(default_factory=set)

@@ -15,12 +15,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
 from typing import Final
 
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NotFound
-from roamkb.core.json_form import or_null
+from roamkb.core.json_form import OrNull
 from roamkb.core.model import UnreadableFile
 from roamkb.fs import files as disk
 from roamkb.fs.locks import private_folder
@@ -64,14 +63,14 @@ class Snapshot:
     id: str
     path: Path
     #: "log", "kb", or what else was put into it; empty where it is damaged.
-    what: Annotated[str, or_null]
+    what: OrNull
     #: Local ISO 8601 without zone.
-    when: Annotated[str, or_null]
+    when: OrNull
     files: int
     #: Of the archive.
     size: int
     #: Why it can't be read; empty where it can.
-    fault: Annotated[str, or_null] = ""
+    fault: OrNull = ""
 
 
 def snapshot_id(now: datetime, token: str) -> str:
