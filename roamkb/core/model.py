@@ -146,15 +146,6 @@ class NodeCandidate:
 REPLACED = " (superseded)"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlacedNode:
-    """A node and where it lies."""
-
-    JSON = "*node path"
-    node: Node
-    path: Path
-
-
 def _stripped(lines: tuple[tuple[int, str], ...]) -> list[tuple[int, str]]:
     return [(number, text.strip()) for number, text in lines]
 

@@ -21,7 +21,6 @@ from roamkb.core.json_form import Rows
 from roamkb.core.model import Node
 from roamkb.core.model import NodeCandidate
 from roamkb.core.model import Note
-from roamkb.core.model import PlacedNode
 from roamkb.core.model import UnreadableFile
 from roamkb.core.request import argument
 from roamkb.core.request import option
@@ -97,9 +96,9 @@ class NodeInventory:
     skipped: tuple[UnreadableFile, ...]
 
     @property
-    def placed(self) -> list[PlacedNode]:
+    def placed(self) -> Annotated[list[tuple[Node, Path]], Rows("node path"), Keys("*node path")]:
         """The nodes with their files."""
-        return [PlacedNode(node=node, path=self.kb / node.file) for node in self.nodes]
+        return [(node, self.kb / node.file) for node in self.nodes]
 
 
 def inventory(notes: Notes) -> NodeInventory:
