@@ -2,9 +2,13 @@
 
 import os
 from collections.abc import Callable
+from collections.abc import Iterable
 from collections.abc import Mapping
+from collections.abc import Sequence
 from enum import Enum
 from functools import cache
+from functools import partial
+from operator import getitem
 from pathlib import PurePath
 from typing import Any
 from typing import Final
@@ -15,6 +19,9 @@ from roamkb.core.json_form import Rows
 SCHEMA: Final = 1
 
 Json = dict[str, object]
+Forms = tuple[Callable[[object], object], ...]
+
+_PLAIN: Final = frozenset({str, int, float, bool, type(None)})
 
 
 def answer_json(result: object) -> Json:
@@ -24,17 +31,19 @@ def answer_json(result: object) -> Json:
 
 def encode(value: object, keys: str = "") -> object:
     """Return `value` as JSON has it; of an object, and of each in a list, only `keys` if they are given."""
+    if value.__class__ in _PLAIN:
+        return value
     match value:
+        case list() | tuple():
+            return [encode(part, keys) for part in value]
         case Enum():
             return value.value
-        case None | str() | int() | float():
+        case str() | int() | float():
             return value
         case PurePath():
             return str(value)
         case bytes():
             return os.fsdecode(value)
-        case list() | tuple():
-            return [encode(part, keys) for part in value]
         case set() | frozenset():
             return sorted(value)
     return object_json(value, keys)
@@ -42,73 +51,61 @@ def encode(value: object, keys: str = "") -> object:
 
 def object_json(value: Any, keys: str = "") -> Json:
     """Return a mapping, or a value of a class, as an object."""
-    if isinstance(value, Mapping) and not keys:
-        return {str(key): encode(part) for key, part in value.items()}
+    read: Callable[[Any, str], object] = getattr
+    if isinstance(value, Mapping):
+        if not keys:
+            return {str(key): encode(part) for key, part in value.items()}
+        read = getitem
     encoded: Json = {}
-    for key, path, mark in _parsed(keys or _keys_of(value.__class__)):
-        part = _attribute(value, path)
+    for key, name, path, mark, forms, part_keys in _plan(value.__class__, keys):
+        part = read(value, name)
+        if path and part is not None:
+            (part,) = object_json(part, path).values()
+        elif part is not None:
+            for form in forms:
+                part = None if part is None else form(part)
+            part = encode(part, part_keys)
         if mark == "*":
             encoded |= part if isinstance(part, dict) else {}
-        elif mark != "?" or part is not None:
+        elif part is not None or mark != "?":
             encoded[key] = part
     return encoded
 
 
-def _attribute(value: Any, path: str) -> object:
-    """Return an attribute as JSON; of an attribute that is None, None."""
-    name, _, rest = path.partition(".")
-    part = value[name] if isinstance(value, Mapping) else getattr(value, name)
-    if part is None:
-        return None
-    if rest:
-        return _attribute(part, rest)
-    keys = ""
-    for form in _forms_of(value.__class__, name):
-        match form:
-            case Keys():
-                keys = form
-            case Rows():
-                names = form.split()
-                part = [dict(zip(names, row, strict=True)) for row in part]
-            case Callable() if part is not None:
-                part = form(part)
-    return encode(part, keys)
-
-
 @cache
-def _parsed(keys: str) -> tuple[tuple[str, str, str], ...]:
-    """Return of each word in a list of keys the key, the attribute's path, and its mark if it has one."""
-    parsed = []
-    for word in keys.split():
+def _plan(kind: type, keys: str) -> tuple[tuple[str, str, str, str, Forms, str], ...]:
+    """Return for each key of a class its name, its attribute and the path from there, its mark, and its form.
+
+    The form is functions to call on the attribute, and the keys of what they return.
+    """
+    plan = []
+    for word in (keys or getattr(kind, "JSON", "") or " ".join(_fields_of(kind))).split():
         key, _, path = word.rpartition("=")
         mark = path[0] if path[0] == "*" else path[-1] if path[-1] == "?" else ""
-        path = path.strip("*?")
-        parsed.append((key or path.rpartition(".")[2].removeprefix("is_"), path, mark))
-    return tuple(parsed)
+        name, _, rest = path.strip("*?").partition(".")
+        key = key or path.strip("*?").rpartition(".")[2].removeprefix("is_")
+        plan.append((key, name, rest, mark, *_form_of(kind, name)))
+    return tuple(plan)
 
 
-# Nothing else knows how a class lists its fields, and what it says beside their types.
-
-
-@cache
-def _keys_of(kind: type) -> str:
-    """Return the keys of a class: those that it lists, or else all of its fields."""
-    keys: str = getattr(kind, "JSON", "") or " ".join(_fields_of(kind))
-    return keys
-
-
-@cache
-def _forms_of(kind: type, name: str) -> tuple[object, ...]:
-    """Return the forms beside the type of a field or property, where that may be None as well."""
+def _form_of(kind: type, name: str) -> tuple[Forms, str]:
+    """Return the form beside the type of a field or property, where that may be None as well."""
     attribute = getattr(kind, name, None)
     annotation: Any = _fields_of(kind).get(name)
     if isinstance(attribute, property):
         annotation = attribute.fget.__annotations__["return"]
     is_optional = type(None) in getattr(annotation, "__args__", ())
     types = (annotation, *annotation.__args__) if is_optional else (annotation,)
-    return tuple(form for one in types for form in getattr(one, "__metadata__", ()))
+    found = [form for one in types for form in getattr(one, "__metadata__", ())]
+    forms = [partial(_named, form.split()) if isinstance(form, Rows) else form for form in found]
+    keys = [form for form in found if isinstance(form, Keys)]
+    return tuple(form for form in forms if not isinstance(form, Keys)), keys[0] if keys else ""
+
+
+def _named(names: Sequence[str], rows: Iterable[Iterable[object]]) -> list[Json]:
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def _fields_of(kind: type) -> dict[str, Any]:
-    """Return the fields of a class with their annotations."""
+    """Return the fields of a class with their annotations; nothing else knows how it lists them."""
     return {name: field.type for name, field in getattr(kind, "__dataclass_fields__", {}).items()}
