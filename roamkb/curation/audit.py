@@ -61,9 +61,8 @@ class AuditAction:
 class Audit:
     """What was done to which key and why; the counts come last."""
 
-    JSON = "actions summary=counts path"
     actions: tuple[AuditAction, ...]
-    counts: Mapping[str, int]
+    summary: Mapping[str, int]
     #: Where it is kept; None where it isn't.
     path: Path | None
 
@@ -153,7 +152,7 @@ def audit(log: Log, contents: LogContents, grounds: ProjectReferences, *, keep: 
         summary = AuditAction(name="summary", fields=counts)
         with log.locked():
             put_paper(path, b"".join(json_line(action.told()) + b"\n" for action in (*actions, summary)))
-    return Audit(actions=actions, counts=counts, path=path)
+    return Audit(actions=actions, summary=counts, path=path)
 
 
 #: What becomes of a repetition that says the same, and of one that only shares the key.

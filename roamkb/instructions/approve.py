@@ -111,7 +111,7 @@ def approve(
     before = desk(log, kind).proposals
     at = settled(log, kind, signature)
     if name is None:
-        chosen = [one.proposal.id for one in queue(at).waiting if not one.problem]
+        chosen = [one.proposal.id for one in queue(at).proposals if not one.problem]
         arrived = [one for one in at.proposals.values() if one.state == APPLIED]
         arrived = [one for one in arrived if one.id in before and before[one.id].state != APPLIED]
         if arrived and not chosen:

@@ -64,10 +64,9 @@ class WaitingProposal:
 class ReviewQueue:
     """What waits, what can be waved through first; and what was settled before."""
 
-    JSON = "digest proposals=waiting settled"
-    waiting: tuple[WaitingProposal, ...]
     #: Names the change that all of them together are; empty where none can land.
     digest: str
+    proposals: tuple[WaitingProposal, ...]
     settled: tuple[InstructionProposal, ...] = ()
 
 
@@ -143,7 +142,7 @@ def queue(at: ApprovalContext) -> ReviewQueue:
     waiting = sorted((waiting_for(at, one) for one in at.proposals.values() if one.state in OPEN), key=_rank)
     able = [one.proposal for one in waiting if not one.problem]
     return ReviewQueue(
-        waiting=tuple(waiting),
+        proposals=tuple(waiting),
         digest=at.plan(able).digest if able else "",
         settled=tuple(one for one in at.proposals.values() if one.state not in OPEN),
     )

@@ -68,7 +68,7 @@ def review_rules(
         ChangedOnDisk: something isn't as it was shown. Nothing was changed in any case.
     """
     somebody = require_human(human)
-    shown = queue(settled(log, kind, signature)).waiting
+    shown = queue(settled(log, kind, signature)).proposals
     if not shown:
         return DecidedProposals()
     path = log.local / REVIEW
@@ -109,7 +109,7 @@ def _question(one: WaitingProposal) -> ReviewQuestion:
 
 def _require_same(log: Log, now: ReviewQueue, chosen: Sequence[WaitingProposal]) -> None:
     """Raise unless each that was chosen would still change just what the editor showed."""
-    digests = {one.proposal.id: (one.digest, one.text) for one in now.waiting}
+    digests = {one.proposal.id: (one.digest, one.text) for one in now.proposals}
     for one in chosen:
         if digests.get(one.proposal.id) != (one.digest, one.text):
             raise ChangedOnDisk(log.root / one.proposal.target, "isn't what was shown any more")

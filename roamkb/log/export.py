@@ -24,12 +24,11 @@ class ExportRequest:
 class LearningExport:
     """Learnings in the order in which they were said."""
 
-    JSON = "learnings=standings"
-    standings: Annotated[tuple[LearningState, ...], EVERY_KEY]
+    learnings: Annotated[tuple[LearningState, ...], EVERY_KEY]
 
 
 def export(state: LogState, *, archived: bool = False) -> LearningExport:
     """Return the learnings of the log, those of the archive only if `archived`."""
     return LearningExport(
-        standings=tuple(one for one in state.standings.values() if archived or not one.is_archived)
+        learnings=tuple(one for one in state.standings.values() if archived or not one.is_archived)
     )

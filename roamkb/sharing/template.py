@@ -161,7 +161,7 @@ def deprecate_template(log: Log, wish: TemplateScope, hand: Author) -> TemplateS
         fields: dict[str, object] = {
             "action": templates.DEPRECATE,
             "template": template.name,
-            "version": template.current.number,
+            "version": template.current.version,
         }
         return fields | ({"reason": wish.reason} if wish.reason else {})
 
@@ -190,7 +190,7 @@ def use_template(log: Log, name: str, hand: Author, *, task: str) -> TemplateSho
                 "",
                 task=task,
                 template=template.name,
-                version=template.current.number,
+                version=template.current.version,
                 learnings=[one.id for one in given],
             )
             log.append(events=[event])
@@ -237,7 +237,7 @@ def _fields(
         "from_task": wish.from_task,
         "reason": wish.reason,
     }
-    version = known.current.number + 1 if known else 1
+    version = known.current.version + 1 if known else 1
     kept = {key: value for key, value in told.items() if value}
     return {"action": action, "template": wish.name, "version": version, **kept}
 

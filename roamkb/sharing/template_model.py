@@ -41,18 +41,17 @@ _FAILURE: Final = frozenset({"failure", "failed"})
 class TemplateVersion:
     """What a template held from one change to the next."""
 
-    JSON = "version=number task_types learnings from_task reason agent ts"
     #: From 1.
-    number: int
+    version: int
     task_types: tuple[str, ...]
     #: The learnings' ids.
     learnings: tuple[str, ...]
-    #: Seconds since 1970.
-    ts: Time
-    agent: OrNull = ""
     #: The task that it was made from.
     from_task: OrNull = ""
     reason: OrNull = ""
+    agent: OrNull = ""
+    #: Seconds since 1970.
+    ts: Time
 
 
 @dataclass(slots=True, kw_only=True)
@@ -60,7 +59,7 @@ class Template:
     """A template, all its versions, and how the tasks went that used it; only `templates` changes it."""
 
     JSON = (
-        "name version=current.number current.task_types current.learnings is_deprecated uses successes "
+        "name current.version current.task_types current.learnings is_deprecated uses successes "
         "failures lower_bound"
     )
     name: str
@@ -124,7 +123,7 @@ def _change(found: dict[str, Template], event: LedgerEvent) -> None:
         return
     before = template.current if template else None
     version = TemplateVersion(
-        number=before.number + 1 if before else 1,
+        version=before.version + 1 if before else 1,
         task_types=event.texts("task_types") or (before.task_types if before else ()),
         learnings=event.texts("learnings") or (before.learnings if before else ()),
         ts=event.ts,

@@ -88,7 +88,7 @@ def test_it_is_made_of_what_a_task_proved(tasks: World) -> None:
     made = did(tasks, "create", task_types=["login", "auth"], from_task="bd-1")
     assert ["OAuth redirect URIs must match exactly", "Sessions last 30 minutes"] == texts(made)
     assert ("created", 1, ("login", "auth"), "bd-1") == (
-        made.done, made.template.current.number, made.template.current.task_types, made.template.current.from_task,
+        made.done, made.template.current.version, made.template.current.task_types, made.template.current.from_task,
     )  # fmt: skip
 
 
@@ -135,7 +135,7 @@ def test_a_name_is_taken_until_it_is_deprecated(tasks: World) -> None:
         with pytest.raises(NotFound):
             did(tasks, action, **({"task": "t"} if action == "use" else {"task_types": ["y"]}))
     assert did(tasks, "show").template.is_deprecated
-    assert 2 == did(tasks, "create", task_types=["x"], from_task="bd-1").template.current.number
+    assert 2 == did(tasks, "create", task_types=["x"], from_task="bd-1").template.current.version
 
 
 def test_an_update_keeps_what_it_does_not_say(tasks: World) -> None:
@@ -146,7 +146,7 @@ def test_an_update_keeps_what_it_does_not_say(tasks: World) -> None:
     shown = did(tasks, "update", task_types=["auth"])
     assert ["Passwords are hashed with argon2"] == texts(shown)
     assert [(1, ("login",), 2), (2, ("login",), 1), (3, ("auth",), 1)] == [
-        (one.number, one.task_types, len(one.learnings)) for one in shown.template.versions
+        (one.version, one.task_types, len(one.learnings)) for one in shown.template.versions
     ]
 
 

@@ -54,7 +54,7 @@ def test_an_update_is_a_version_and_what_it_does_not_say_stays() -> None:
         templated("auth", task_types=["login"], learnings=["a", "b"]),
         templated("auth", "update", learnings=["c"], reason="new"),
     )["auth"]
-    assert [(1, ("a", "b")), (2, ("c",))] == [(one.number, one.learnings) for one in found.versions]
+    assert [(1, ("a", "b")), (2, ("c",))] == [(one.version, one.learnings) for one in found.versions]
     assert (("login",), "new") == (found.current.task_types, found.current.reason)
 
 
@@ -73,7 +73,7 @@ def test_a_deprecated_name_is_free_again_and_counts_on() -> None:
     again = made(
         templated("auth", learnings=["a"]), templated("auth", "deprecate"), templated("auth", learnings=["b"])
     )["auth"]
-    assert (False, 2) == (again.is_deprecated, again.current.number)
+    assert (False, 2) == (again.is_deprecated, again.current.version)
 
 
 @pytest.mark.parametrize(

@@ -38,12 +38,12 @@ def audit(result: "Audit") -> PrintedResult:
     """Say on a terminal what recall doubts and why; into a pipe go the lines as they were kept."""
     told = [action.told() for action in result.actions]
     path = str(result.path) if result.path else None
-    summary: Json = {"action": "summary", **result.counts}
+    summary: Json = {"action": "summary", **result.summary}
 
     def text(terminal: bool) -> str:
         if not terminal:
             return "\n".join(map(dumps, (*told, summary)))
-        counts = ", ".join(f"{said} {result.counts[name]}" for name, said in _AUDITED.items())
+        counts = ", ".join(f"{said} {result.summary[name]}" for name, said in _AUDITED.items())
         kept = f"; all of it is in {shown(path)}" if path else ""
         return "\n".join([*map(_audited, told), f"{counts}{kept}"])
 
@@ -220,5 +220,5 @@ def _marked(result: "MarkedLearning", said: str) -> PrintedResult:
 
 def export(result: "LearningExport") -> PrintedResult:
     """Print each learning as one JSON object a line."""
-    told = [object_json(standing, EVERY_KEY) for standing in result.standings]
+    told = [object_json(standing, EVERY_KEY) for standing in result.learnings]
     return PrintedResult(result=result, text=lambda _: "\n".join(map(dumps, told)), status=0 if told else 1)

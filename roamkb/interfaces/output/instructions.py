@@ -64,10 +64,10 @@ def review(result: "CurationProposal | ReviewQueue | DecidedProposals") -> Print
 
 
 def _queue(result: "ReviewQueue") -> PrintedResult:
-    able = [one for one in result.waiting if not one.problem]
+    able = [one for one in result.proposals if not one.problem]
 
     def text(_: bool) -> str:
-        lines = [line for one in result.waiting for line in _waiting(one)]
+        lines = [line for one in result.proposals for line in _waiting(one)]
         if len(able) > 1:
             lines.append(f"all {len(able)}: roamkb approve --all --digest {result.digest[:_DIGEST]}")
         lines += [line for one in result.settled for line in _settled(one)]
@@ -76,8 +76,8 @@ def _queue(result: "ReviewQueue") -> PrintedResult:
     return PrintedResult(
         result=result,
         text=text,
-        status=0 if result.waiting or result.settled else 1,
-        warnings=() if result.waiting else ("nothing waits for a human",),
+        status=0 if result.proposals or result.settled else 1,
+        warnings=() if result.proposals else ("nothing waits for a human",),
     )
 
 

@@ -15,6 +15,7 @@ from roamkb.install.doctor_report import DoctorReport
 from roamkb.install.plan import InstallReport
 from roamkb.install.plan import InstallStep
 from roamkb.interfaces.output.render import PrintedResult
+from roamkb.interfaces.output.render import place
 from roamkb.kb.conflicts import ConflictCopy
 from roamkb.kb.conflicts import ConflictList
 from roamkb.kb.hygiene import DuplicateNodes
@@ -97,16 +98,12 @@ def _as_lines(result: HygieneReport) -> Iterator[str]:
         for spot in twins.nodes[1:]:
             yield f"{_line_of(spot)}: duplicate title: {_named(spot)}, first at {_line_of(twins.first)}"
     for link in result.dangling:
-        where = _place(link.path, link.line)
+        where = place(link.path, link.line)
         yield f"{where}: dangling link: {headline(link.title)} links to {shown(link.id)}, which is no node"
     for spot in result.untitled:
         yield f"{_line_of(spot)}: no title: {shown(spot.id)}"
     for copy in result.conflict_copies:
-        yield f"{_place(copy.path, 1)}: conflict copy: {_compared(copy)}"
-
-
-def _place(path: Path, line: int) -> str:
-    return f"{shown(str(path))}:{line}"
+        yield f"{place(copy.path, 1)}: conflict copy: {_compared(copy)}"
 
 
 def _named(spot: NodeLine) -> str:
@@ -114,7 +111,7 @@ def _named(spot: NodeLine) -> str:
 
 
 def _line_of(spot: NodeLine) -> str:
-    return _place(spot.path, spot.line)
+    return place(spot.path, spot.line)
 
 
 def _compared(copy: ConflictCopy) -> str:

@@ -128,7 +128,7 @@ def _template(result: "TemplateShown") -> PrintedResult:
 
 
 def _name(one: "Template") -> str:
-    return f"{shown(one.name)} (version {one.current.number})"
+    return f"{shown(one.name)} (version {one.current.version})"
 
 
 def _template_line(one: "Template") -> str:
@@ -146,7 +146,7 @@ def _template_line(one: "Template") -> str:
 def _version_line(version: "TemplateVersion") -> str:
     why = f": {shown(version.reason)}" if version.reason else ""
     what = _several(len(version.learnings), "learning")
-    return f"  before: version {version.number}, {iso(version.ts)[:10]}, {what}{why}"
+    return f"  before: version {version.version}, {iso(version.ts)[:10]}, {what}{why}"
 
 
 def _learnings(standings: "Iterable[LearningState]") -> Iterator[str]:

@@ -41,9 +41,9 @@ def happen(world: World, day: datetime, text: str) -> None:
 
 
 READERS: dict[str, Callable[[Log, str | None], object]] = {
-    "audit": lambda log, day: log.audit(as_of=day).counts,
+    "audit": lambda log, day: log.audit(as_of=day).summary,
     "curate": lambda log, day: [one.keeper for one in log.curate(as_of=day).clusters],
-    "review": lambda log, day: [one.proposal for one in log.review(as_of=day).waiting],
+    "review": lambda log, day: [one.proposal for one in log.review(as_of=day).proposals],
     "template list": lambda log, day: log.template("list", as_of=day),
     "promote": lambda log, day: log.promote(as_of=day).candidates,
     "promote to": lambda log, day: log.promote(to="AGENTS.md", as_of=day).candidates,
