@@ -19,8 +19,10 @@ from roamkb.text.tokenize import words
 _PROGRAMS: Final = {
     program: mark for programs, mark in rows("command_lines.tsv") for program in programs.split()
 }
-#: Words of sentences that no command line has outside quotes.
-_OF_SENTENCES: Final = vocabulary("sentence_words")
+#: Words of sentences that hardly a command line has outside quotes; a letter alone is an argument.
+_OF_SENTENCES: Final = frozenset(
+    word for name in ("en/stop_words", "en/negations") for word in vocabulary(name) if len(word) > 1
+)
 #: Plural names of what commands are given, which look like verbs.
 _PLURALS: Final = vocabulary("argument_plurals")
 #: Characters that tell; no statement needs more.
