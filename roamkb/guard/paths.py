@@ -21,7 +21,6 @@ _LIVE = frozenset("*?[\0")
 _MOST_SPELLINGS = 64
 _MOST_LOOKS = 400
 _LONGEST_PATH = 4096
-_LONGEST_VALUE = 1024
 #: What code says for the home folder, and that the path ends there or goes on below with a pattern.
 _HOME_IN_CODE = r"~|HOME\b|\bhome\b|homedir"
 _GOES_ON = r"(?!\W{0,6}[/\\]\W{0,4}\w|\W{0,3},\s*['\"]\w|\w)"

@@ -100,11 +100,6 @@ def without_server(data: bytes) -> bytes | None:
     return after.encode()
 
 
-def has_server(data: bytes) -> bool:
-    """Say whether the configuration has a server of our name."""
-    return _NAME in _servers(_parsed(_text(data)))
-
-
 def has_hooks_off(data: bytes) -> bool:
     """Say whether the configuration turns every hook off."""
     features = _parsed(_text(data)).get("features")

@@ -261,10 +261,6 @@ class LogState:
         rival = self.standings.get(standing.flags.get(MAY_CONTRADICT, ""))
         return rival is not None and rival.status != SUPERSEDED
 
-    def remembers(self, source: str) -> bool:
-        """Say whether the source line `source` was merged into some learning."""
-        return any(source in event.texts("source") for event in self.named("repeated"))
-
 
 class _StateLearnings(Mapping[str, Learning]):
     """The learnings of standings, looked up as they are wanted."""

@@ -380,13 +380,6 @@ def test_a_name_is_an_id_or_a_key() -> None:
     assert [] == state.called("?")
 
 
-def test_a_merged_source_is_remembered() -> None:
-    """Also one of several, so that nothing is imported twice."""
-    events = [LedgerEvent(id="e", ts=1, event="repeated", of="L", fields={"source": ["a", "b"]})]
-    state = replay([learning()], events)
-    assert (True, True, False) == tuple(state.remembers(source) for source in "abc")
-
-
 def test_one_showing_helps_once() -> None:
     """An agent that says twice of one receipt that it helped moves nothing the second time."""
     told = [
