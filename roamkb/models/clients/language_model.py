@@ -18,6 +18,7 @@ from roamkb.core.server_address import ServerAddress
 from roamkb.core.text import cleaned
 from roamkb.core.text import shown
 from roamkb.core.untrusted import HANDLING
+from roamkb.core.untrusted import TAG
 from roamkb.models.answers import ModelTrouble
 from roamkb.models.answers import NoAnswer
 from roamkb.models.answers import error_in
@@ -30,7 +31,6 @@ from roamkb.secrets.detector import withheld
 
 _KEY: Final = "OPENAI_API_KEY"
 _CHAT: Final = "/chat/completions"
-_TAG: Final = "untrusted-knowledge"
 #: A harness's program that runs inside another session takes these for its own.
 _OF_A_SESSION: Final = (
     "CLAUDECODE",
@@ -117,10 +117,8 @@ def _framed(payload: Mapping[str, object]) -> str:
     """Return `payload` as JSON in a frame that says what it is; no text in it can end that."""
     text = json.dumps(payload, ensure_ascii=False, indent=1)
     # as JSON may spell them, so that who quotes the text quotes it right
-    text = text.replace("</", "<\\/").replace(f"<{_TAG}", f"\\u003c{_TAG}")
-    return (
-        f"<{_TAG}>\n{HANDLING}\n\n{text}\n</{_TAG}>\n\nAnswer with the one JSON object, and nothing else.\n"
-    )
+    text = text.replace("</", "<\\/").replace(f"<{TAG}", f"\\u003c{TAG}")
+    return f"<{TAG}>\n{HANDLING}\n\n{text}\n</{TAG}>\n\nAnswer with the one JSON object, and nothing else.\n"
 
 
 def _ask_program(

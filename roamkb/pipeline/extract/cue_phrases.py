@@ -11,6 +11,7 @@ from typing import Final
 
 from roamkb.core.lazy_regex import lazily
 from roamkb.core.text import folded
+from roamkb.core.untrusted import FRAMED
 from roamkb.text.store.lexicons import lexicon
 
 
@@ -32,14 +33,12 @@ _LONGEST_MESSAGE: Final = 40_000
 #: Nobody types so much: it was pasted.
 _LONGEST_PROMPT: Final = 4000
 _LONGEST: Final = 600
-#: A frame of roamkb's, to the last closing tag: one that stands within was said by what the frame holds.
-_FRAMED: Final = lazily(r"<untrusted-knowledge\b.*(?:</untrusted-knowledge[^>]*>|\Z)", re.DOTALL)
 #: A block that a harness or a program wrote.
 _TAGGED: Final = lazily(
     r"^[ \t]*<(?P<tag>[A-Za-z][\w-]*)\b[^<>]*>.*?</(?P=tag)\s*>", re.MULTILINE | re.DOTALL
 )
 #: What a harness puts in a human's place: names with a hyphen, as no page of HTML begins.
-_NOTICE: Final = lazily(r"\s*<[a-z]+(?:-[a-z]+)+[\s>]")
+NOTICED: Final = lazily(r"\s*<[a-z]+(?:-[a-z]+)+[\s>]")
 _QUOTED: Final = lazily(
     r"^[ \t]*(?P<mark>```|~~~).*?(?:^[ \t]*(?P=mark)[ \t]*$|\Z)|^[ \t]*>.*?$", re.MULTILINE | re.DOTALL
 )
@@ -64,7 +63,7 @@ def statements_of_human(prompt: str, remember: Sequence[str]) -> Iterator[Announ
     Blocks of code, quotations and what a harness wrote are nobody's words, and a question states nothing.
     """
     # what a notice quotes can look like its end
-    if len(prompt) > _LONGEST_PROMPT or _NOTICE.match(prompt):
+    if len(prompt) > _LONGEST_PROMPT or NOTICED.match(prompt):
         return
     for piece in _END.split(_QUOTED.sub("\n\n", _own(prompt))):
         sentence = " ".join(_BULLET.sub("", piece, count=1).split())
@@ -93,6 +92,6 @@ def _announced(sentence: str, remember: Sequence[str]) -> str:
 
 def _own(text: str) -> str:
     """Return `text` without the blocks that others wrote: frames, and what harnesses put between tags."""
-    for pattern in (_FRAMED, _TAGGED):
+    for pattern in (FRAMED, _TAGGED):
         text = pattern.sub("\n\n", text)
     return text

@@ -15,8 +15,10 @@ from typing import Final
 
 from roamkb.core.lazy_regex import lazily
 from roamkb.core.timestamps import seconds
+from roamkb.core.untrusted import FRAMED
 from roamkb.harnesses.transcript import Speaker
 from roamkb.harnesses.transcript import TranscriptPassage
+from roamkb.pipeline.extract.cue_phrases import NOTICED
 from roamkb.pipeline.extract.payloads import command_of
 from roamkb.pipeline.extract.payloads import has_failed
 from roamkb.pipeline.extract.payloads import printed_by
@@ -31,13 +33,9 @@ _TELLING: Final = ("file_path", "notebook_path", "path", "url", "query", "patter
 _ADDRESS: Final = lazily(r"\b(?:https?|ftp|wss?)://(?!(?:localhost|127\.|\[::1\]))|\b(?:curl|wget|gh|glab)\s")
 #: A command that asks roamkb, or reads a log's files, shows what was learned before.
 _RECALLS: Final = lazily(r"(?:^|[\s;&|(/])roamkb\s+[a-z]|/?\.roamkb/")
-#: A frame in which roamkb shows knowledge, to its last closing tag: one within was said by what it holds.
-_FRAMED: Final = lazily(r"<untrusted-knowledge\b.*(?:</untrusted-knowledge[^>]*>|\Z)", re.DOTALL)
 #: A block that a harness or a program put beside a human's words; its name has a hyphen, as no tag of HTML.
 #: To its last closing tag: one that stands within was said by what the block quotes.
 _NOTICE: Final = lazily(r"<(?P<tag>[a-z]+(?:-[a-z]+)+)\b[^<>]*>.*(?:</(?P=tag)\s*>|\Z)", re.DOTALL)
-#: What begins with such a block has no human's word in it.
-_NOTICED: Final = lazily(r"\s*<[a-z]+(?:-[a-z]+)+[\s>]")
 #: How Claude Code answers a call that nobody let it make.
 _NOT_RUN: Final = (
     "The user doesn't want to proceed",
@@ -153,11 +151,11 @@ def _said(speaker: Speaker, text: str, ts: float) -> Iterator[TranscriptPassage]
         if text.startswith(_INTERRUPTED):
             yield TranscriptPassage(speaker=speaker, text="", ts=ts, is_interruption=True)
             return
-        if text.lstrip().startswith(_INJECTED) or _NOTICED.match(text):
+        if text.lstrip().startswith(_INJECTED) or NOTICED.match(text):
             return
         text = _NOTICE.sub("\n\n", text)
     # to compile an expression takes longer than to see that it has nothing to find
-    text = _FRAMED.sub("\n\n", text).strip() if "<" in text else text.strip()
+    text = FRAMED.sub("\n\n", text).strip() if "<" in text else text.strip()
     if text:
         yield TranscriptPassage(speaker=speaker, text=text[:_LONGEST], ts=ts)
 
@@ -191,7 +189,7 @@ def passage_of_call(
     edits, removed, added = _edited(name, asked, command)
     speaker = Speaker.TOOL
     if (
-        ("<" in text and _FRAMED.search(text))
+        ("<" in text and FRAMED.search(text))
         or name.startswith("mcp__roamkb__")
         or _RECALLS.search(command[:_LONGEST])
     ):
