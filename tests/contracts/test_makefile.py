@@ -49,6 +49,11 @@ def run(*words: str, cwd: Path, home: Path, path: str | None = None) -> subproce
     )
 
 
+def files_below(folder: Path) -> set[str]:
+    """Return the paths of a folder's files."""
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
 def script(folder: Path, name: str, text: str) -> Path:
     """Return an executable script."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -134,6 +139,9 @@ def test_install_again_and_uninstall(clone: Path, home: Path) -> None:
     assert f"link  rule: {rule}" in first.stdout
     assert "isn't on your PATH" in first.stdout
     assert rule.is_symlink()
+    # words and tables are part of the program
+    (data,) = (home / ".local/share/roamkb").rglob("site-packages/roamkb/data")
+    assert files_below(_ROOT / "roamkb/data") == files_below(data)
     # the clone may go, and the environment be made anew: nothing leads into either
     assert home / ".local/share/roamkb/rules" == rule.resolve().parent
     assert home in command.resolve().parents

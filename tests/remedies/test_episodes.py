@@ -131,6 +131,7 @@ def test_no_credential_is_kept() -> None:
         ("python -m pytest tests", "uv run python -m pytest tests"),
         ("cd app && npm test", "npm test"),
         ("make test 2>&1 | tail -20", "make test"),
+        ("make test; echo status $?", "make test"),
         ("cargo test", "RUST_BACKTRACE=1 cargo test"),
         ("npm install", "npm install --legacy-peer-deps"),
         ("pip install x && pytest tests", "pytest tests -q"),
