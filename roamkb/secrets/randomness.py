@@ -7,7 +7,6 @@ from functools import lru_cache
 from operator import add
 from typing import Final
 
-from roamkb.core.data_tables import rows
 from roamkb.text.store.lexicons import alternatives
 from roamkb.text.store.lexicons import vocabulary
 
@@ -23,17 +22,10 @@ _COMMON = vocabulary("en/letter_pairs")
 _MOST = 128
 _HEX = r"[0-9a-f]+|[0-9A-F]+"
 _UUID = r"(?i)\{?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\}?"
-
-
-def _references(role: str) -> str:
-    words = " ".join(words for kind, words in rows("value_references.tsv") if kind == role)
-    return f"(?:{'|'.join(words.split())})"
-
-
-#: Where the value is to be found: a variable, a template, a path, a command, an attribute of something.
+#: Where the value is to be found: a variable, a template, a path, a command, a call, dotted names.
 _REFERENCE = (
     r"[{<\[(|]|\$[A-Za-z_({]|%[A-Za-z_]+%|[@&*!][A-Za-z_.]+$|\.{0,2}/|~|[A-Za-z][A-Za-z0-9+.-]*://|\\\\|-"
-    rf"|{_references('scheme')}[:.]|ENC[\[(]|{_references('root')}[.\[(]"
+    r"|ENC[\[(]"
     r"|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*[(\[]|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$|[a-z_]+(?:\.[a-z_]+)+$"
 )
 #: In the middle of it a shell, a template or a document puts the value.
