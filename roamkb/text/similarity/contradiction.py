@@ -57,7 +57,6 @@ _MAY_COUNT = re.compile(rf"\d|\b(?:{'|'.join(NUMBERS)})\b", re.IGNORECASE)
 _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
 #: What says that nothing else does.
 _LIMITING = vocabulary("limiting")
-_ARTICLES = vocabulary("articles")
 #: Small words that are as often things: the order table, an even number.
 _THINGS = vocabulary("things")
 #: Words between the ends that two texts have in common, in which each is set beside its counterpart.
@@ -389,9 +388,6 @@ def _says_otherwise(one: ClaimWord, other: ClaimWord, is_variant: _Compare) -> b
         return relate_otherwise(one.plain, other.plain)
     if one.plain.lower() == other.plain.lower():
         return False
-    if any(word.plain in _ARTICLES and not word.is_content for word in (one, other)):
-        # zone a, zone b
-        return len(one.plain) == len(other.plain) == 1
     return form_of(one.plain.lower()) != form_of(other.plain.lower()) and not is_variant(one, other)
 
 
