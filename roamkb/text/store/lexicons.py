@@ -35,4 +35,5 @@ def alternatives(name: str) -> str:
 @cache
 def _names() -> dict[str, frozenset[str]]:
     """Return the names of each language's files."""
-    return {folder.rpartition("/")[2]: frozenset(names) for folder, _, names in sorted(os.walk(_FOLDER))}
+    folders = sorted(os.scandir(_FOLDER), key=lambda folder: folder.name)
+    return {folder.name: frozenset(file.name for file in os.scandir(folder.path)) for folder in folders}
