@@ -2,14 +2,15 @@
 
 import re
 from typing import Any
+from typing import AnyStr
 from typing import cast
 
 
 class _LazyPattern:
     """Stands for an expression until one of its methods is wanted; then it has them all."""
 
-    def __init__(self, pattern: str, flags: int) -> None:
-        self._told = pattern, flags
+    def __init__(self, pattern: str | bytes, flags: int) -> None:
+        self._told: tuple[Any, int] = pattern, flags
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(re.compile(*self._told), name)
@@ -17,6 +18,6 @@ class _LazyPattern:
         return found
 
 
-def lazily(pattern: str, flags: int = 0) -> re.Pattern[str]:
+def lazily(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """Return what `re.compile` does, for who calls its methods; a fault in it shows only then."""
-    return cast("re.Pattern[str]", _LazyPattern(pattern, flags))
+    return cast("re.Pattern[AnyStr]", _LazyPattern(pattern, flags))
