@@ -115,6 +115,15 @@ def _refuse(self: object, name: str, *_value: object) -> None:
     raise AttributeError(f"{type(self).__name__} is frozen, {name} as well")
 
 
+def _getstate(self: "Any") -> list[object]:
+    return [getattr(self, field.name) for field in self.__field_table__.kept]
+
+
+def _setstate(self: "Any", state: list[object]) -> None:
+    for (_, put), value in zip(self.__field_table__.setters, state, strict=True):
+        put(self, value)
+
+
 class _StandardFields:
     """A class's fields as the standard library keeps them, made when its functions ask for them."""
 
@@ -159,6 +168,8 @@ def _dataclass(
             members["__hash__"] = _hash if frozen else None
         members = methods | members | {"__field_table__": table, "__dataclass_fields__": _StandardFields()}
         if slots:
+            # what a copy is made by: one of a frozen object isn't set a field at a time
+            members |= {"__getstate__": _getstate, "__setstate__": _setstate}
             members["__slots__"] = tuple(name for name in own if name not in table.arguments)
         members.pop("__dict__", None)
         members.pop("__weakref__", None)

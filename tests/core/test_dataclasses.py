@@ -1,5 +1,6 @@
 """Dataclasses of ours are as the standard library's, but for the time that it takes to define one."""
 
+import copy
 import dataclasses
 import json
 import subprocess
@@ -89,6 +90,9 @@ _CASES: dict[str, Callable[..., object]] = {
     "without a seal": lambda *classes: classes[4](text="a"),
     "with a false seal": lambda *classes: classes[4](text="a", seal="x"),
     "replaced without its seal": lambda *classes: dataclasses.replace(classes[4](text="a", seal="seal")),
+    "copied": lambda value, *_: repr(copy.deepcopy(value(text="a", names={"b": 2}))),
+    "a copy for itself": lambda value, *_: copy.deepcopy(one := value(text="a")).names is one.names,
+    "copied with its seal": lambda *classes: repr(copy.copy(classes[4](text="a", seal="seal"))),
     "empty": lambda *classes: (
         repr(classes[5]()),
         classes[5]() == classes[5](),
