@@ -15,7 +15,7 @@ from roamkb.core.text import shown
 from roamkb.kb.search.hits import PassageHit
 from roamkb.kb.search.query import Query
 from roamkb.kb.search.query import narrowed
-from roamkb.kb.search.query import parse_words
+from roamkb.kb.search.query import query_of
 from roamkb.log.learning import NEVER_MERGED
 from roamkb.log.learning import canonical_type
 from roamkb.log.state.learning_state import SUPERSEDED
@@ -129,7 +129,7 @@ def _sharing_words(
     state: LogState, finder: LearningLookup, text: str, type: str | None = None
 ) -> Iterator[LearningState]:
     """Yield the learnings, of a type if one is given, that answer best to the words of `text`."""
-    asked = parse_words(" ".join(dict.fromkeys(words(text[:_TELLING]))))
+    asked = query_of(list(dict.fromkeys(words(text[:_TELLING]))))
     # emoji and punctuation have no words to be found by
     if asked.is_empty:
         return

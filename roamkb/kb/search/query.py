@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field
 from dataclasses import replace
@@ -142,10 +143,15 @@ def _take_filter(minus: str, name: str, value: str, pieces: _QueryPieces, today:
 
 def parse_words(text: str) -> Query:
     """Return a query for the words of `text`, in which nothing is a filter or a phrase."""
-    return _worded(text, list(words(text)), _QueryPieces())
+    return _worded(text, words(text), _QueryPieces())
 
 
-def _worded(text: str, found: list[str], pieces: _QueryPieces) -> Query:
+def query_of(found: Sequence[str]) -> Query:
+    """Return a query for words, as `parse_words` does for a text of them."""
+    return _worded(" ".join(found), found, _QueryPieces())
+
+
+def _worded(text: str, found: Sequence[str], pieces: _QueryPieces) -> Query:
     telling = [word for word in found if not _is_stop(word)] or found
     return Query(
         text=text,
@@ -181,7 +187,7 @@ def _is_stop(word: str) -> bool:
     return word.lower() in STOP_WORDS
 
 
-def _pairs(found: list[str]) -> Iterator[tuple[str, str]]:
+def _pairs(found: Sequence[str]) -> Iterator[tuple[str, str]]:
     for one, other in pairwise(found):
         if not (_is_stop(one) and _is_stop(other)):
             yield one, other

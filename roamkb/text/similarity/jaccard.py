@@ -7,6 +7,7 @@ of few words a number is so much of it that no measure calls it like one with an
 there all other words have to be the same.
 """
 
+from collections.abc import Sequence
 from collections.abc import Set
 from dataclasses import dataclass
 from enum import Enum
@@ -78,10 +79,10 @@ def normal(text: str) -> str:
     return " ".join(_plain_words(without_debris(text)))
 
 
-def _plain_words(text: str) -> list[str]:
+def _plain_words(text: str) -> Sequence[str]:
     text = spelt_out(text)
     if text.isascii():
-        return list(words(text.lower()))
+        return words(text.lower())
     found: list[str] = []
     for word in words(text):
         found += pairs(word) if UNSPACED.match(word) else [folded(word)]

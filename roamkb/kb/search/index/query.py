@@ -171,11 +171,11 @@ class IndexQuery:
             return f"({' AND '.join(needed)}) AND ({' OR '.join([*needed, *wanted])})"
         return " OR ".join(wanted)
 
-    @property
+    @cached_property
     def _is_foreign(self) -> bool:
         """Whether the query is in another language than English, or may be and most of the base is."""
-        told = balance(words(self._query.text))
         foreigners = self._sums["foreigners"]
+        told = balance(words(self._query.text)) if foreigners else 0
         return foreigners > 0 and (told < 0 or (told == 0 and 2 * foreigners > self._sums["entries"]))
 
     @cached_property
@@ -193,7 +193,7 @@ class IndexQuery:
                     found += _in_hidden(letter_groups(word[:_LONGEST_WORD]))
         return found
 
-    @property
+    @cached_property
     def _plain(self) -> list[str]:
         """The words that the expression is made of, if it is made of nothing else."""
         if self._phrases or not all(one.word for one in self._affordable):
@@ -489,7 +489,7 @@ def _filters(query: Query) -> tuple[str, dict[str, str | int]]:
 
 def _each_together(piece: str) -> str:
     """Return the expression for a piece of text: its words side by side."""
-    found = list(words(piece))
+    found = words(piece)
     if any(UNSPACED.match(word) for word in found):
         return " AND ".join(_each(found))
     return _quoted(" ".join(found)) if found else ""

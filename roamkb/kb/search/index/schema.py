@@ -260,7 +260,7 @@ def _row(passage: NotePassage) -> _PassageRow:
     title, aliases = passage.title[:_LONGEST_NAME], SEPARATOR.join(_kept_names(node)) if node else ""
     lines = tuple(_kept_lines(passage))
     body = "\n".join(text for _, text in lines)
-    found = list(words(f"{title}\n{aliases}\n{body}"))
+    found = words(f"{title}\n{aliases}\n{body}")
     is_foreign = not is_english(found[:_TELLING])
     table = word_table()
     hidden = list(_hidden(found, is_foreign))

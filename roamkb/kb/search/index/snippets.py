@@ -69,7 +69,7 @@ class SnippetView:
         if self._phrases:
             yield "phrase"
         for name, text in (("title", title), ("alias", alias), ("tag", tags)):
-            if self._tells(text):
+            if text and self._tells(text):
                 yield name
         if in_text:
             yield "text"
