@@ -26,6 +26,10 @@ Usage: roamkb exec -- COMMAND
 Example: roamkb exec -- codex"""
 
 
+#: As many objects more have to be there before Python looks for garbage: most commands end before.
+_MANY_OBJECTS = 50_000
+
+
 def main() -> int:
     """Run the command line; return its exit status."""
     if sys.argv[1:] == ["--version"] and _version_is_printed():
@@ -45,9 +49,7 @@ def main() -> int:
         from roamkb.wall.launch import main as run_walled
 
         return run_walled(sys.argv[2:])
-    from roamkb.interfaces.cli.main import run
-
-    return run(sys.argv[1:])
+    return _command(sys.argv[1:])
 
 
 def _version_is_printed() -> bool:
@@ -63,6 +65,19 @@ def _version_is_printed() -> bool:
     except OSError:
         return False
     return True
+
+
+def _command(words: list[str]) -> int:
+    """Run one command, without the looks for garbage that take an eighth of a search."""
+    import gc
+
+    gc.set_threshold(_MANY_OBJECTS)
+    from roamkb.interfaces.cli.main import run
+
+    status = run(words)
+    # nor at the end, when all goes anyway
+    gc.freeze()
+    return status
 
 
 def _hook(words: list[str]) -> int:
