@@ -37,7 +37,7 @@ from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.notes.store.notes import NotesContents
 from roamkb.kb.search.index.index import Index
 from roamkb.org.agent_node import is_agent_node
-from roamkb.org.escape import BREAK
+from roamkb.org.breaks import BREAK
 from roamkb.org.orgparse_check import second_reading
 
 #: Clocks that a network sets differ by milliseconds; two minutes are a clock that nobody sets.

@@ -6,7 +6,7 @@ from roamkb.core.model import Node
 from roamkb.core.model import Note
 from roamkb.org.agent_node import AGENT_TAG
 from roamkb.org.agent_node import is_agent_node
-from roamkb.org.escape import BREAK
+from roamkb.org.breaks import BREAK
 from roamkb.org.escape import unescaped
 from roamkb.org.escape import unescaped_lines
 

@@ -29,8 +29,7 @@ from enum import Enum
 from enum import auto
 from itertools import accumulate
 
-#: U+200B: the manual's own escape character; what it splits stays readable.
-BREAK = "\u200b"
+from roamkb.org.breaks import BREAK
 
 #: Known to Emacs or its common packages. Org calls the function LANGUAGE-mode just to colour a block, so
 #: an unknown word is a call of the writer's choice (`server`, `desktop-save`); org's own mode obeys keywords.

@@ -13,7 +13,7 @@ from roamkb.core.model import Link
 from roamkb.core.model import Node
 from roamkb.core.model import Note
 from roamkb.org.agent_node import is_agent_node
-from roamkb.org.escape import BREAK
+from roamkb.org.breaks import BREAK
 from roamkb.org.escape import unescaped_name
 from roamkb.org.file_variables import mode_fault
 from roamkb.org.file_variables import other_mode

@@ -3,7 +3,7 @@
 import re
 
 from roamkb.core.text import shown
-from roamkb.org.escape import BREAK
+from roamkb.org.breaks import BREAK
 from roamkb.org.escape import defused
 
 #: What an id must not hold to stand in a link as it is.

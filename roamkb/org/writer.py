@@ -23,7 +23,7 @@ from roamkb.core.text import shown
 from roamkb.org.agent_node import AGENT_TAG
 from roamkb.org.agent_node import is_agent_node
 from roamkb.org.body import body_of
-from roamkb.org.escape import BREAK
+from roamkb.org.breaks import BREAK
 from roamkb.org.escape import defused
 from roamkb.org.escape import escaped
 from roamkb.org.escape import escaped_name

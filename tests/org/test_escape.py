@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from roamkb.org.escape import BREAK
+from roamkb.org.breaks import BREAK
 from roamkb.org.escape import LANGUAGES
 from roamkb.org.escape import defused
 from roamkb.org.escape import escaped

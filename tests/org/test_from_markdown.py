@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from roamkb.org.escape import BREAK
+from roamkb.org.breaks import BREAK
 from roamkb.org.escape import escaped
 from roamkb.org.escape import unescaped
 from roamkb.org.from_markdown import org_from_markdown

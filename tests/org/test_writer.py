@@ -12,7 +12,7 @@ from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Ref
 from roamkb.org.body import body_of
-from roamkb.org.escape import BREAK
+from roamkb.org.breaks import BREAK
 from roamkb.org.escape import escaped_name
 from roamkb.org.reader import parse_note
 from roamkb.org.syntax.links import TYPES

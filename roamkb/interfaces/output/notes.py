@@ -17,7 +17,7 @@ from roamkb.interfaces.output.render import candidate_line
 from roamkb.interfaces.output.render import place
 from roamkb.interfaces.output.render import tags_text
 from roamkb.interfaces.output.render import warnings_of
-from roamkb.org.escape import BREAK
+from roamkb.org.breaks import BREAK
 
 if TYPE_CHECKING:
     from roamkb.kb.graph import LinkGraph

@@ -7,6 +7,7 @@ from dataclasses import KW_ONLY
 from dataclasses import dataclass
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 from typing import Protocol
 
 from roamkb.core.errors import UsageError
@@ -25,9 +26,10 @@ from roamkb.kb.search.filters import passes_filters
 from roamkb.kb.search.hits import PassageHit
 from roamkb.kb.search.hits import PassageHits
 from roamkb.kb.search.query import Query
-from roamkb.kb.search.store.grep import Grep
-from roamkb.kb.search.store.grep import MatchedNote
-from roamkb.org.escape import BREAK
+from roamkb.org.breaks import BREAK
+
+if TYPE_CHECKING:
+    from roamkb.kb.search.store.grep import MatchedNote
 
 #: Ranked hits that are worth an agent's reading; grep has no such limit.
 DEFAULT_LIMIT = 20
@@ -109,6 +111,8 @@ def search(
         hits = _ranked_hits(answers.answers, notes.kb, every_line=every_line)
         skipped, copies = answers.skipped, answers.conflict_copies
     else:
+        from roamkb.kb.search.store.grep import Grep  # most searches are for words
+
         grep = Grep(notes, pattern)
         hits = _matching_hits(grep.find(), notes.kb, query, every_line=every_line)
         skipped, copies = tuple(grep.skipped), len(notes.walk.conflict_copies)
@@ -169,7 +173,7 @@ def _unbroken(line: str) -> str:
 
 
 def _matching_hits(
-    matches: Iterable[MatchedNote], kb: Path, query: Query, *, every_line: bool
+    matches: "Iterable[MatchedNote]", kb: Path, query: Query, *, every_line: bool
 ) -> Iterator[Hit]:
     for match in matches:
         pieces = tuple(passages(match.note))

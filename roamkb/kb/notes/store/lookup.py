@@ -17,7 +17,7 @@ from roamkb.core.model import UnreadableFile
 from roamkb.core.text import flat
 from roamkb.core.text import shown
 from roamkb.kb.notes.store.notes import Notes
-from roamkb.org.escape import BREAK
+from roamkb.org.breaks import BREAK
 from roamkb.org.syntax.links import displayed
 
 _Pair = tuple[Note, Node]
