@@ -1,8 +1,9 @@
 """A user's own copy of the rule: its text, and a mark that tells whether they edited it."""
 
-import hashlib
 import re
 from dataclasses import dataclass
+
+from roamkb.core.digests import sha256
 
 _MARK = re.compile(rb"\r?\n<!-- roamkb: own copy, kept by roamkb install, sha256 ([0-9a-f]{64}) -->\r?\n")
 
@@ -32,4 +33,4 @@ def render_own_copy(copy: RuleCopy) -> bytes:
 
 
 def _digest(text: bytes) -> bytes:
-    return hashlib.sha256(text).hexdigest().encode()
+    return sha256(text).hexdigest().encode()

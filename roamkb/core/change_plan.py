@@ -4,11 +4,11 @@ Who approves names the digest. Applying builds the proposal once more and compar
 nothing is done that nobody saw (docs/architecture.md).
 """
 
-import hashlib
 from collections.abc import Iterable
 from collections.abc import Sequence
 from typing import Final
 
+from roamkb.core.digests import sha256
 from roamkb.core.ids import is_id
 
 #: Characters of a digest that name it well enough.
@@ -23,7 +23,7 @@ _NUMBER_BITS = 16
 
 def digest_of(basis: Sequence[str], changes: Iterable[str]) -> str:
     """Return the SHA-256 of what a proposal was built from and of what it would change."""
-    made = hashlib.sha256(len(basis).to_bytes(8, "big"))
+    made = sha256(len(basis).to_bytes(8, "big"))
     for part in (*basis, *changes):
         data = part.encode("utf-8", "surrogatepass")
         made.update(len(data).to_bytes(8, "big") + data)
@@ -42,7 +42,7 @@ def event_id(digest: str, number: int, *, after: str) -> str:
     The time of `after` and a millisecond, the number, and 64 bits of the digest: two machines
     that propose different things after the same event don't make the same ids.
     """
-    told = hashlib.sha256(f"{digest}\0{number}".encode()).digest()
+    told = sha256(f"{digest}\0{number}".encode()).digest()
     last = int(after.replace("-", ""), 16) if is_id(after) else 0
     time = (last >> (_ID_BITS - _TIME_BITS)) + 1
     value = time << _NUMBER_BITS | number % (1 << _NUMBER_BITS)

@@ -4,6 +4,8 @@ import re
 from collections.abc import Callable
 from datetime import datetime
 
+from roamkb.core.digests import sha256
+
 _FORM = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _LAST_MOMENT = "ffffffff-ffff"
 _RANDOM_BITS = 80
@@ -47,9 +49,6 @@ def next_id(after: str, new_id: Callable[[], str]) -> str:
 
 def derived_id(told: str) -> str:
     """Return an id that anybody makes of `told`, wherever and whenever."""
-    # OpenSSL takes as long to load as a hook may
-    from hashlib import sha256
-
     return _uuid(int.from_bytes(sha256(told.encode("utf-8", "surrogatepass")).digest()[:16]))
 
 

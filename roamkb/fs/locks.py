@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from roamkb.core.digests import sha256
 from roamkb.core.errors import Busy
 from roamkb.core.errors import DiskError
 from roamkb.fs.files import disk_error
@@ -156,6 +157,4 @@ def _queue_for(fd: int, path: Path, wait: float) -> None:
 
 def _key(kb: Path) -> str:
     """Return a name for `kb` that a link to it shares."""
-    import hashlib
-
-    return hashlib.sha256(os.fsencode(os.path.realpath(kb))).hexdigest()[:16]
+    return sha256(os.fsencode(os.path.realpath(kb))).hexdigest()[:16]

@@ -4,7 +4,6 @@ The log is append-only, so a learning never changes; what happens to it afterwar
 the ledger, and `log/state/learning_state` folds the two into what counts today.
 """
 
-import hashlib
 import re
 import unicodedata
 from collections.abc import Mapping
@@ -13,6 +12,7 @@ from dataclasses import field
 from functools import lru_cache
 from typing import Final
 
+from roamkb.core.digests import sha256
 from roamkb.core.model import ProjectKind
 from roamkb.core.timestamps import TimeOrNull
 from roamkb.text.fuzzy import edits
@@ -132,13 +132,13 @@ def nearest_type(word: str) -> str:
 
 def identity(type: str, content: str) -> str:
     """Return the id of a line without one: the SHA-256 of type and content (docs/log-and-pipeline.md)."""
-    return hashlib.sha256(f"{type}\0{content}".encode("utf-8", "surrogatepass")).hexdigest()
+    return sha256(f"{type}\0{content}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def line_id(type: str, key: str, content: str, ts: float) -> str:
     """Return the id of a line of another tool's: the same on every machine that reads it."""
     told = "\0".join((canonical_type(type), key, str(float(ts)), content))
-    half = hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    half = sha256(told.encode("utf-8", "surrogatepass")).hexdigest()[:32]
     return f"{half[:8]}-{half[8:12]}-{half[12:16]}-{half[16:20]}-{half[20:]}"
 
 

@@ -1,7 +1,6 @@
 """What hooks put into prompts: whether they may, what a session was shown, and what went wrong with them."""
 
 import contextlib
-import hashlib
 import json
 from collections.abc import Collection
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from typing import Final
 
 from roamkb.boundary.store.session_cache import INJECTION_OFF
 from roamkb.boundary.store.session_cache import OFFERS
+from roamkb.core.digests import sha256
 from roamkb.core.errors import DiskError
 from roamkb.core.request import argument
 from roamkb.fs.append import opened
@@ -78,7 +78,7 @@ def is_briefed(transcript: Path) -> bool:
 
 
 def _offer(local: Path, session: str) -> Path:
-    name = hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    name = sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:32]
     return local / OFFERS / f"{name}.json"
 
 

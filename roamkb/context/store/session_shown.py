@@ -6,12 +6,12 @@ knows. Whoever reads them learns that some session was shown something. After so
 """
 
 import contextlib
-import hashlib
 import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
+from roamkb.core.digests import blake2b
 from roamkb.fs.append import append_lines
 from roamkb.fs.append import read_lines
 from roamkb.fs.locks import private_folder
@@ -29,7 +29,7 @@ class SessionShown:
         Raises:
             DiskError: what lies there can't be read.
         """
-        self._key = hashlib.blake2b(session.encode("utf-8", "surrogatepass")).digest()
+        self._key = blake2b(session.encode("utf-8", "surrogatepass")).digest()
         self._path = folder / self._digest("")
         self._known = set(read_lines(self._path))
 
@@ -58,7 +58,7 @@ class SessionShown:
 
     def _digest(self, id: str) -> str:
         told = id.encode("utf-8", "surrogatepass")
-        return hashlib.blake2b(told, key=self._key, digest_size=16).hexdigest()
+        return blake2b(told, key=self._key, digest_size=16).hexdigest()
 
 
 def _sweep(folder: Path) -> None:

@@ -11,6 +11,7 @@ import os
 import time
 
 from roamkb.boundary.store.kb_paths import names_of_kb
+from roamkb.core import digests
 from roamkb.fs.user_dirs import JOURNAL
 from roamkb.fs.user_dirs import JOURNAL_DB
 from roamkb.fs.user_dirs import usual_state
@@ -37,23 +38,11 @@ def find_quiet(session: str) -> str | None:
     """Return the journal's folder if there is nothing that it hasn't seen, and nothing to tell; else None."""
     for name in names_of_kb()[:1]:
         real = os.path.realpath(name)
-        key = _sha256(os.fsencode(real))[:_KEY]
+        key = digests.sha256(os.fsencode(real)).hexdigest()[:_KEY]
         folder = os.path.join(usual_state(), JOURNAL, key)
         if os.path.exists(os.path.join(folder, JOURNAL_DB)) and _is_seen(folder, real, session_key(session)):
             return folder
     return None
-
-
-def _sha256(data: bytes) -> str:
-    """Return what hashlib gives, without the time that OpenSSL takes where Python has its own."""
-    try:
-        from _sha2 import sha256  # type: ignore[import-not-found]
-    except ImportError:
-        try:
-            from _sha256 import sha256  # type: ignore[import-not-found]
-        except ImportError:
-            from hashlib import sha256
-    return str(sha256(data).hexdigest())
 
 
 def _is_seen(folder: str, kb: str, session: str) -> bool:

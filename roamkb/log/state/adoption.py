@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from dataclasses import replace
 from functools import cached_property
-from hashlib import blake2b
 from typing import Final
 
+from roamkb.core.digests import blake2b
 from roamkb.log.learning import Learning
 from roamkb.log.state.learning_state import ATTEMPTED
 from roamkb.log.state.learning_state import CANONICAL

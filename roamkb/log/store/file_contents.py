@@ -2,7 +2,6 @@
 
 import contextlib
 import gc
-import hashlib
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
+from roamkb.core.digests import blake2b
 from roamkb.fs.append import read_bytes
 from roamkb.log.jsonl import BadLine
 from roamkb.log.jsonl import LearningLine
@@ -45,7 +45,7 @@ class FileVersion:
         self.path = path
         self.data = data
         self._read: _Read = read_events if is_ledger else read_learnings
-        self._hash: hashlib.blake2b = before._hash.copy() if before else hashlib.blake2b(digest_size=16)
+        self._hash: blake2b = before._hash.copy() if before else blake2b(digest_size=16)
         self._hash.update(memoryview(data)[len(before.data) if before else 0 :])
         #: One thing for all pages that grew out of one another.
         self.strain: object = before.strain if before else object()
@@ -85,7 +85,7 @@ class FileVersion:
             return size == len(self.data) and digest == self.digest
         if size and self.data[size - 1 : size] != b"\n":
             return False
-        return digest == hashlib.blake2b(memoryview(self.data)[:size], digest_size=16).hexdigest()
+        return digest == blake2b(memoryview(self.data)[:size], digest_size=16).hexdigest()
 
     def _said_from(self, start: int, *, first: int) -> ParsedLines:
         with uncollected():

@@ -5,7 +5,6 @@ not wait for a disk.
 """
 
 import contextlib
-import hashlib
 import json
 import os
 import re
@@ -16,6 +15,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
+from roamkb.core.digests import sha256
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NameTaken
@@ -47,7 +47,7 @@ _FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK 
 def _file(local: Path, session: str) -> Path:
     """Return where a session's observations are; any name gives a file name."""
     plain = _PLAIN.fullmatch(session) and find_secret(session) is None
-    name = session if plain else hashlib.sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    name = session if plain else sha256(session.encode("utf-8", "surrogatepass")).hexdigest()[:32]
     return local / _FOLDER / f"{name}{_ENDING}"
 
 
@@ -151,7 +151,7 @@ def queue_agent(local: Path, agent: str, session: str) -> None:
     """Remember that an agent's work in a session is over, for who consolidates it later."""
     refuse_secrets([agent, session])
     told = json.dumps([agent, session]).encode()
-    path = local / _QUEUE / hashlib.sha256(told).hexdigest()[:32]
+    path = local / _QUEUE / sha256(told).hexdigest()[:32]
     if path.parent.is_symlink():
         raise DiskError(path.parent, "is a link; roamkb follows none in a project's log", hint="remove it")
     private_folder(path.parent)

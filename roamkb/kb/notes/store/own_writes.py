@@ -6,7 +6,6 @@ nobody knows whose the changes were. A path is kept as its digest, since a name 
 
 import contextlib
 import fcntl
-import hashlib
 import os
 from collections.abc import Iterable
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from roamkb.core.digests import blake2b
 from roamkb.fs.files import create
 from roamkb.fs.files import random_token
 from roamkb.fs.user_dirs import JOURNAL_DB
@@ -117,7 +117,7 @@ class RecordedWrites:
 
 def key_of(path: bytes) -> str:
     """Return what the record calls a path from the knowledge base on."""
-    return hashlib.blake2b(path, digest_size=_KEY_BYTES).hexdigest()
+    return blake2b(path, digest_size=_KEY_BYTES).hexdigest()
 
 
 @contextlib.contextmanager

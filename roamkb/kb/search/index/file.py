@@ -6,11 +6,9 @@ made it another: a bad disk, a crash, a copy, a program that writes where it lik
 """
 
 import contextlib
-import hashlib
 import json
 import os
 import re
-import shutil
 import sqlite3
 import stat
 from collections.abc import Callable
@@ -115,6 +113,8 @@ class IndexFile:
         beside = self.folder / f"build.{random_token()}.tmp"
         try:
             if goes_on:
+                import shutil  # with three compressors, and most looks read only
+
                 shutil.copyfile(self.path, beside)
             db = sqlite3.connect(beside, isolation_level=None)
             try:
@@ -171,6 +171,8 @@ def _stat(path: Path) -> list[int]:
 
 
 def _digest(path: Path) -> str:
+    import hashlib  # of a whole index by OpenSSL, which most searches do without
+
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -5,7 +5,6 @@ what is taken out of it is exactly what was put in.
 """
 
 import contextlib
-import hashlib
 import json
 import re
 import sqlite3
@@ -15,6 +14,7 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from roamkb.core.digests import blake2b
 from roamkb.core.model import Node
 from roamkb.core.model import Note
 from roamkb.core.text import flat
@@ -106,7 +106,7 @@ def fits(db: sqlite3.Connection, made_by: str) -> bool:
 
 def digest(data: bytes) -> bytes:
     """Return that by which a file's content is known again."""
-    return hashlib.blake2b(data, digest_size=16).digest()
+    return blake2b(data, digest_size=16).digest()
 
 
 @contextlib.contextmanager
