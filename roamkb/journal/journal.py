@@ -20,7 +20,6 @@ from roamkb.core.errors import UsageError
 from roamkb.core.json_form import Keys
 from roamkb.core.json_form import OrNull
 from roamkb.core.json_form import Rows
-from roamkb.core.json_form import or_null
 from roamkb.core.request import argument
 from roamkb.core.request import option
 from roamkb.core.request import rest

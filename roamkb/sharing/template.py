@@ -12,14 +12,13 @@ from typing import Final
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import UsageError
 from roamkb.core.json_form import Keys
-from roamkb.core.json_form import or_null
+from roamkb.core.json_form import OrNull
 from roamkb.core.request import Argument
 from roamkb.core.request import AsOfOption
 from roamkb.core.request import argument
 from roamkb.core.request import option
 from roamkb.core.request import options
 from roamkb.core.request import switch
-from roamkb.core.json_form import OrNull
 from roamkb.core.text import shown
 from roamkb.log.known_learnings import called
 from roamkb.log.new_learning import Author

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Final
 
+from roamkb.core.json_form import Counts
 from roamkb.core.request import AsOfOption
 from roamkb.core.request import switch
-from roamkb.core.json_form import Counts
 from roamkb.log.state import confidence
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import VALIDATED

@@ -3,15 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from dataclasses import dataclass
+from typing import Annotated
 
 from roamkb.core.errors import UsageError
-from roamkb.core.json_form import or_null
+from roamkb.core.json_form import OrNull
 from roamkb.core.request import AgentOption
 from roamkb.core.request import Argument
 from roamkb.core.request import Option
 from roamkb.core.request import SessionOption
 from roamkb.core.request import option
-from roamkb.core.json_form import OrNull
 from roamkb.core.text import shown
 from roamkb.log.new_learning import Author
 from roamkb.log.new_learning import EventFactory
