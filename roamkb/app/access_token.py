@@ -2,14 +2,14 @@
 
 import contextlib
 import os
-import re
 import secrets
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NameTaken
+from roamkb.core.lazy_regex import lazily
 from roamkb.fs.append import opened
 from roamkb.fs.append import read_bytes
 from roamkb.fs.files import create
@@ -17,7 +17,7 @@ from roamkb.fs.locks import private_folder
 from roamkb.guard.store.server_ports import TOKEN
 
 #: 256 bits in base64, as `token_urlsafe` spells them.
-_FORM = re.compile(rb"[A-Za-z0-9_-]{43}\n?")
+_FORM = lazily(rb"[A-Za-z0-9_-]{43}\n?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

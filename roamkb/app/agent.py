@@ -1,6 +1,5 @@
 """One agent of a project, for harnesses in Python: what it learns is known to all, and signed by it."""
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from roamkb.app import KnowledgeBase
@@ -8,6 +7,7 @@ from roamkb.app import requests
 from roamkb.app.log.learn import add_learning
 from roamkb.app.log.project_log import ProjectLog
 from roamkb.app.operation_method import takes
+from roamkb.core.dataclasses import replace
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
 

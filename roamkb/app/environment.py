@@ -3,9 +3,10 @@
 import os
 from collections.abc import Callable
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+
+from roamkb.core.dataclasses import dataclass
 
 #: Who is running, by a variable that only it sets.
 _AGENTS = {

@@ -65,11 +65,23 @@ class OperationMethod(Generic[Owner, Parameters, Request, Result]):
     def __signature__(self) -> "Signature":
         """The parameters, for `help` and other readers of signatures."""
         from inspect import Parameter
-        from inspect import signature
+        from inspect import Signature
 
-        declared = signature(self.request_type)
-        instance = Parameter("self", Parameter.POSITIONAL_ONLY)
-        return declared.replace(parameters=[instance, *declared.parameters.values()])
+        from roamkb.core.dataclasses import MISSING
+        from roamkb.core.dataclasses import fields
+
+        request: Any = self.request_type
+        declared = sorted(fields(request), key=lambda field: bool(field.kw_only))
+        parameters = [
+            Parameter(
+                field.name,
+                Parameter.KEYWORD_ONLY if field.kw_only else Parameter.POSITIONAL_OR_KEYWORD,
+                default=Parameter.empty if field.default is MISSING else field.default,
+                annotation=field.type,
+            )
+            for field in declared
+        ]
+        return Signature([Parameter("self", Parameter.POSITIONAL_ONLY), *parameters])
 
 
 def takes(

@@ -9,8 +9,6 @@ carried out, by the hook's session and from the folder that it was called in.
 import time
 from collections.abc import Callable
 from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from typing import Any
@@ -20,6 +18,8 @@ from roamkb.app import KnowledgeBase
 from roamkb.app.environment import ProcessEnvironment
 from roamkb.boundary.policy import strictest
 from roamkb.boundary.store.session_cache import has_passes
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import replace
 from roamkb.core.errors import Busy
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NoLog

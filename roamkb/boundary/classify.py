@@ -1,10 +1,10 @@
 """`classify`: what a folder is, and why."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from roamkb.boundary.store.folder_evidence import classify_folder
 from roamkb.boundary.store.folder_evidence import find_rule
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.model import Project
 from roamkb.core.request import argument
 

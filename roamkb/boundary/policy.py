@@ -7,11 +7,11 @@ asks the disk, and nothing is inferred from names, remotes or content.
 
 from collections.abc import Iterable
 from collections.abc import Sequence
-from dataclasses import InitVar
-from dataclasses import dataclass
-from dataclasses import replace
 from pathlib import Path
 
+from roamkb.core.dataclasses import InitVar
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import replace
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import Refused
 from roamkb.core.gitignore import is_under

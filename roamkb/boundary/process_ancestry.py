@@ -6,13 +6,13 @@ Names stand for two things alone: harnesses, which account for what they run, an
 humans type.
 """
 
-import re
-from dataclasses import dataclass
 from posixpath import basename
 from typing import Final
 
 from roamkb.boundary.human_consent import find_harness
 from roamkb.core.data_tables import words_by_role
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.lazy_regex import lazily
 
 #: The most letters of a process's name.
 _LONGEST: Final = 15
@@ -21,9 +21,9 @@ _PROGRAMS: Final = words_by_role("session_programs.tsv")
 _TERMINALS: Final = frozenset(
     name[:_LONGEST] for kind in ("login", "multiplexer", "emulator", "editor") for name in _PROGRAMS[kind]
 )
-_INTERPRETER: Final = re.compile(r"(?:python|node|bash|dash|sh)[\d.]*")
+_INTERPRETER: Final = lazily(r"(?:python|node|bash|dash|sh)[\d.]*")
 #: A program's file by its plain name: `.emacs-29.4-wrapped` is Emacs.
-_PROGRAM: Final = re.compile(r"^\.?(.*?)(?:-[\d.]+)?(?:-wrapped)?$")
+_PROGRAM: Final = lazily(r"^\.?(.*?)(?:-[\d.]+)?(?:-wrapped)?$")
 #: Codex's background server, which runs for all sessions.
 _SERVER: Final = "app-server"
 

@@ -1,11 +1,10 @@
 """A user's own copy of the rule: its text, and a mark that tells whether they edited it."""
 
-import re
-from dataclasses import dataclass
-
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.digests import sha256
+from roamkb.core.lazy_regex import lazily
 
-_MARK = re.compile(rb"\r?\n<!-- roamkb: own copy, kept by roamkb install, sha256 ([0-9a-f]{64}) -->\r?\n")
+_MARK = lazily(rb"\r?\n<!-- roamkb: own copy, kept by roamkb install, sha256 ([0-9a-f]{64}) -->\r?\n")
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,15 +33,16 @@ ends in `/*` or `/**` means the folder itself as well: who denies all that is in
 import re
 from collections.abc import Iterator
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import UsageError
 from roamkb.core.gitignore import fault_of
 from roamkb.core.gitignore import literal
 from roamkb.core.gitignore import literal_path
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import Rule
 from roamkb.core.text import cleaned
 
@@ -55,9 +56,9 @@ _TODO = "roamkb:todo"
 _ADDRESSES = "roamkb:model-addresses"
 _NEEDED = (_KB, _WORK, _PARENTS)
 
-_FENCE = re.compile(r"^( {0,3})(`{3,}|~{3,})[ \t]*(.*?)[ \t]*$")
+_FENCE = lazily(r"^( {0,3})(`{3,}|~{3,})[ \t]*(.*?)[ \t]*$")
 #: Anything that a reader could take for one of our blocks.
-_MARK = re.compile(r"(?:`{3}|~{3})\s*\{?\W*roamkb\b", re.IGNORECASE)
+_MARK = lazily(r"(?:`{3}|~{3})\s*\{?\W*roamkb\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

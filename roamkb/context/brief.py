@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable
 from collections.abc import Sequence
-from dataclasses import KW_ONLY
-from dataclasses import dataclass
 from itertools import islice
 
 from roamkb.context import brief_text as told
@@ -12,6 +10,8 @@ from roamkb.context.suggestions import LearningFinder
 from roamkb.context.suggestions import counts
 from roamkb.context.suggestions import is_lasting
 from roamkb.context.suggestions import worth_a_line
+from roamkb.core.dataclasses import KW_ONLY
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.request import AgentOption
 from roamkb.core.request import SessionOption
 from roamkb.core.request import option

@@ -6,12 +6,12 @@ it is an order. Only what a human approved stands in a list to be ticked off.
 
 from collections.abc import Iterator
 from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 from typing import Final
 
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import replace
 from roamkb.core.json_form import Keys
 from roamkb.core.model import Hit
 from roamkb.core.model import Project

@@ -11,11 +11,12 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from collections.abc import Set
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
 from typing import TypeVar
 
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.lazy_regex import lazily
 from roamkb.kb.search.query import TermWeights
 from roamkb.text.language import is_english
 from roamkb.text.store.lexicons import alternatives
@@ -35,7 +36,7 @@ _NEAR_THE_BEST: Final = 0.85
 _HANDFUL: Final = 2.0
 _EVERYDAY_WORTH: Final = 0.5
 #: What a speaker mentions and doesn't ask for.
-_WAVED_AWAY: Final = re.compile(
+_WAVED_AWAY: Final = lazily(
     rf"\b{alternatives('waved_away')}\b[^,.;:!?\n]*".replace("'", "['’]"), re.IGNORECASE
 )
 #: What an error quotes: a module, a key, a file.

@@ -32,6 +32,8 @@ class _Field:
 
     name = ""
     type: object = None
+    #: Whether it is given by its name alone.
+    kw_only = False
 
     def __init__(
         self,
@@ -49,12 +51,16 @@ class _Field:
         self.metadata = metadata or {}
 
 
+class _KeywordsOnly:
+    """`_: KW_ONLY`: the fields after it are given by their names alone."""
+
+
 class _FieldTable:
     """What the methods of a class go by."""
 
-    def __init__(self, every: dict[str, _Field], *, kw_only: bool) -> None:
+    def __init__(self, every: dict[str, _Field]) -> None:
         self.every = every
-        self.positional = () if kw_only else tuple(every)
+        self.positional = tuple(name for name, field in every.items() if not field.kw_only)
         self.arguments = [name for name, field in every.items() if isinstance(field.type, _Argument)]
         self.kept = tuple(field for name, field in every.items() if name not in self.arguments)
         self.defaults = {
@@ -128,7 +134,7 @@ class _StandardFields:
     """A class's fields as the standard library keeps them, made when its functions ask for them."""
 
     def __get__(self, instance: object, owner: "Any") -> object:
-        import dataclasses
+        import dataclasses  # noqa: TID251
 
         made: list[tuple[str, Any, Any]] = []
         for name, field in owner.__field_table__.every.items():
@@ -156,11 +162,16 @@ def _dataclass(
         members = dict(vars(cls))
         every = dict(cls.__field_table__.every) if hasattr(cls, "__field_table__") else {}
         own = dict(cls.__annotations__)
-        for name, annotation in own.items():
+        by_name = kw_only
+        for name, annotation in tuple(own.items()):
+            if annotation is _KeywordsOnly:
+                by_name = True
+                del own[name]
+                continue
             default = members.pop(name, _MISSING)
             every[name] = default if isinstance(default, _Field) else _Field(default=default)
-            every[name].name, every[name].type = name, annotation
-        table = _FieldTable(every, kw_only=kw_only)
+            every[name].name, every[name].type, every[name].kw_only = name, annotation, by_name
+        table = _FieldTable(every)
         methods = {"__init__": _init, "__repr__": _repr, "__eq__": _eq, "__match_args__": table.positional}
         if frozen:
             methods |= {"__setattr__": _refuse, "__delattr__": _refuse}
@@ -206,12 +217,15 @@ def _plain(value: "Any") -> object:
 
 
 if TYPE_CHECKING:
-    from dataclasses import InitVar as InitVar
-    from dataclasses import asdict as asdict
-    from dataclasses import dataclass as dataclass
-    from dataclasses import field as field
-    from dataclasses import fields as fields
-    from dataclasses import replace as replace
+    from dataclasses import KW_ONLY as KW_ONLY  # noqa: TID251
+    from dataclasses import MISSING as MISSING  # noqa: TID251
+    from dataclasses import InitVar as InitVar  # noqa: TID251
+    from dataclasses import asdict as asdict  # noqa: TID251
+    from dataclasses import dataclass as dataclass  # noqa: TID251
+    from dataclasses import field as field  # noqa: TID251
+    from dataclasses import fields as fields  # noqa: TID251
+    from dataclasses import replace as replace  # noqa: TID251
 else:
+    KW_ONLY, MISSING = _KeywordsOnly, _MISSING
     InitVar, field, fields = _Argument, _Field, _fields
     dataclass, replace, asdict = _dataclass, _replace, _asdict

@@ -20,16 +20,18 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from roamkb.core.lazy_regex import lazily
+
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
 
 #: Of one learning or task; and characters, as Linux has it (PATH_MAX).
 _MOST_PATTERNS = 100
 _LONGEST_PATH = 4096
-_HALVES = re.compile(r"[\ud800-\udfff]")
-_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
-_WILD = re.compile(r"(?<!\\)(?:\\\\)*[*?\[]")
-_SET = re.compile(r"\[[!^]?[^\]\\/\[]+\]")
+_HALVES = lazily(r"[\ud800-\udfff]")
+_ESCAPE = lazily(r"\\(.)", re.DOTALL)
+_WILD = lazily(r"(?<!\\)(?:\\\\)*[*?\[]")
+_SET = lazily(r"\[[!^]?[^\]\\/\[]+\]")
 
 
 def literal(path: str) -> str:
@@ -169,9 +171,9 @@ def _is_met(pattern: str, path: str) -> bool:
     return False
 
 
-_STARS = re.compile(r"[*?]+")
+_STARS = lazily(r"[*?]+")
 #: Characters by which a pattern says what isn't there to the letter.
-_NOT_LITERAL = re.compile(r"[\\\[!#]")
+_NOT_LITERAL = lazily(r"[\\\[!#]")
 
 
 def _is_plain(text: str) -> bool:

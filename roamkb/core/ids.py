@@ -1,12 +1,12 @@
 """Names that nobody else comes up with."""
 
-import re
 from collections.abc import Callable
 from datetime import datetime
 
 from roamkb.core.digests import sha256
+from roamkb.core.lazy_regex import lazily
 
-_FORM = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_FORM = lazily(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _LAST_MOMENT = "ffffffff-ffff"
 _RANDOM_BITS = 80
 #: How far apart ids of one millisecond are: threads that follow the same one still meet on none.

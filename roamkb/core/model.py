@@ -1,13 +1,13 @@
 """The words of the product as values (docs/glossary.md and docs/json.md)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 from typing import Final
 
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import field
 from roamkb.core.json_form import OrNull
 from roamkb.core.json_form import Rows
 from roamkb.core.unreadable_file import UnreadableFile as UnreadableFile

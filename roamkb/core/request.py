@@ -4,14 +4,15 @@ Everything that offers a verb (the command line, MCP, HTTP, the documents) is ma
 the library's method takes them as keywords. A field's name is its keyword and its JSON key.
 """
 
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import fields
 from enum import Enum
 from enum import auto
 from functools import lru_cache
 from typing import Annotated
 from typing import Any
+
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import field
+from roamkb.core.dataclasses import fields
 
 
 class ParameterShape(Enum):
@@ -103,8 +104,8 @@ AsOfOption = Annotated[str | None, Option("--as-of", "As the log stood at the en
 @lru_cache
 def parameters_of(request: type) -> tuple[VerbParameter, ...]:
     """Return what `request` declares, positional arguments first."""
-    from dataclasses import MISSING
-    from dataclasses import replace
+    from roamkb.core.dataclasses import MISSING
+    from roamkb.core.dataclasses import replace
 
     declared = []
     for one in sorted(fields(request), key=lambda one: bool(one.kw_only)):

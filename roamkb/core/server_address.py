@@ -1,18 +1,19 @@
 """Addresses of servers, read so that no two readers can take one for different machines."""
 
 import re
-from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Final
 from urllib.parse import urlsplit
 
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.text import cleaned
 
 _PORTS: Final = {"http": 80, "https": 443}
-_NAME: Final = re.compile(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?")
+_NAME: Final = lazily(r"[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_])?")
 #: Paths and queries of interfaces: nothing that needs an escape.
-_PATH: Final = re.compile(r"[\w./~%:@+-]*", re.ASCII)
-_QUERY: Final = re.compile(r"[\w.=&%+-]*", re.ASCII)
+_PATH: Final = lazily(r"[\w./~%:@+-]*", re.ASCII)
+_QUERY: Final = lazily(r"[\w.=&%+-]*", re.ASCII)
 
 
 class BadAddress(ValueError):

@@ -9,9 +9,11 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+from roamkb.core.lazy_regex import lazily
+
 #: C0 and C1 controls but tab and newline; bidi, zero-width and tag characters; lone surrogates.
 #: ZWJ and ZWNJ stay where they join what is visible: emoji families and Persian need them.
-HIDDEN = re.compile(
+HIDDEN = lazily(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f"
     "\ufeff\ufff9-\ufffb\U000e0000-\U000e007f\ud800-\udfff]"
 )

@@ -1,17 +1,17 @@
 """Times as JSON has them, in seconds since 1970: numbers, numbers as text, milliseconds, ISO 8601."""
 
 import math
-import re
 from datetime import UTC
 from datetime import datetime
 from typing import Annotated
 from typing import Final
 
 from roamkb.core.json_form import or_null
+from roamkb.core.lazy_regex import lazily
 
 #: Later than the year 5138 in seconds: it is milliseconds, as JavaScript counts.
 _MILLISECONDS: Final = 1e11
-_TS: Final = re.compile(r"\s*[+-]?\d+(?:\.\d+)?\s*")
+_TS: Final = lazily(r"\s*[+-]?\d+(?:\.\d+)?\s*")
 
 
 def seconds(value: object) -> float:

@@ -1,7 +1,8 @@
 """A file that could not be read: apart from `model`, since hooks that read a file need nothing else of it."""
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from roamkb.core.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,8 +16,8 @@ from roamkb.core.text import shown
 _ITEM = 2_000
 _ALL = 10_000
 #: A word at a line's start that passes for a speaker.
-_ROLE = re.compile(r"(?im)^([ \t]*(?:\W{0,4}[ \t]*)?(?:system|assistant|user|human|developer|tool))([ \t]*:)")
-_INSTRUCTION = re.compile(r"(?i)\[(/?)(inst|sys)\]")
+_ROLE = lazily(r"(?im)^([ \t]*(?:\W{0,4}[ \t]*)?(?:system|assistant|user|human|developer|tool))([ \t]*:)")
+_INSTRUCTION = lazily(r"(?i)\[(/?)(inst|sys)\]")
 
 #: What a frame is called, and one with all that it holds: a closing tag that stands within was said by that.
 TAG = "untrusted-knowledge"

@@ -7,11 +7,11 @@ anchors lower a rank, and nothing else (D8, D20).
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
-from dataclasses import KW_ONLY
-from dataclasses import dataclass
-from dataclasses import field
 from pathlib import Path
 
+from roamkb.core.dataclasses import KW_ONLY
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import field
 from roamkb.core.request import AsOfOption
 from roamkb.fs.private_files import AUDIT
 from roamkb.fs.private_files import put_paper

@@ -9,11 +9,11 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
 from typing import Annotated
 from typing import Final
 
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import field
 from roamkb.core.json_form import Keys
 from roamkb.log.state.learning_state import CANONICAL
 from roamkb.log.state.learning_state import NEEDS_REVIEW

@@ -7,9 +7,6 @@ import json
 from collections.abc import Collection
 from collections.abc import Mapping
 from collections.abc import Sequence
-from dataclasses import KW_ONLY
-from dataclasses import dataclass
-from dataclasses import replace
 from itertools import islice
 
 from roamkb.boundary.human_consent import HumanAtTerminal
@@ -18,6 +15,9 @@ from roamkb.core.change_plan import TYPED
 from roamkb.core.change_plan import digest_of
 from roamkb.core.change_plan import event_id
 from roamkb.core.change_plan import is_named
+from roamkb.core.dataclasses import KW_ONLY
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import replace
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import UsageError
 from roamkb.core.request import AgentOption

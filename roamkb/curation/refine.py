@@ -4,8 +4,8 @@ import shlex
 from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.request import rest
 from roamkb.core.text import shown
 from roamkb.log.state.learning_state import SUPERSEDED

@@ -1,10 +1,10 @@
 """`review`: the proposal as a file in the human's editor; what is saved is what is applied."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from roamkb.boundary.human_consent import HumanAtTerminal
 from roamkb.boundary.human_consent import require_human
+from roamkb.core.dataclasses import replace
 from roamkb.core.errors import UsageError
 from roamkb.curation.curate import CurationProposal
 from roamkb.curation.curate import CurationSignature

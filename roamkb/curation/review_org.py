@@ -7,9 +7,10 @@ list items, with nothing in it that org would take for more than words.
 import re
 from collections.abc import Iterable
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.text import clipped
 from roamkb.curation.clusters import CurationCluster
 from roamkb.log.state.confidence import as_fraction
@@ -29,9 +30,9 @@ _KINDS: Final = {
     "stale": "Mark what names files that are gone",
 }
 
-_HEADING = re.compile(rf"\*+[ \t]+(?:(?P<state>{_TODO}|{_APPROVE}|{_REJECT})[ \t]+)?")
-_NUMBER = re.compile(r"[ \t]*:CLUSTER:[ \t]+(\d{1,9})[ \t]*", re.IGNORECASE)
-_REASON = re.compile(r"#\+reason:[ \t]*(.*)", re.IGNORECASE)
+_HEADING = lazily(rf"\*+[ \t]+(?:(?P<state>{_TODO}|{_APPROVE}|{_REJECT})[ \t]+)?")
+_NUMBER = lazily(r"[ \t]*:CLUSTER:[ \t]+(\d{1,9})[ \t]*", re.IGNORECASE)
+_REASON = lazily(r"#\+reason:[ \t]*(.*)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,10 +8,11 @@ import os
 import re
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import UnreadableFile
 from roamkb.fs.files import read_file
 
@@ -24,7 +25,7 @@ _MOST_FILES: Final = 5_000
 _MOST_CHANGED: Final = 20
 _TITLES: Final = 3
 #: What a reflog calls a commit: `commit: T`, `commit (amend): T`.
-_COMMIT = re.compile(r"\tcommit(?: \([a-z]+\))?: (.+)$")
+_COMMIT = lazily(r"\tcommit(?: \([a-z]+\))?: (.+)$")
 #: Says nothing about the work.
 _TRUNKS: Final = frozenset(("main", "master", "trunk", "develop", "dev", "default", "HEAD"))
 

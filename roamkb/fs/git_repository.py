@@ -8,7 +8,6 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from posixpath import basename
 from posixpath import dirname
@@ -20,6 +19,8 @@ from posixpath import lexists
 from posixpath import realpath
 from urllib.parse import unquote
 
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import UnreadableFile
 from roamkb.fs.files import MissingFile
 from roamkb.fs.files import read_file
@@ -33,11 +34,11 @@ _POINTER = 16 * 1024
 _CONFIG = 1024 * 1024
 
 #: `[remote "name"]`, and what may follow on its line.
-_SECTION = re.compile(r"^\s*\[\s*([\w.-]+)(?:\s+\"((?:[^\"\\]|\\.)*)\")?\s*\]\s*(.*)$")
-_ENTRY = re.compile(r"^\s*([A-Za-z][\w:-]*)\s*=\s*(.*)$")
+_SECTION = lazily(r"^\s*\[\s*([\w.-]+)(?:\s+\"((?:[^\"\\]|\\.)*)\")?\s*\]\s*(.*)$")
+_ENTRY = lazily(r"^\s*([A-Za-z][\w:-]*)\s*=\s*(.*)$")
 #: Of a value: a piece in quotes, an escape, a comment, anything else.
-_PIECE = re.compile(r'"((?:[^"\\]|\\.)*)"|(\\.)|([#;].*)|(.)')
-_PLAIN = re.compile(r"[^\"\\#;]*")
+_PIECE = lazily(r'"((?:[^"\\]|\\.)*)"|(\\.)|([#;].*)|(.)')
+_PLAIN = lazily(r"[^\"\\#;]*")
 #: A configuration that includes itself ends somewhere.
 _MOST_CONFIGS = 32
 

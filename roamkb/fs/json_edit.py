@@ -2,12 +2,14 @@
 
 import json
 import re
-from dataclasses import dataclass
+
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.lazy_regex import lazily
 
 #: A way into a document: names in objects, numbers in lists.
 Way = tuple[str | int, ...]
 
-_SPACE = re.compile(r"[ \t\r\n]*")
+_SPACE = lazily(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder()
 _INDENT = "  "
 

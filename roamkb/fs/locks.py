@@ -8,9 +8,9 @@ import contextlib
 import fcntl
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.digests import sha256
 from roamkb.core.errors import Busy
 from roamkb.core.errors import DiskError

@@ -5,12 +5,14 @@ business. Putting a block in and taking it out again gives the file as it was.
 """
 
 import re
-from dataclasses import dataclass
 
-_MARK = re.compile(
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.lazy_regex import lazily
+
+_MARK = lazily(
     rb"^[ \t]*<!-- roamkb:(?P<which>begin|end)(?P<rest>[^\r\n]*)-->[ \t]*(?P<eol>\r?\n|\Z)", re.MULTILINE
 )
-_LINE_END = re.compile(rb"\r?\n")
+_LINE_END = lazily(rb"\r?\n")
 _BEGIN = "<!-- roamkb:begin kept by roamkb install, edit outside of it{made} -->"
 _END = "<!-- roamkb:end -->"
 #: In the opening mark of a file that held nothing else and that we made.

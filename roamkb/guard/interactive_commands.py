@@ -8,25 +8,26 @@ import re
 import shlex
 
 from roamkb.core.data_tables import words_by_role
+from roamkb.core.lazy_regex import lazily
 
 _PROGRAMS = words_by_role("interactive_programs.tsv")
 _RUNNERS = _PROGRAMS["runner"]
 _WAITERS = _PROGRAMS["shell"] | _PROGRAMS["interpreter"]
-_PYTHON = re.compile(r"python[\d.]*")
+_PYTHON = lazily(r"python[\d.]*")
 #: Options with which an interpreter still waits; any other makes it do something and end.
-_WAITING = re.compile(r"-(?:[ilsuqBEIOx]+|-login|-norc|-noprofile|-posix|-interactive|)")
+_WAITING = lazily(r"-(?:[ilsuqBEIOx]+|-login|-norc|-noprofile|-posix|-interactive|)")
 #: What names a file that a program writes to.
-_REDIRECTED = re.compile(r"(?<!\S)(?:\d*|&)>{1,2}&?[ \t]*[^\s;&|<>]+")
+_REDIRECTED = lazily(r"(?<!\S)(?:\d*|&)>{1,2}&?[ \t]*[^\s;&|<>]+")
 #: What is escaped, whose quote opens nothing; a here-document, and the rest of its first line; a quoted text.
-_QUOTED = re.compile(
+_QUOTED = lazily(
     r"\\[^\n]"
     r"|(?<![\d<])<<-?[ \t]*[\\'\"]?(?P<mark>[A-Za-z_]\w*)['\"]?(?P<rest>[^\n]*)"
     r"(?:\n(?:.*?\n)??[ \t]*(?P=mark)[ \t]*(?=\n|\Z)|.*)"
     r"|(?P<text>'[^']*'|\"(?:[^\"\\]++|\\.)*\")",
     re.DOTALL,
 )
-_PARTS = re.compile(r"\|\||&&|[;&\n(){}]")
-_ASSIGNED = re.compile(r"[A-Za-z_]\w*=")
+_PARTS = lazily(r"\|\||&&|[;&\n(){}]")
+_ASSIGNED = lazily(r"[A-Za-z_]\w*=")
 #: Longer parts are no such command.
 _LONGEST = 400
 

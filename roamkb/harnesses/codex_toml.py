@@ -10,18 +10,19 @@ import json
 import re
 import tomllib
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Any
 
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.lazy_regex import lazily
 from roamkb.harnesses.hook_list import CODEX_LAST
 from roamkb.harnesses.settings_json import own_groups
 
 _SERVERS = "mcp_servers"
 _NAME = "roamkb"
-_MARK = re.compile(r"^# roamkb:(?P<which>begin|end)(?P<rest>[^\r\n]*)(?P<eol>\r?\n|\Z)", re.MULTILINE)
-_HEADER = re.compile(r"^\s*\[\[?\s*(?P<name>[^\]\r\n]*?)\s*\]", re.MULTILINE)
-_OURS = re.compile(r"""mcp_servers\s*\.\s*(["']?)roamkb\1\s*(?:\.|$)""")
-_COMMAND = re.compile(r"^command[ \t]*=[^\r\n]*", re.MULTILINE)
+_MARK = lazily(r"^# roamkb:(?P<which>begin|end)(?P<rest>[^\r\n]*)(?P<eol>\r?\n|\Z)", re.MULTILINE)
+_HEADER = lazily(r"^\s*\[\[?\s*(?P<name>[^\]\r\n]*?)\s*\]", re.MULTILINE)
+_OURS = lazily(r"""mcp_servers\s*\.\s*(["']?)roamkb\1\s*(?:\.|$)""")
+_COMMAND = lazily(r"^command[ \t]*=[^\r\n]*", re.MULTILINE)
 _BEGIN = "# roamkb:begin kept by roamkb install, edit outside of it{made}"
 _END = "# roamkb:end"
 #: Of a hook, what Codex knows it by; and its seconds where nobody says.

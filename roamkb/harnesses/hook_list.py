@@ -1,7 +1,8 @@
 """What agents' harnesses run at their events, as roamkb wants it; and what a settings file has of it."""
 
 import re
-from dataclasses import dataclass
+
+from roamkb.core.dataclasses import dataclass
 
 #: Claude Code's tools that change no file and run nothing: not worth a process each time.
 _READERS = (

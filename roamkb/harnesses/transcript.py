@@ -1,9 +1,10 @@
 """A session's transcript: what was said, called and printed in it, in order, whichever harness kept it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
+
+from roamkb.core.dataclasses import dataclass
 
 
 class Speaker(StrEnum):

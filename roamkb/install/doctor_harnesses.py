@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterator
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
+from roamkb.core.dataclasses import replace
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import Rule
 from roamkb.fs.json_edit import BadJson
 from roamkb.guard.hook_tampering import PROJECT_SETTINGS
@@ -39,7 +40,7 @@ from roamkb.install.store.machine import DoctorContext
 
 #: Tools that the hook before a tool must hear of.
 _WRITERS = ("Bash", "Edit", "Write", "NotebookEdit", "mcp__files__write_file")
-_LIST = re.compile(r"[\w\-, |]*")
+_LIST = lazily(r"[\w\-, |]*")
 #: A human's act, in Codex itself.
 _TRUST = (
     'start `codex` in a terminal: it asks, and "Trust all and continue" is enough, or type /hooks there and '

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import RoamkbError
 
 #: Names in one sentence; who wants all of them asks the command that the fix names.

@@ -5,10 +5,10 @@ What a settings file would become is shown, and written only once the human said
 
 from collections.abc import Callable
 from collections.abc import Iterable
-from dataclasses import replace
 from difflib import unified_diff
 from pathlib import Path
 
+from roamkb.core.dataclasses import replace
 from roamkb.core.errors import UsageError
 from roamkb.core.text import cleaned
 from roamkb.core.text import clipped

@@ -9,9 +9,6 @@ from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
-from dataclasses import KW_ONLY
-from dataclasses import dataclass
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -28,6 +25,9 @@ from roamkb.boundary.store.folder_evidence import classify_folder
 from roamkb.boundary.store.folder_evidence import find_rule
 from roamkb.boundary.store.folder_evidence import lies_within
 from roamkb.boundary.store.folder_evidence import session_project
+from roamkb.core.dataclasses import KW_ONLY
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import replace
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import UsageError

@@ -1,10 +1,10 @@
 """Installing as values: what is there, what is wished for, and the steps between them."""
 
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.json_form import name_of
 from roamkb.core.model import Rule
 

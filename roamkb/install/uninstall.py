@@ -3,15 +3,15 @@
 import sys
 from collections.abc import Iterator
 from collections.abc import Mapping
-from dataclasses import KW_ONLY
-from dataclasses import dataclass
-from dataclasses import replace
 from pathlib import Path
 
 from roamkb.boundary.rule_copy import RuleCopy
 from roamkb.boundary.store.folder_evidence import CallOrigin
 from roamkb.boundary.store.folder_evidence import find_rule
 from roamkb.boundary.store.folder_evidence import lies_within
+from roamkb.core.dataclasses import KW_ONLY
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import replace
 from roamkb.core.errors import BadRule
 from roamkb.core.gitignore import literal_path
 from roamkb.core.model import Rule

@@ -1,9 +1,9 @@
 """Put the launcher of walled commands in place, try it, and take it away again."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
+from roamkb.core.dataclasses import dataclass
 from roamkb.fs.json_edit import BadJson
 from roamkb.guard.hook_tampering import SHELL_PREFIX
 from roamkb.harnesses.wall_settings import is_ours

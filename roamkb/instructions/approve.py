@@ -6,9 +6,6 @@ stops in between, the next call sees which of the two is true.
 
 from collections.abc import Collection
 from collections.abc import Iterable
-from dataclasses import KW_ONLY
-from dataclasses import dataclass
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -17,6 +14,9 @@ from roamkb.boundary.human_consent import require_human
 from roamkb.boundary.human_consent import require_yes
 from roamkb.core.change_plan import TYPED
 from roamkb.core.change_plan import is_named
+from roamkb.core.dataclasses import KW_ONLY
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import replace
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import NotDurable
 from roamkb.core.errors import UsageError

@@ -5,23 +5,23 @@ the last line out gives the file as it was. The marks aren't those of `fs.marked
 block of `install` may stand in the same file.
 """
 
-import re
 from collections.abc import Collection
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from difflib import unified_diff
 from functools import lru_cache
 
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.lazy_regex import lazily
 from roamkb.org.from_markdown import MarkdownPart
 from roamkb.org.from_markdown import parts
 
-_LINE = re.compile(rb"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+\Z")
-_MARK = re.compile(rb" {0,3}<!-- roamkb:learned (begin|end)[^\r\n]*-->[ \t]*[\r\n]*")
-_FOREIGN = re.compile(rb"[ \t]*<!-- roamkb:(begin|end)\b[^\r\n]*-->[ \t]*[\r\n]*")
+_LINE = lazily(rb"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+\Z")
+_MARK = lazily(rb" {0,3}<!-- roamkb:learned (begin|end)[^\r\n]*-->[ \t]*[\r\n]*")
+_FOREIGN = lazily(rb"[ \t]*<!-- roamkb:(begin|end)\b[^\r\n]*-->[ \t]*[\r\n]*")
 BEGIN = b"<!-- roamkb:learned begin: lines that a human approved; `roamkb rollback` takes one out again -->"
 END = b"<!-- roamkb:learned end -->"
-_HASHES = re.compile(r"(#{0,6})\s*(.*?)\s*#*\s*")
+_HASHES = lazily(r"(#{0,6})\s*(.*?)\s*#*\s*")
 #: Above this a line is the old one with a word changed.
 _ALIKE = 0.6
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
 
@@ -17,7 +18,7 @@ _LONGEST_FILE = 80
 
 #: A code span; a backslash that would escape what follows, be it our own; what opens a tag or a comment;
 #: what a harness loads.
-_PIECES: Final = re.compile(
+_PIECES: Final = lazily(
     r"(?P<code>(?<!`)(?P<ticks>`+)(?!`)(?:.+?)(?<!`)(?P=ticks)(?!`))"
     r"|(?P<escape>\\(?=[!-/:-@\[-`{-~]))"
     r"|(?P<ticked>`+)"
@@ -27,9 +28,9 @@ _PIECES: Final = re.compile(
     r"|(?P<image>!(?=\[))"
     r"|(?P<load>(?<![^\s(\[{\"',;:])@(?=[\w~./\\-])[^\s`<>]*[^\s`<>.,;:!?)\]}\"'])"
 )
-_RUN = re.compile(r"!(?=`)")
+_RUN = lazily(r"!(?=`)")
 #: What would begin something else than a paragraph.
-_STRUCTURE: Final = re.compile(
+_STRUCTURE: Final = lazily(
     r"(?P<sign>#{1,6}(?=\s|\Z)|[-+*](?=\s|\Z)|>|~{3,}|<|\["
     r"|(?:-[ \t]*){3,}\Z|(?:_[ \t]*){3,}\Z|(?:\*[ \t]*){3,}\Z|=+\s*\Z)|(?P<number>\d{1,9})(?=[.)](?:\s|\Z))"
 )

@@ -8,12 +8,13 @@ import re
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import replace
 from typing import Annotated
 from typing import Final
 
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import replace
 from roamkb.core.ids import derived_id
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import ProjectKind
 from roamkb.core.text import times
 from roamkb.core.timestamps import iso
@@ -42,8 +43,8 @@ MOST_CHARACTERS: Final = 600
 _LONG = 200
 _SURE = 90
 _NEVER_LANDS: Final = ("no_secret", "no_instruction")
-_ORDERS = re.compile(rf"\b{alternatives('orders')}\b", re.IGNORECASE)
-_COMMAND = re.compile(r"`[^`]*\s[^`]*`|\$\(|https?://|\bsudo\b")
+_ORDERS = lazily(rf"\b{alternatives('orders')}\b", re.IGNORECASE)
+_COMMAND = lazily(r"`[^`]*\s[^`]*`|\$\(|https?://|\bsudo\b")
 
 
 def _told(history: Iterable[LedgerEvent]) -> list[Mapping[str, str]]:

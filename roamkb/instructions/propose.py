@@ -1,10 +1,10 @@
 """`promote --to FILE`: learnings proposed as lines of a rule file; they wait there for a human (D10)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated
 
 from roamkb.core.change_plan import digest_of
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import UsageError
 from roamkb.core.json_form import Keys
 from roamkb.core.json_form import Rows

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
 
 from roamkb.core.change_plan import digest_of
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import field
+from roamkb.core.dataclasses import replace
 from roamkb.core.errors import Ambiguous
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import RoamkbError

@@ -1,12 +1,12 @@
 """`review --edit`: the lines that wait as a file in the human's editor; what is saved is what is done."""
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY
-from dataclasses import dataclass
-from dataclasses import replace
 
 from roamkb.boundary.human_consent import HumanAtTerminal
 from roamkb.boundary.human_consent import require_human
+from roamkb.core.dataclasses import KW_ONLY
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import replace
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import UsageError
 from roamkb.core.model import ProjectKind

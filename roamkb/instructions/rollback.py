@@ -1,8 +1,5 @@
 """`rollback`: a line that was approved leaves its rule file; nothing else does (document 004, FR-6)."""
 
-from dataclasses import KW_ONLY
-from dataclasses import dataclass
-from dataclasses import replace
 from typing import Annotated
 
 from roamkb.boundary.human_consent import HumanAtTerminal
@@ -10,6 +7,9 @@ from roamkb.boundary.human_consent import require_human
 from roamkb.boundary.human_consent import require_yes
 from roamkb.core.change_plan import TYPED
 from roamkb.core.change_plan import digest_of
+from roamkb.core.dataclasses import KW_ONLY
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import replace
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import NotDurable
 from roamkb.core.errors import UsageError

@@ -6,13 +6,13 @@ import os
 from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Sequence
-from dataclasses import KW_ONLY
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 from typing import Final
 
 from roamkb.boundary.human_consent import HumanAtTerminal
+from roamkb.core.dataclasses import KW_ONLY
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import NoKnowledgeBase
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import NotWritable

@@ -9,8 +9,6 @@ from collections.abc import Collection
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import replace
 from enum import StrEnum
 from typing import Annotated
 from typing import Final
@@ -18,6 +16,8 @@ from typing import Final
 from roamkb.boundary.human_consent import HumanAtTerminal
 from roamkb.boundary.human_consent import require_no_agent
 from roamkb.boundary.human_consent import require_yes
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import replace
 from roamkb.core.json_form import OrNull
 from roamkb.core.timestamps import local_iso
 from roamkb.journal.names import UNREADABLE

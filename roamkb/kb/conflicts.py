@@ -7,13 +7,13 @@ second (D3). No search finds it until `adopt` gives it a name.
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import KW_ONLY
-from dataclasses import dataclass
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
 from roamkb.boundary.policy import WritePermit
+from roamkb.core.dataclasses import KW_ONLY
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import replace
 from roamkb.core.errors import NotFound
 from roamkb.core.line_diff import differing_lines
 from roamkb.core.line_diff import line_changes

@@ -1,9 +1,9 @@
 """The links of the whole knowledge base, for a drawing."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.json_form import Rows
 from roamkb.kb.search.index.index import Index
 from roamkb.kb.search.index.views import Graph

@@ -1,15 +1,15 @@
 """What a human may want to tidy in the knowledge base; nothing is changed."""
 
-import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
-from dataclasses import KW_ONLY
-from dataclasses import dataclass
 from pathlib import Path
 
+from roamkb.core.dataclasses import KW_ONLY
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import Node
 from roamkb.core.model import Note
 from roamkb.core.model import UnreadableFile
@@ -24,7 +24,7 @@ from roamkb.org.agent_node import is_agent_node
 _Pair = tuple[Note, Node]
 
 #: The headings of one day may well be called what those of another are.
-_DAILY = re.compile(r"(?:.*/)?\d{4}-\d\d-\d\d\.org|(?:.*/)?(?:daily|dailies|journal)/.*")
+_DAILY = lazily(r"(?:.*/)?\d{4}-\d\d-\d\d\.org|(?:.*/)?(?:daily|dailies|journal)/.*")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
 """Look at the search index, check it, or build it again; search itself never needs this."""
 
-from dataclasses import KW_ONLY
-from dataclasses import dataclass
 from pathlib import Path
 
+from roamkb.core.dataclasses import KW_ONLY
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import UsageError
 from roamkb.core.request import switch
 from roamkb.kb.search.index.index import Index

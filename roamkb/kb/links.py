@@ -1,10 +1,10 @@
 """Follow a node's links: where it points, who points at it, and what points at nothing."""
 
-from dataclasses import KW_ONLY
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+from roamkb.core.dataclasses import KW_ONLY
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.json_form import Keys
 from roamkb.core.model import Link
 from roamkb.core.model import Node

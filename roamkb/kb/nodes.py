@@ -1,8 +1,8 @@
 """List every node of the knowledge base with all its fields."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.model import Node
 from roamkb.core.model import UnreadableFile
 from roamkb.kb.notes.store.notes import Notes

@@ -1,9 +1,9 @@
 """Show one node whole: its fields, where it lies, and its text; or a file that holds none."""
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.model import Node
 from roamkb.core.model import Note
 from roamkb.core.request import Argument

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 from roamkb.boundary.policy import WritePermit
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NotDurable
 from roamkb.core.errors import RoamkbError

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
 from collections.abc import Set
-from dataclasses import KW_ONLY
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from roamkb.boundary.policy import WritePermit
+from roamkb.core.dataclasses import KW_ONLY
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import NotWritable
 from roamkb.core.errors import RoamkbError

@@ -5,15 +5,15 @@ from bisect import bisect_left
 from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Sequence
-from dataclasses import KW_ONLY
-from dataclasses import dataclass
-from dataclasses import replace
 from datetime import datetime
 from operator import attrgetter
 from pathlib import Path
 from typing import Annotated
 
 from roamkb.boundary.policy import WritePermit
+from roamkb.core.dataclasses import KW_ONLY
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import replace
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NearDuplicate
 from roamkb.core.errors import UsageError

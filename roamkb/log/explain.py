@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from collections.abc import Mapping
-from dataclasses import KW_ONLY
-from dataclasses import dataclass
-from dataclasses import replace
 from typing import Annotated
 
+from roamkb.core.dataclasses import KW_ONLY
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import replace
 from roamkb.core.request import Argument
 from roamkb.core.request import AsOfOption
 from roamkb.log.known_learnings import called

@@ -1,9 +1,9 @@
 """`export`: every learning with what it counts today, for other programs."""
 
-from dataclasses import KW_ONLY
-from dataclasses import dataclass
 from typing import Annotated
 
+from roamkb.core.dataclasses import KW_ONLY
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.request import AsOfOption
 from roamkb.core.request import switch
 from roamkb.log.state.learning_state import EVERY_KEY

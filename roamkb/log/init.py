@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Callable
 from collections.abc import Collection
 from collections.abc import Iterator
-from dataclasses import KW_ONLY
-from dataclasses import dataclass
 from pathlib import Path
 
 from roamkb.boundary.store.folder_evidence import lies_within
+from roamkb.core.dataclasses import KW_ONLY
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import UsageError
 from roamkb.core.request import switch

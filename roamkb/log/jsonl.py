@@ -8,15 +8,15 @@ number and reason, and is never fatal.
 """
 
 import json
-import re
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Set
-from dataclasses import dataclass
 from typing import Any
 from typing import Final
 
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import ProjectKind
 from roamkb.core.timestamps import iso
 from roamkb.core.timestamps import seconds
@@ -38,9 +38,9 @@ _MOST_TORN = 64
 _DEEPEST = 100
 #: Python converts 4,300 by default; no count or time comes near.
 _MOST_DIGITS = 400
-_START = re.compile(r'\{\s*"')
-_CONFLICT = re.compile(r"(?:<{7}|={7}|>{7}|\|{7})(?: |$)")
-_UNNAMABLE = re.compile("[\0\ud800-\udfff]")
+_START = lazily(r'\{\s*"')
+_CONFLICT = lazily(r"(?:<{7}|={7}|>{7}|\|{7})(?: |$)")
+_UNNAMABLE = lazily("[\0\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Sequence
-from dataclasses import KW_ONLY
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+from roamkb.core.dataclasses import KW_ONLY
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import UsageError
 from roamkb.core.json_form import Keys
 from roamkb.core.request import AgentOption

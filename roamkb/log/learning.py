@@ -4,15 +4,15 @@ The log is append-only, so a learning never changes; what happens to it afterwar
 the ledger, and `log/state/learning_state` folds the two into what counts today.
 """
 
-import re
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import field
 from functools import lru_cache
 from typing import Final
 
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import field
 from roamkb.core.digests import sha256
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import ProjectKind
 from roamkb.core.timestamps import TimeOrNull
 from roamkb.text.fuzzy import edits
@@ -51,8 +51,8 @@ _LONG_WORD = 8
 _TELLING = 4
 #: No type that comes with the product is nearly as long.
 _LONGEST_SLIP = 30
-_NOT_SLUG = re.compile(r"[^a-z0-9]+")
-_NOT_TYPE = re.compile(r"[^\w-]+")
+_NOT_SLUG = lazily(r"[^a-z0-9]+")
+_NOT_TYPE = lazily(r"[^\w-]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,11 +5,11 @@ from collections.abc import Container
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
 from datetime import datetime
 from typing import Final
 
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import field
 from roamkb.core.errors import UsageError
 from roamkb.core.ids import next_id
 from roamkb.core.model import PROVENANCES

@@ -1,11 +1,11 @@
 """`pin` and `override`: what somebody says of a learning that no event moves any more."""
 
-from dataclasses import KW_ONLY
-from dataclasses import dataclass
 from typing import Annotated
 
 from roamkb.boundary.human_consent import HumanAtTerminal
 from roamkb.boundary.human_consent import require_yes
+from roamkb.core.dataclasses import KW_ONLY
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.request import AgentOption
 from roamkb.core.request import Argument
 from roamkb.core.request import SessionOption

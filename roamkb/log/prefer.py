@@ -1,9 +1,9 @@
 """`prefer`: what one agent would rather do than another way; it changes what that agent is shown first."""
 
-from dataclasses import KW_ONLY
-from dataclasses import dataclass
 from typing import Annotated
 
+from roamkb.core.dataclasses import KW_ONLY
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.request import AgentOption
 from roamkb.core.request import Argument
 from roamkb.core.request import SessionOption

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
-from dataclasses import dataclass
 from operator import itemgetter
 from pathlib import Path
 
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.json_form import Share
 from roamkb.core.text import folded
 from roamkb.log.learning import Learning

@@ -1,10 +1,10 @@
 """`undo`: takes back one event that an agent brought about itself; it stays in the ledger, as does this."""
 
-from dataclasses import KW_ONLY
-from dataclasses import dataclass
 from typing import Annotated
 from typing import Final
 
+from roamkb.core.dataclasses import KW_ONLY
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import UsageError
 from roamkb.core.request import AgentOption

@@ -4,20 +4,21 @@ import json
 import re
 from collections.abc import Callable
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 from typing import Final
 
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
 from roamkb.models.names import ModelKind
 from roamkb.secrets.detector import withheld
 
 _Record = dict[str, Any]
-_FENCE: Final = re.compile(r"^ {0,3}```[ \t]*\w*[ \t]*\n(.*?)^ {0,3}```", re.MULTILINE | re.DOTALL)
+_FENCE: Final = lazily(r"^ {0,3}```[ \t]*\w*[ \t]*\n(.*?)^ {0,3}```", re.MULTILINE | re.DOTALL)
 _THOUGHT: Final = "</think>"
 #: An object, not a brace of somebody's prose.
-_BEGUN: Final = re.compile(r'\{\s*"')
+_BEGUN: Final = lazily(r'\{\s*"')
 #: Opening braces of an answer that are looked at; prose with more of them is no answer.
 _MOST_BRACES: Final = 200
 #: Letters that are quoted of what was no answer.

@@ -2,10 +2,10 @@
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import UsageError
 from roamkb.core.server_address import BadAddress
 from roamkb.core.server_address import ServerAddress

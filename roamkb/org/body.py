@@ -2,6 +2,7 @@
 
 import re
 
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import Node
 from roamkb.core.model import Note
 from roamkb.org.agent_node import AGENT_TAG
@@ -11,13 +12,13 @@ from roamkb.org.escape import unescaped
 from roamkb.org.escape import unescaped_lines
 
 #: Tells by its head that a note may be an agent's, whose text has marks to take off.
-_AGENT = re.compile(rf"[ \t]*#\+filetags:.*:{AGENT_TAG}:", re.IGNORECASE)
-_COMMENT = re.compile(r"#(?: |$)")
-_KEYWORD = re.compile(r"[ \t]*#\+[^\s:]+:")
-_PLANNING = re.compile(r"[ \t]*(?:SCHEDULED|DEADLINE|CLOSED):", re.IGNORECASE)
-_DRAWER = re.compile(r"[ \t]*:PROPERTIES:[ \t]*", re.IGNORECASE)
-_PROPERTY = re.compile(r"[ \t]*:\S+:(?:[ \t].*)?")
-_END = re.compile(r"[ \t]*:END:[ \t]*", re.IGNORECASE)
+_AGENT = lazily(rf"[ \t]*#\+filetags:.*:{AGENT_TAG}:", re.IGNORECASE)
+_COMMENT = lazily(r"#(?: |$)")
+_KEYWORD = lazily(r"[ \t]*#\+[^\s:]+:")
+_PLANNING = lazily(r"[ \t]*(?:SCHEDULED|DEADLINE|CLOSED):", re.IGNORECASE)
+_DRAWER = lazily(r"[ \t]*:PROPERTIES:[ \t]*", re.IGNORECASE)
+_PROPERTY = lazily(r"[ \t]*:\S+:(?:[ \t].*)?")
+_END = lazily(r"[ \t]*:END:[ \t]*", re.IGNORECASE)
 
 
 def body_of(note: Note, node: Node) -> str:

@@ -29,6 +29,7 @@ from enum import Enum
 from enum import auto
 from itertools import accumulate
 
+from roamkb.core.lazy_regex import lazily
 from roamkb.org.breaks import BREAK
 
 #: Known to Emacs or its common packages. Org calls the function LANGUAGE-mode just to colour a block, so
@@ -78,45 +79,45 @@ _ACTIVE = rf"""
 _INLINE = rf"(?P<keep>{_GOOD_LINK}) | {_ACTIVE}"
 
 #: Each match ends where a break belongs, unless the group `keep` took it.
-_IN_CODE = re.compile(_ANYWHERE, re.IGNORECASE | re.VERBOSE)
-_IN_VERBATIM = re.compile(f"{_ANYWHERE} | {_DATE}", re.IGNORECASE | re.VERBOSE)
-_IN_PROSE = re.compile(_INLINE, re.IGNORECASE | re.VERBOSE)
+_IN_CODE = lazily(_ANYWHERE, re.IGNORECASE | re.VERBOSE)
+_IN_VERBATIM = lazily(f"{_ANYWHERE} | {_DATE}", re.IGNORECASE | re.VERBOSE)
+_IN_PROSE = lazily(_INLINE, re.IGNORECASE | re.VERBOSE)
 #: A cell that begins with `=` or `:=` is a formula, and a formula may be Lisp.
-_IN_TABLE = re.compile(_INLINE + r"| \|[ \t]*(?=:?=)", re.IGNORECASE | re.VERBOSE)
+_IN_TABLE = lazily(_INLINE + r"| \|[ \t]*(?=:?=)", re.IGNORECASE | re.VERBOSE)
 #: In a name a link to a node is an accident, as in "Use id:ulid".
-_IN_NAME = re.compile(f"{_ACTIVE} | {_BARE_LINK.format('id')}", re.IGNORECASE | re.VERBOSE)
+_IN_NAME = lazily(f"{_ACTIVE} | {_BARE_LINK.format('id')}", re.IGNORECASE | re.VERBOSE)
 
 #: What turns a line into something else than prose, after its indentation.
 _STRUCTURE = r"(?:#\+|:[^\s:]+:|\\begin\{|(?:CLOCK|SCHEDULED|DEADLINE|CLOSED):)"
-_BARE = re.compile(rf"([ \t]*)((?:: )*{_STRUCTURE})", re.IGNORECASE)
-_GUARDED = re.compile(rf"([ \t]*): ((?:: )*{_STRUCTURE})", re.IGNORECASE)
+_BARE = lazily(rf"([ \t]*)((?:: )*{_STRUCTURE})", re.IGNORECASE)
+_GUARDED = lazily(rf"([ \t]*): ((?:: )*{_STRUCTURE})", re.IGNORECASE)
 #: Keywords that belong to the element below them, and do no more than name it.
-_HARMLESS = re.compile(r"[ \t]*#\+(?:caption|name|results):", re.IGNORECASE)
-_FIXED = re.compile(r"[ \t]*:(?: |$)")
-_STARS = re.compile(r" *\*+ ")
-_PUSHED = re.compile(r" +\*+ ")
-_COMMA = re.compile(r"\A([ \t]*)(?=,*(?:\*|#\+))")
-_COMMAED = re.compile(r"\A([ \t]*),(?=,*(?:\*|#\+))")
+_HARMLESS = lazily(r"[ \t]*#\+(?:caption|name|results):", re.IGNORECASE)
+_FIXED = lazily(r"[ \t]*:(?: |$)")
+_STARS = lazily(r" *\*+ ")
+_PUSHED = lazily(r" +\*+ ")
+_COMMA = lazily(r"\A([ \t]*)(?=,*(?:\*|#\+))")
+_COMMAED = lazily(r"\A([ \t]*),(?=,*(?:\*|#\+))")
 
-_OPENING = re.compile(
+_OPENING = lazily(
     r"[ \t]*#\+begin_(?:(?P<src>src)(?=[ \t]|$).*|(?P<example>example)(?:[ \t][-+\w \t]*)?"
     r"|(?P<kind>quote|center|verse)[ \t]*)",
     re.IGNORECASE | re.ASCII,
 )
-_CLOSING = re.compile(r"[ \t]*#\+end_(src|example|quote|center|verse)[ \t]*", re.IGNORECASE | re.ASCII)
-_SOURCE = re.compile(
+_CLOSING = lazily(r"[ \t]*#\+end_(src|example|quote|center|verse)[ \t]*", re.IGNORECASE | re.ASCII)
+_SOURCE = lazily(
     r"(?P<indent>[ \t]*)(?P<keyword>#\+begin_src)(?:[ \t]+(?P<language>\S+))?", re.IGNORECASE | re.ASCII
 )
 _NEVER = " :eval never"
-_MARKER = re.compile("[~=]")
+_MARKER = lazily("[~=]")
 #: A break that goes may end what stands around; then the line keeps its breaks.
 _ATTEMPTS = 3
 #: A bracket link up to what ends its path, or shows that it is none.
-_LINK_PATH = re.compile(r"\[\[[^\]\[]*(?<!\\)(\]\[|\]|\[)")
-_LINK_END = re.compile(r"\]\]")
-_ANGLE_TYPE = re.compile(rf"<(?:{_TYPE})\Z", re.IGNORECASE)
+_LINK_PATH = lazily(r"\[\[[^\]\[]*(?<!\\)(\]\[|\]|\[)")
+_LINK_END = lazily(r"\]\]")
+_ANGLE_TYPE = lazily(rf"<(?:{_TYPE})\Z", re.IGNORECASE)
 _LONGEST_TYPE = max(map(len, _ACTIVE_TYPES))
-_RUN = re.compile(f"^{BREAK}+|[^{BREAK}]{BREAK}*")
+_RUN = lazily(f"^{BREAK}+|[^{BREAK}]{BREAK}*")
 
 #: Two blank lines or the next definition end a footnote, in the middle of a block if need be; so no block
 #: is live from the first one on.

@@ -2,8 +2,10 @@
 
 import re
 
-_MODE_LINE = re.compile(r"-\*-(.*?)-\*-")
-_BLOCK = re.compile(r"^(.*?)Local Variables:[ \t]*(.*)$", re.IGNORECASE | re.MULTILINE)
+from roamkb.core.lazy_regex import lazily
+
+_MODE_LINE = lazily(r"-\*-(.*?)-\*-")
+_BLOCK = lazily(r"^(.*?)Local Variables:[ \t]*(.*)$", re.IGNORECASE | re.MULTILINE)
 #: How far from its end Emacs looks for a file's Local Variables.
 _TAIL = 3000
 

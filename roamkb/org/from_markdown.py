@@ -10,11 +10,12 @@ import unicodedata
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 from urllib.parse import unquote
 
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.lazy_regex import lazily
 from roamkb.org.breaks import BREAK
 from roamkb.org.escape import LANGUAGES
 
@@ -41,19 +42,19 @@ _LANGUAGE_NAMES = {
 _MARKERS = {"em": "/", "strong": "*", "s": "+"}
 
 #: What may stand directly before and after a marked stretch in org.
-_BEFORE = re.compile(r"[-\s('\"{" + BREAK + r"]\Z")
-_AFTER = re.compile(r"[-\s.,:!?;'\")}\\\[" + BREAK + "]")
+_BEFORE = lazily(r"[-\s('\"{" + BREAK + r"]\Z")
+_AFTER = lazily(r"[-\s.,:!?;'\")}\\\[" + BREAK + "]")
 
 #: What org would take for the start of something else than a paragraph.
-_NOT_PROSE = re.compile(
+_NOT_PROSE = lazily(
     r"\s*(?:(?:[-+*]|[0-9]+[.)]|[A-Za-z][.)])(?:\s|$)|\||#\+|#(?:\s|$)|:|-{5,}\s*$|\\begin\{|%%\()|\*+\s|\[fn:"
 )
-_BLOCK_END = re.compile(r"\s*#\+end_(\w+)", re.IGNORECASE)
-_GOOD_TARGET = re.compile(r"(?:id|https?|doi):")
-_ORG_FILE = re.compile(r"(?:\./)?[\w+,=@ -][\w.+,=@ /-]*\.org")
+_BLOCK_END = lazily(r"\s*#\+end_(\w+)", re.IGNORECASE)
+_GOOD_TARGET = lazily(r"(?:id|https?|doi):")
+_ORG_FILE = lazily(r"(?:\./)?[\w+,=@ -][\w.+,=@ /-]*\.org")
 #: Times its own length that a table may have with all blanks; one long cell must not fill a thousand lines.
 _MOST_PADDED = 4
-_TASK = re.compile(r"\[x\](?=\s)")
+_TASK = lazily(r"\[x\](?=\s)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,18 +3,19 @@
 CommonMark has none, and would read a definition of one word as the address of a link.
 """
 
-import re
 from typing import TYPE_CHECKING
+
+from roamkb.core.lazy_regex import lazily
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.rules_block import StateBlock
     from markdown_it.rules_inline import StateInline
 
-_DEFINITION = re.compile(r"\[\^([^\]\s\[^]+)\]:[ \t]*")
-_REFERENCE = re.compile(r"\[\^([^\]\s\[^]+)\]")
+_DEFINITION = lazily(r"\[\^([^\]\s\[^]+)\]:[ \t]*")
+_REFERENCE = lazily(r"\[\^([^\]\s\[^]+)\]")
 #: What an org label may hold.
-_LABEL = re.compile(r"[A-Za-z0-9_-]+")
+_LABEL = lazily(r"[A-Za-z0-9_-]+")
 #: By how much what follows a definition's first line is indented.
 _INDENT = 4
 #: Under what the parser's environment has the labels: as they are written, and as org has them.

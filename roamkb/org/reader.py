@@ -1,13 +1,13 @@
 """A note's nodes, as org-roam would put them into its database."""
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 
+from roamkb.core.dataclasses import replace
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import Citation
 from roamkb.core.model import Link
 from roamkb.core.model import Node
@@ -36,7 +36,7 @@ from roamkb.org.syntax.property_values import UnbalancedQuote
 from roamkb.org.syntax.property_values import split_quoted
 from roamkb.org.syntax.refs import read_refs
 
-_NEWLINE = re.compile("\n")
+_NEWLINE = lazily("\n")
 
 #: The number of what stands above all headings.
 _TOP = -1

@@ -1,16 +1,15 @@
 """Parts of an org document that quotes notes; no title or name in it can do more than be read."""
 
-import re
-
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.text import shown
 from roamkb.org.breaks import BREAK
 from roamkb.org.escape import defused
 
 #: What an id must not hold to stand in a link as it is.
-_UNLINKABLE = re.compile(r"[\[\]\\\s]|::")
+_UNLINKABLE = lazily(r"[\[\]\\\s]|::")
 #: What opens a citation, a footnote or a box, and what could close a link around the words.
-_PAIRED = re.compile(rf"\[(?!{BREAK})|[\]{{}}<>](?=[\]{{}}<>])")
-_BRACKET = re.compile(r"(\\*)([\[\]])")
+_PAIRED = lazily(rf"\[(?!{BREAK})|[\]{{}}<>](?=[\]{{}}<>])")
+_BRACKET = lazily(r"(\\*)([\[\]])")
 
 
 def quoted(text: str) -> str:

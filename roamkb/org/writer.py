@@ -9,13 +9,14 @@ import unicodedata
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import field
 from datetime import datetime
 from urllib.parse import quote
 
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import field
 from roamkb.core.errors import NotAsMeant
 from roamkb.core.errors import UsageError
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import Note
 from roamkb.core.model import Ref
 from roamkb.core.text import clipped
@@ -43,22 +44,20 @@ _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 #: C0 controls but tab and newline, DEL, lone surrogates: Emacs would take a file with one of them for
 #: another encoding, or could not read it at all.
-_UNSTORABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
+_UNSTORABLE = lazily("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
 #: A bracket link, as org-roam reduces it in titles. One with a backslash isn't reduced but broken, and so
 #: is one that begins with a blank: a shell's test.
-_LINK = re.compile(r"\[\[(?!\s)([^\]\[\\]+)\](?:\[(.+?)\])?\]")
+_LINK = lazily(r"\[\[(?!\s)([^\]\[\\]+)\](?:\[(.+?)\])?\]")
 
 _URL_CHARACTER = r'[^\s\[\]()<>"\\]'
 _PARENTHESIS = rf"\((?:{_URL_CHARACTER}|\({_URL_CHARACTER}*\))*\)"
 #: What org takes whole as a plain link; a last character that is punctuation would be cut off.
-_REF = re.compile(
-    rf"(https?|ftp|doi|mailto):((?:{_URL_CHARACTER}|{_PARENTHESIS})*(?:\w(?<!_)|/|{_PARENTHESIS}))"
-)
-_WRAPPED_REF = re.compile(r"<(.*)>|\[\[(.*?)\](?:\[.*\])?\]|\[cite:(@[^;\s]+)\]")
-_CITATION = re.compile(r"@([\w.:?!'/*+|&^$#%~-]+)")
+_REF = lazily(rf"(https?|ftp|doi|mailto):((?:{_URL_CHARACTER}|{_PARENTHESIS})*(?:\w(?<!_)|/|{_PARENTHESIS}))")
+_WRAPPED_REF = lazily(r"<(.*)>|\[\[(.*?)\](?:\[.*\])?\]|\[cite:(@[^;\s]+)\]")
+_CITATION = lazily(r"@([\w.:?!'/*+|&^$#%~-]+)")
 
-_KEY = re.compile(r"[A-Z][A-Z_]*")
+_KEY = lazily(r"[A-Z][A-Z_]*")
 _OWN_KEYS = frozenset(
     ("ID", "CREATED", "AGENT", "PROJECT", "SOURCE", "ROAM_ALIASES", "ROAM_REFS", "ROAM_EXCLUDE")
 )
@@ -66,13 +65,13 @@ _OWN_KEYS = frozenset(
 #: Link types that a written note may hold.
 _LINK_TYPES = frozenset(("id", "http", "https", "doi", "file"))
 
-_LINE_END = re.compile(r"\r\n|\n|\r")
-_LINE_FEED = re.compile(r"\r?\n")
+_LINE_END = lazily(r"\r\n|\n|\r")
+_LINE_FEED = lazily(r"\r?\n")
 #: A carriage return ends a line only where nothing else does, in Emacs as in our reader.
-_HEADING = re.compile(r"(?:\A|(?<=\n))\*+ ")
-_MAC_HEADING = re.compile(r"(?:\A|(?<=\r))\*+ ")
-_COMMENT = re.compile(r"#(?:\s|$)")
-_LIST_LINK = re.compile(r"- [^\n]* :: \[\[id:")
+_HEADING = lazily(r"(?:\A|(?<=\n))\*+ ")
+_MAC_HEADING = lazily(r"(?:\A|(?<=\r))\*+ ")
+_COMMENT = lazily(r"#(?:\s|$)")
+_LIST_LINK = lazily(r"- [^\n]* :: \[\[id:")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

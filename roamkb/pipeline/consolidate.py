@@ -8,13 +8,13 @@ from collections import Counter
 from collections.abc import Container
 from collections.abc import Iterable
 from collections.abc import Sequence
-from dataclasses import KW_ONLY
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
 from typing import Annotated
 from typing import Final
 
+from roamkb.core.dataclasses import KW_ONLY
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import field
+from roamkb.core.dataclasses import replace
 from roamkb.core.ids import derived_id
 from roamkb.core.request import AgentOption
 from roamkb.core.request import Argument

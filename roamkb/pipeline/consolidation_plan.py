@@ -8,13 +8,14 @@ confirms himself.
 import re
 from collections.abc import Iterable
 from collections.abc import Iterator
-from dataclasses import dataclass
-from dataclasses import field
 from itertools import chain
 from itertools import islice
 from typing import Final
 
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import field
 from roamkb.core.ids import derived_id
+from roamkb.core.lazy_regex import lazily
 from roamkb.log.learning import NEVER_MERGED
 from roamkb.log.learning import identity
 from roamkb.log.new_learning import contradictions
@@ -244,7 +245,7 @@ def _shown_texts(shown: Iterable[str], state: LogState) -> Iterator[str]:
 
 
 #: How a text begins that repeats what its author has read.
-_REMINDED = re.compile(rf"\s*{alternatives('reminders')}[,:]\s*", re.IGNORECASE)
+_REMINDED = lazily(rf"\s*{alternatives('reminders')}[,:]\s*", re.IGNORECASE)
 
 
 class KnownTexts:

@@ -6,8 +6,8 @@ say all of them again.
 
 from collections.abc import Callable
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import Ambiguous
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import SecretFound

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
-from dataclasses import KW_ONLY
-from dataclasses import dataclass
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from typing import Annotated
 
+from roamkb.core.dataclasses import KW_ONLY
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import replace
 from roamkb.core.errors import SecretFound
 from roamkb.core.errors import UsageError
 from roamkb.core.request import AgentOption

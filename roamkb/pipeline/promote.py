@@ -12,14 +12,14 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
-from dataclasses import KW_ONLY
-from dataclasses import dataclass
-from dataclasses import field
 from enum import StrEnum
 from itertools import islice
 from typing import Annotated
 from typing import Final
 
+from roamkb.core.dataclasses import KW_ONLY
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import field
 from roamkb.core.errors import Ambiguous
 from roamkb.core.errors import NearDuplicate
 from roamkb.core.errors import NotAsMeant
@@ -29,6 +29,7 @@ from roamkb.core.errors import UsageError
 from roamkb.core.ids import derived_id
 from roamkb.core.json_form import Keys
 from roamkb.core.json_form import Rows
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import NodeCandidate
 from roamkb.core.model import ProjectKind
 from roamkb.core.request import AsOfOption
@@ -59,14 +60,14 @@ from roamkb.text.similarity.similarity_join import NearTexts
 
 #: A title's worth; a longer statement has its first sentence as title, and itself as text.
 _TITLE = 120
-_FIRST = re.compile(r".+?(?:[.!?](?=\s)|;\s|\Z)", re.DOTALL)
+_FIRST = lazily(r".+?(?:[.!?](?=\s)|;\s|\Z)", re.DOTALL)
 #: What an import calls the same (docs/architecture.md), and another wording of it is.
 _NEARLY: Final = 0.70
 #: Related nodes that a new one links to.
 _LINKS = 3
 #: Checks of a learning's text that are made again, whoever verified it.
 _NEVER_GOES = ("no_secret", "no_instruction", "safe")
-_NOT_A_TAG = re.compile(r"[^\w@#%]+")
+_NOT_A_TAG = lazily(r"[^\w@#%]+")
 
 
 @dataclass(frozen=True, slots=True)

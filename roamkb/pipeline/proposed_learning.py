@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import UsageError
 from roamkb.core.text import shown
 from roamkb.log.state.learning_state import LearningState

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
-from dataclasses import KW_ONLY
-from dataclasses import dataclass
-from dataclasses import replace
 from itertools import islice
 from typing import Any
 
+from roamkb.core.dataclasses import KW_ONLY
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import replace
 from roamkb.core.request import option
 from roamkb.core.request import rest
 from roamkb.core.request import switch

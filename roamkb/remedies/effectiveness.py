@@ -14,14 +14,14 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
 from enum import IntEnum
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Annotated
 from typing import Final
 
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import field
 from roamkb.core.json_form import Keys
 from roamkb.core.json_form import OrNull
 from roamkb.core.json_form import Share

@@ -5,17 +5,17 @@ that did more than read, and how the command itself was changed. A session is lo
 failed and hasn't worked since is kept from look to look, and bounded.
 """
 
-import re
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
 from itertools import pairwise
 from pathlib import PurePath
 from typing import Final
 
 from roamkb.core.data_tables import lines
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import replace
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
 from roamkb.harnesses.transcript import CommandFailure
@@ -45,8 +45,8 @@ _FAILS: Final = 8
 #: What changes nothing but the shell that it is said to.
 _SETTINGS: Final = frozenset(" ".join(lines("idle_commands.txt")).split())
 #: A version behind a package's name, or what makes it another build of the same.
-_VARIANT: Final = re.compile(r"(?<=\w)(?:[@=<>~!^:]|-(?=[a-z0-9])).*$")
-_IS_PATH: Final = re.compile(r"[/\\]|\w\.\w")
+_VARIANT: Final = lazily(r"(?<=\w)(?:[@=<>~!^:]|-(?=[a-z0-9])).*$")
+_IS_PATH: Final = lazily(r"[/\\]|\w\.\w")
 
 ReadCommands = Callable[[str], Sequence[ShellCommand]]
 

@@ -7,11 +7,12 @@ one line by itself. Nothing here fails: of what it doesn't know, it takes the li
 import errno
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from roamkb.core.data_tables import lines as lines_of
 from roamkb.core.data_tables import rows
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.text import cleaned
 from roamkb.secrets.detector import masked
 from roamkb.text.store.lexicons import alternatives
@@ -65,29 +66,29 @@ _FORMS: Final = tuple(_forms())
 #: A class of errors.
 _CLASS: Final = _PARTS["<CLASS>"]
 #: A class at the beginning of a line, anywhere in it, or alone at its end.
-_BEGINS: Final = re.compile(
+_BEGINS: Final = lazily(
     rf"(?P<name>{_CLASS})(?: \[(?P<code>\w+)\])?(?:: (?P<message>.*)| (?P<quoted>['\"].+)|:?)"
 )
-_WITHIN: Final = re.compile(rf"(?<![\w$.:\\])(?P<name>{_CLASS})(?: \[(?P<code>\w+)\])?: (?P<message>\S.*)")
-_ENDS: Final = re.compile(rf".*: (?P<name>{_CLASS})")
+_WITHIN: Final = lazily(rf"(?<![\w$.:\\])(?P<name>{_CLASS})(?: \[(?P<code>\w+)\])?: (?P<message>\S.*)")
+_ENDS: Final = lazily(rf".*: (?P<name>{_CLASS})")
 #: What only a traceback, or its package, calls an error: `psycopg2.errors.UndefinedTable: …`
-_RAISED: Final = re.compile(r"(?P<name>(?:[a-z_]\w*\.)+[A-Z]\w*)(?:: (?P<message>.*)|:?)")
-_PACKAGE: Final = re.compile(r"[\w.]*\b(?:exceptions?|errors?|exc)\.[A-Z]\w*:")
+_RAISED: Final = lazily(r"(?P<name>(?:[a-z_]\w*\.)+[A-Z]\w*)(?:: (?P<message>.*)|:?)")
+_PACKAGE: Final = lazily(r"[\w.]*\b(?:exceptions?|errors?|exc)\.[A-Z]\w*:")
 #: In which no class is one that was raised.
-_CODE: Final = re.compile(r"\s*(?:except|raise|raises|catch|throw|throws|class|import|from|def)\b")
-_SOUNDS_BAD: Final = re.compile(rf"\b{alternatives('failures')}\b", re.IGNORECASE)
+_CODE: Final = lazily(r"\s*(?:except|raise|raises|catch|throw|throws|class|import|from|def)\b")
+_SOUNDS_BAD: Final = lazily(rf"\b{alternatives('failures')}\b", re.IGNORECASE)
 #: A place in a stack, which tells nothing by itself.
-_FRAME: Final = re.compile(r"\s+at \S")
-_PANICKED: Final = re.compile(r"thread '.*' (?:\(\d+\) )?panicked at \S+:\d+:\d+:")
+_FRAME: Final = lazily(r"\s+at \S")
+_PANICKED: Final = lazily(r"thread '.*' (?:\(\d+\) )?panicked at \S+:\d+:\d+:")
 
-_ANSI: Final = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
+_ANSI: Final = lazily(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 #: What stands before the message: a service of Compose, a time, a host's syslog, a thread, a level, a mark.
 _PREFIXES: Final = tuple(map(re.compile, lines_of("output_prefixes.txt")))
 #: Of one group of exceptions, drawn with bars.
-_BARS: Final = re.compile(r"\s*(?:\+-\+-{3,}.*|\+-{3,}.*|[|+](?: |$)+)")
+_BARS: Final = lazily(r"\s*(?:\+-\+-{3,}.*|\+-{3,}.*|[|+](?: |$)+)")
 
 _ERRNO: Final = frozenset({*errno.errorcode.values(), "ENOTFOUND", "EAI_AGAIN"})
-_ERRNO_WORD: Final = re.compile(r"(?:^|(?<=[\s:(]))(E[A-Z_0-9]{3,})\b:? ?")
+_ERRNO_WORD: Final = lazily(r"(?:^|(?<=[\s:(]))(E[A-Z_0-9]{3,})\b:? ?")
 #: Says only that it is an error.
 _GENERIC: Final = frozenset({"Error", "Exception", "Failure", "Fault"})
 

@@ -10,10 +10,11 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.text import folded
 from roamkb.remedies.error_output import weighed_lines
 from roamkb.secrets.detector import withheld
@@ -44,29 +45,29 @@ _ALIKE_IN_WORDS: Final = 0.7
 _MORE_WORDS: Final = 2
 
 #: Where it was found; what shows code; a place in a stack.
-_PLACE: Final = re.compile(r"^(?:[^\s:]*[^\s:\d][^\s:]*:(?:\d+:){1,2}|\S+\(\d+,\d+\):|\S+:\d+:\d+ -)(?:\s|$)")
-_NO_TELLING: Final = re.compile(
+_PLACE: Final = lazily(r"^(?:[^\s:]*[^\s:\d][^\s:]*:(?:\d+:){1,2}|\S+\(\d+,\d+\):|\S+:\d+:\d+ -)(?:\s|$)")
+_NO_TELLING: Final = lazily(
     r"^\s*(?:(?:Error: )?[Ee]xit code:? \d+$|at \S|File \"|-->|\d* ?\|(?!\s*Error)|[~^ |]+$|>>> )|@@@@"
 )
-_QUOTED: Final = re.compile(
+_QUOTED: Final = lazily(
     r"(?<!\w)'([^'\n]{1,200}?)'(?!\w)|\"([^\"\n]{1,200}?)\"|`([^`'\n]{1,200}?)[`']|[‘“]([^’”\n]{1,200})[’”]"
 )
-_TOKEN: Final = re.compile(r"[@~./]?\w[\w@./+#:=~^-]*[\w+#]|\w")
-_URL: Final = re.compile(r"\b[A-Za-z][\w+.-]{0,20}://\S+")
-_HOST: Final = re.compile(
+_TOKEN: Final = lazily(r"[@~./]?\w[\w@./+#:=~^-]*[\w+#]|\w")
+_URL: Final = lazily(r"\b[A-Za-z][\w+.-]{0,20}://\S+")
+_HOST: Final = lazily(
     r"(?:[\w.+-]+@)?(?:\d{1,3}(?:\.\d{1,3}){3}|(?:[a-z0-9][a-z0-9-]*\.)+"
     r"(?:com|org|net|io|dev|internal|local|example))(?::(?P<port>\d+))?|[\w.+-]+@[a-z][\w-]*"
 )
-_PORT: Final = re.compile(r"\bport (\d{2,5})\b")
-_NUMBERED: Final = re.compile(r"(?i)(?:code|status|errno|error|http)[ =:-]{1,3}(\d{2,5})\b")
-_VERSION: Final = re.compile(r"(?:@[\^~v]?\d|[=<>~!]=|[-_:@ ]v?\d+\.\d|\.so\.\d).*$")
-_NUMBER: Final = re.compile(r"v?[\d.,:]+|(?:0x)?[0-9a-f]*\d[0-9a-f]*")
+_PORT: Final = lazily(r"\bport (\d{2,5})\b")
+_NUMBERED: Final = lazily(r"(?i)(?:code|status|errno|error|http)[ =:-]{1,3}(\d{2,5})\b")
+_VERSION: Final = lazily(r"(?:@[\^~v]?\d|[=<>~!]=|[-_:@ ]v?\d+\.\d|\.so\.\d).*$")
+_NUMBER: Final = lazily(r"v?[\d.,:]+|(?:0x)?[0-9a-f]*\d[0-9a-f]*")
 #: What a program calls its errors: `ENOENT`, `E0382`, `KeyError`.
-_IS_CODE: Final = re.compile(
+_IS_CODE: Final = lazily(
     r"[A-Z][A-Z_\d]{3,}|(?:\w+\.)*[A-Z]\w*(?:Error|Exception|Fault|Failure|Warning|NotFound|Exit)"
 )
 #: How a kept line is written: its weight, its names in backquotes, the rest as it is.
-_KEPT: Final = re.compile(r"`([^`]+)`|(\S+)")
+_KEPT: Final = lazily(r"`([^`]+)`|(\S+)")
 
 
 @dataclass(frozen=True, slots=True)

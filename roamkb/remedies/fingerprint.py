@@ -7,10 +7,11 @@ line, machine or day is the same error. What its program calls it stays, since t
 
 import hashlib
 import re
-from dataclasses import dataclass
 from typing import Final
 
 from roamkb.core.data_tables import rows
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.text import clipped
 from roamkb.remedies.error_output import ErrorLine
 from roamkb.remedies.error_output import is_strong
@@ -36,7 +37,7 @@ ALIKE: Final = 0.80
 #: How near two errors are at least that are one but for what they name, and at most by their marks alone.
 _OTHER_NAMES: Final = 0.4
 _GUESS: Final = 0.79
-FORM: Final = re.compile(rf"[0-9a-f]{{{_DIGITS}}}")
+FORM: Final = lazily(rf"[0-9a-f]{{{_DIGITS}}}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,26 +170,26 @@ _FOLDS: Final = (
         r"(?: ?[kmgtKMGT]i?[bB]|[mun]s|s|m|h|%)?(?!\w)",
     ),
 )
-_FOLD: Final = re.compile("|".join(f"(?P<f{n}>{pattern})" for n, (_, pattern) in enumerate(_FOLDS)))
+_FOLD: Final = lazily("|".join(f"(?P<f{n}>{pattern})" for n, (_, pattern) in enumerate(_FOLDS)))
 
 #: Values that stand in a message without quotation marks, in the words of the programs that say so.
-_UNQUOTED: Final = tuple((re.compile(pattern), instead) for pattern, instead in rows("error_values.tsv"))
+_UNQUOTED: Final = tuple((lazily(pattern), instead) for pattern, instead in rows("error_values.tsv"))
 #: Classes whose whole message is the thing that they miss.
-_MISSING: Final = re.compile(r".*(?:NotFound|KeyError|NoClassDef|DoesNotExist|NoSuch|UnknownHost).*")
+_MISSING: Final = lazily(r".*(?:NotFound|KeyError|NoClassDef|DoesNotExist|NoSuch|UnknownHost).*")
 #: A message that is one name or value.
-_ONE_WORD: Final = re.compile(r"[\w.$/@-]+|(['\"]).*\1")
+_ONE_WORD: Final = lazily(r"[\w.$/@-]+|(['\"]).*\1")
 #: A message that is quoted as a whole, as Python does with a key that holds quotation marks.
-_SENTENCE: Final = re.compile(r"\"([^\"]*'[^\"]* [^\"]*)\"")
+_SENTENCE: Final = lazily(r"\"([^\"]*'[^\"]* [^\"]*)\"")
 #: Where it happened, behind the message.
-_WHERE: Final = re.compile(r" (?:in|at) \S+\.[a-z]{1,4}(?::\d+)*$")
-_ASSERT: Final = re.compile(r"(?:assert|AssertionError:) (.*)")
-_COMPARES: Final = re.compile(r" (==|!=|<=|>=|<|>|is not|not in|is|in) ")
+_WHERE: Final = lazily(r" (?:in|at) \S+\.[a-z]{1,4}(?::\d+)*$")
+_ASSERT: Final = lazily(r"(?:assert|AssertionError:) (.*)")
+_COMPARES: Final = lazily(r" (==|!=|<=|>=|<|>|is not|not in|is|in) ")
 #: What says nothing when two messages are compared.
-_EMPTY: Final = re.compile(r"<\w+>|\[Errno -?\d+\]")
-_TUPLE: Final = re.compile(r"\((?:<n>[, ]*){2,}\)|\(<n>,\)")
-_SEVERAL: Final = re.compile(r"<q>(?:(?:, |,? and )<q>)+")
+_EMPTY: Final = lazily(r"<\w+>|\[Errno -?\d+\]")
+_TUPLE: Final = lazily(r"\((?:<n>[, ]*){2,}\)|\(<n>,\)")
+_SEVERAL: Final = lazily(r"<q>(?:(?:, |,? and )<q>)+")
 #: A password or a token that is called so; `using password: YES` is none.
-_PRIVATE: Final = re.compile(
+_PRIVATE: Final = lazily(
     r"(?i)\b(\w*(?:pass(?:word|wd)?|token|secret|api[ _-]?key))"
     r"(\s*[=:]\s*(?!(?:yes|no)\b)|\s+(?:is|was)\s+(?=\S*[\d!@#$%^&*]))[^\s)]+"
 )

@@ -2,13 +2,13 @@
 
 from collections.abc import Callable
 from collections.abc import Sequence
-from dataclasses import KW_ONLY
-from dataclasses import dataclass
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 from typing import Final
 
+from roamkb.core.dataclasses import KW_ONLY
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import replace
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import UsageError
 from roamkb.core.json_form import Keys

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.text import cleaned
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
@@ -45,7 +46,7 @@ class Secret:
 
 
 #: What `masked` and `withheld` leave in place of a credential.
-SECRET_MARK = re.compile(
+SECRET_MARK = lazily(
     r"\[(?:[A-Za-z0-9.][A-Za-z0-9. ]{0,24} )?"
     r"(?:key|token|secret|password|webhook|hash|login|signature|value|authorization)\]"
 )

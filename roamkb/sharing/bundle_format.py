@@ -7,16 +7,16 @@ damage, not lies.
 
 import hashlib
 import json
-import re
 from collections import Counter
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import replace
 from typing import Any
 from typing import Final
 
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import replace
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import ProjectKind
 from roamkb.core.timestamps import TimeOrNull
 from roamkb.core.timestamps import iso
@@ -49,10 +49,10 @@ _PREFIX: Final = 12
 _TAKEN: Final = ("said", "execution", "context", "template", "only_for")
 _STANDING: Final = "standing"
 
-_SHA256 = re.compile(r"[0-9a-f]{64}")
+_SHA256 = lazily(r"[0-9a-f]{64}")
 #: As we and other tools make ids; a key would stand in for another's.
-_ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9A-HJKMNP-TV-Z]{26}|[0-9a-f]{64}")
-_KEY = re.compile(r"[\w.:-]+")
+_ID = lazily(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9A-HJKMNP-TV-Z]{26}|[0-9a-f]{64}")
+_KEY = lazily(r"[\w.:-]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

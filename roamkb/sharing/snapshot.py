@@ -8,14 +8,14 @@ import contextlib
 from collections.abc import Callable
 from collections.abc import Mapping
 from collections.abc import Sequence
-from dataclasses import KW_ONLY
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 from typing import Final
 
 from roamkb.boundary.policy import WritePermit
+from roamkb.core.dataclasses import KW_ONLY
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import NameTaken
 from roamkb.core.errors import NoKnowledgeBase
 from roamkb.core.errors import NotFound

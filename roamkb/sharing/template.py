@@ -3,12 +3,12 @@
 from collections.abc import Callable
 from collections.abc import Mapping
 from collections.abc import Sequence
-from dataclasses import KW_ONLY
-from dataclasses import dataclass
-from dataclasses import field
 from typing import Annotated
 from typing import Final
 
+from roamkb.core.dataclasses import KW_ONLY
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import field
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import UsageError
 from roamkb.core.json_form import Keys

@@ -12,10 +12,10 @@ They are events of the ledger, so that they travel with git and replay like ever
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
 from typing import Final
 
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import field
 from roamkb.core.json_form import OrNull
 from roamkb.core.json_form import Share
 from roamkb.core.timestamps import Time

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.text import counted
 
 #: Values of an operation's parameters, by name.

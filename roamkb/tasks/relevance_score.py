@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.gitignore import concerns
 from roamkb.core.json_form import Share
 from roamkb.log.state.learning_state import NEEDS_REVIEW

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from collections.abc import Sequence
-from dataclasses import KW_ONLY
-from dataclasses import dataclass
 from typing import Annotated
 
+from roamkb.core.dataclasses import KW_ONLY
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.json_form import Keys
 from roamkb.core.json_form import Rows
 from roamkb.core.model import Hit

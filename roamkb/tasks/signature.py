@@ -7,10 +7,10 @@ order; likeness tells of tasks that aren't the same, but much alike.
 import hashlib
 from collections.abc import Iterable
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.json_form import OrNull
 from roamkb.core.json_form import rounded
 from roamkb.core.timestamps import TimeOrNull

@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
-from dataclasses import KW_ONLY
-from dataclasses import dataclass
 from math import sqrt
 from typing import Final
 
+from roamkb.core.dataclasses import KW_ONLY
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.json_form import Counts
 from roamkb.core.request import AsOfOption
 from roamkb.core.request import switch

@@ -1,10 +1,10 @@
 """`used`: whether something that was shown helped; only what a receipt says was shown counts."""
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY
-from dataclasses import dataclass
 from typing import Annotated
 
+from roamkb.core.dataclasses import KW_ONLY
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import UsageError
 from roamkb.core.json_form import OrNull
 from roamkb.core.request import AgentOption

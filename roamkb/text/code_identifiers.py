@@ -4,19 +4,21 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-_TICKED: Final = re.compile(r"(?<!`)`([^`\n]{1,120})`(?!`)")
+from roamkb.core.lazy_regex import lazily
+
+_TICKED: Final = lazily(r"(?<!`)`([^`\n]{1,120})`(?!`)")
 #: A word as code has it: within a path, an option, a call, an address, a dotted or joined name, a version.
-_TOKEN: Final = re.compile(r"(?<![\w@])(?:--?|[~./@$%]{1,3})?\w(?:[\w./:@#%+*=-]*[\w*/])?(?:\(\))?", re.ASCII)
-_CODE: Final = re.compile(
+_TOKEN: Final = lazily(r"(?<![\w@])(?:--?|[~./@$%]{1,3})?\w(?:[\w./:@#%+*=-]*[\w*/])?(?:\(\))?", re.ASCII)
+_CODE: Final = lazily(
     r"\w[./:@#_=\\]+\w|->|\(\)\Z|\A--?\w|\A[~./@$%]{1,3}\w|[a-z][A-Z]|\*|\w-\w*\d|\d\w*-\w|[A-Za-z]\d|\d[A-Za-z]",
     re.ASCII,
 )
-_NUMBER: Final = re.compile(r"\d[\d.,:]*\Z", re.ASCII)
-_CALL: Final = re.compile(r"(?<=\w)\(.*\)?\Z", re.DOTALL)
+_NUMBER: Final = lazily(r"\d[\d.,:]*\Z", re.ASCII)
+_CALL: Final = lazily(r"(?<=\w)\(.*\)?\Z", re.DOTALL)
 #: What stands for a name that differs each time: `<name>`, "2.x", "task#NNN".
-_PLACEHOLDER: Final = re.compile(r"<.*>\Z|\{.*\}\Z|v?\d+\.[xX*]\Z|\w*\W*(?:NN+|XX+)\Z", re.ASCII)
+_PLACEHOLDER: Final = lazily(r"<.*>\Z|\{.*\}\Z|v?\d+\.[xX*]\Z|\w*\W*(?:NN+|XX+)\Z", re.ASCII)
 #: What two words are joined by in prose, with no name in it: "read/write", "e.g.", "client-side".
-_PROSE: Final = re.compile(r"[a-z]+(?:[/-][a-z]+)+\Z|(?:[a-z]\.)+[a-z]?\Z", re.IGNORECASE)
+_PROSE: Final = lazily(r"[a-z]+(?:[/-][a-z]+)+\Z|(?:[a-z]\.)+[a-z]?\Z", re.IGNORECASE)
 
 
 def names_of(text: str) -> tuple[str, ...]:

@@ -5,19 +5,20 @@ against SQLite's own `porter` tokenizer, so that a scan and an index find the sa
 Words of fewer than three letters, and words with other letters than a to z, stay as they are.
 """
 
-import re
 from functools import lru_cache
+
+from roamkb.core.lazy_regex import lazily
 
 _C = "[^aeiou]"
 _V = "[aeiouy]"
 _CC = _C + "[^aeiouy]*"
 _VV = _V + "[aeiou]*"
 #: [C](VC)^m[V], the paper's measure, asked for m > 0, m = 1 and m > 1.
-_M_GT_0 = re.compile(f"^(?:{_CC})?{_VV}{_CC}")
-_M_EQ_1 = re.compile(f"^(?:{_CC})?{_VV}{_CC}(?:{_VV})?$")
-_M_GT_1 = re.compile(f"^(?:{_CC})?{_VV}{_CC}{_VV}{_CC}")
-_HAS_VOWEL = re.compile(f"^(?:{_CC})?{_V}")
-_CVC = re.compile(f"^{_CC}{_V}[^aeiouwxy]$")
+_M_GT_0 = lazily(f"^(?:{_CC})?{_VV}{_CC}")
+_M_EQ_1 = lazily(f"^(?:{_CC})?{_VV}{_CC}(?:{_VV})?$")
+_M_GT_1 = lazily(f"^(?:{_CC})?{_VV}{_CC}{_VV}{_CC}")
+_HAS_VOWEL = lazily(f"^(?:{_CC})?{_V}")
+_CVC = lazily(f"^{_CC}{_V}[^aeiouwxy]$")
 
 _STEP_2 = {
     "ational": "ate", "tional": "tion", "enci": "ence", "anci": "ance", "izer": "ize", "bli": "ble",
@@ -30,9 +31,9 @@ _STEP_4 = (
     "ement", "ance", "ence", "able", "ible", "ment", "ant", "ent", "ism", "ate", "iti", "ous", "ive", "ize",
     "ion", "al", "er", "ic", "ou",
 )  # fmt: skip
-_SUFFIX_2 = re.compile(f"^(.+?)({'|'.join(sorted(_STEP_2, key=len, reverse=True))})$")
-_SUFFIX_3 = re.compile(f"^(.+?)({'|'.join(sorted(_STEP_3, key=len, reverse=True))})$")
-_SUFFIX_4 = re.compile(f"^(.+?)({'|'.join(_STEP_4)})$")
+_SUFFIX_2 = lazily(f"^(.+?)({'|'.join(sorted(_STEP_2, key=len, reverse=True))})$")
+_SUFFIX_3 = lazily(f"^(.+?)({'|'.join(sorted(_STEP_3, key=len, reverse=True))})$")
+_SUFFIX_4 = lazily(f"^(.+?)({'|'.join(_STEP_4)})$")
 
 
 @lru_cache(maxsize=65536)

@@ -20,7 +20,7 @@ _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\ua9e0-\ua9ff\uaa60-\uaa7f\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
 )
-UNSPACED = re.compile(f"[{_UNSPACED}]+")
+UNSPACED = lazily(f"[{_UNSPACED}]+")
 #: The combining marks of all other scripts, which `\\w` leaves out, with the letters between them.
 _MARK_RANGES = (
     "300-36f 483-487 591-5bd 5bf 5c1-5c2 5c4-5c5 5c7 610-61a 64b-65f 670 6d6-6dc 6df-6e8 6ea-6ed 711-7f3 "
@@ -43,9 +43,9 @@ _MARKS = "".join(
 _FOLLOWING = f"(?:[{_MARKS}]|(?<=[\u0900-\u0dff])[\u200c\u200d])+"
 _LETTERS = f"[^\\W{_UNSPACED}]"
 _WORD = lazily(f"[{_UNSPACED}]+|{_LETTERS}+(?:{_FOLLOWING}{_LETTERS}*)*")
-_ASCII_WORD = re.compile(r"\w+", re.ASCII)
+_ASCII_WORD = lazily(r"\w+", re.ASCII)
 #: Where an identifier falls into parts: fooBar, HTTPServer, snake_case, v2.
-_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_PART = lazily(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _FOREIGN_PART = lazily(f"[^\\W\\d_]+(?:{_FOLLOWING}[^\\W\\d_]*)*|\\d+")
 
 #: The words that carry no topic of their own.

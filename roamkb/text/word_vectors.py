@@ -8,9 +8,9 @@ vectors are added as one large integer with a lane for each dimension, which Pyt
 from array import array
 from collections.abc import Iterable
 from collections.abc import Mapping
-from dataclasses import dataclass
 from operator import mul
 
+from roamkb.core.dataclasses import dataclass
 from roamkb.text.tokenize import identifier_parts
 
 #: Bytes a lane: the sum of 16 million words fits.

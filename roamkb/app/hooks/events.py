@@ -8,14 +8,14 @@ import os
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 from typing import Final
 
 from roamkb.app.hooks.session import HookSession
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import replace
 from roamkb.core.errors import RoamkbError
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ import json
 import time
 from collections.abc import Mapping
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 from typing import Any
@@ -14,6 +13,7 @@ from roamkb.app import KnowledgeBase
 from roamkb.app import ProcessEnvironment
 from roamkb.app.hooks.session_project import told_environment
 from roamkb.app.hooks.session_project import told_session
+from roamkb.core.dataclasses import replace
 from roamkb.core.errors import NoLog
 from roamkb.core.model import Project
 

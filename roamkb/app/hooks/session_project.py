@@ -3,7 +3,6 @@
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from roamkb.boundary.store.folder_evidence import session_of
 from roamkb.boundary.store.folder_evidence import session_project
 from roamkb.boundary.store.kb_paths import keep_names
 from roamkb.boundary.store.kb_paths import kept_names
+from roamkb.core.dataclasses import replace
 from roamkb.core.errors import BadRule
 from roamkb.core.model import Project
 from roamkb.core.model import Rule

@@ -1,10 +1,10 @@
 """What happens when a session's agent stops: what was said since is heard, and it is asked (D22)."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from typing import Final
 
 from roamkb.app.hooks.session import HookSession
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.model import ProjectKind
 from roamkb.harnesses.transcript import Speaker
 from roamkb.pipeline.extract.stop_question import WorkStretch

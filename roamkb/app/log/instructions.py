@@ -1,12 +1,12 @@
 """What a human lets into the files that every session starts with, and takes out again (D10, D15, D19)."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from roamkb.app.log.curation import decision_signature
 from roamkb.app.log.curation import find_editor
 from roamkb.app.log.curation import review_curation
+from roamkb.core.dataclasses import replace
 from roamkb.core.errors import UsageError
 from roamkb.core.text import shown
 from roamkb.core.text import texts_of

@@ -14,9 +14,6 @@ import stat
 from collections.abc import Iterator
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
 from pathlib import Path
 from posixpath import basename
 from posixpath import dirname
@@ -41,6 +38,9 @@ from roamkb.boundary.store.processes import ParentProcess
 from roamkb.boundary.store.processes import TooManyParents
 from roamkb.boundary.store.processes import lineage_of
 from roamkb.boundary.store.processes import parents_of
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import field
+from roamkb.core.dataclasses import replace
 from roamkb.core.errors import BadRule
 from roamkb.core.gitignore import anchor
 from roamkb.core.gitignore import is_under

@@ -7,15 +7,15 @@ started for us has lost that trace; `boundary/process_ancestry` says which have.
 """
 
 import os
-import re
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from roamkb.boundary.process_ancestry import AncestorProcess
 from roamkb.boundary.process_ancestry import ProcessAncestry
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.lazy_regex import lazily
 
 #: More parents than any session has; who has more hides something, and is told so.
 _MOST = 512
@@ -30,7 +30,7 @@ _KEPT_BY_MAKERS = "/var/lib/"
 #: What stays in a process table as its first process where it made it for a command.
 _SANDBOXES = frozenset("bwrap firejail".split())
 #: A line of the mount table whose place is a process's.
-_OVER_A_PROCESS = re.compile(r"(?:\S+ ){4}/proc/(?:\d|self|thread-self)")
+_OVER_A_PROCESS = lazily(r"(?:\S+ ){4}/proc/(?:\d|self|thread-self)")
 #: Bytes of a command that are looked at; its beginning says what it is.
 _LONGEST_COMMAND = 16 * 1024
 

@@ -5,12 +5,12 @@ import json
 from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from roamkb.boundary.store.session_cache import INJECTION_OFF
 from roamkb.boundary.store.session_cache import OFFERS
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.digests import sha256
 from roamkb.core.errors import DiskError
 from roamkb.core.request import argument

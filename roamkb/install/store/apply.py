@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import re
 import shutil
 import stat
 from importlib import resources
@@ -11,6 +10,7 @@ from pathlib import Path
 from roamkb.boundary.store.kb_paths import KEPT
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import DiskError
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import UnreadableFile
 from roamkb.fs.files import TEMPORARY
 from roamkb.fs.files import create
@@ -44,7 +44,7 @@ from roamkb.install.plan import UnreadablePath
 from roamkb.log.store.adoptions import ADOPTIONS
 
 #: What belongs to one knowledge base in the cache folder.
-_OF_A_KB = re.compile(r"[0-9a-f]{16}")
+_OF_A_KB = lazily(r"[0-9a-f]{16}")
 
 
 def look(path: Path) -> Found:

@@ -5,15 +5,16 @@ import re
 import sqlite3
 from collections.abc import Callable
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from os.path import lexists
 from os.path import realpath
 from pathlib import Path
 from shutil import which
 
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import DiskError
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import Project
 from roamkb.core.model import Rule
 from roamkb.core.model import UnreadableFile
@@ -28,7 +29,7 @@ from roamkb.log.store.project_log import Log
 #: A write takes milliseconds: what is older than an hour was left behind.
 LEFT_BEHIND = 3600.0
 
-_LOCK = re.compile(r"(?:.*@)?(?P<host>[^@]*)\.(?P<pid>\d+)(?::\d+)?")
+_LOCK = lazily(r"(?:.*@)?(?P<host>[^@]*)\.(?P<pid>\d+)(?::\d+)?")
 #: How deep `#include` lines of .stignore are followed.
 _INCLUDES = 4
 

@@ -5,9 +5,8 @@ it is sure of; anything else, `--help` and mistakes included, is left to Typer, 
 the same table and finds the words for it. A test compares the two.
 """
 
-import re
-from dataclasses import dataclass
-
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.request import ParameterShape
 from roamkb.core.request import VerbParameter
 from roamkb.interfaces.operations import Arguments
@@ -26,7 +25,7 @@ class OperationCall:
 
 
 #: `-word` excludes a word from a search; options have two dashes.
-_EXCLUDED = re.compile(r"-[^\W\d_]\S*|-\"\S.*")
+_EXCLUDED = lazily(r"-[^\W\d_]\S*|-\"\S.*")
 
 #: Every command takes these.
 JSON_FLAG = "--json"

@@ -1,7 +1,6 @@
 """The endpoints under `/api/knowledge/`, in the words of document 004: entries, not learnings."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 from typing import Annotated
 from typing import Final
@@ -13,6 +12,7 @@ from pydantic import BeforeValidator
 from pydantic import ConfigDict
 from pydantic import Field
 
+from roamkb.core.dataclasses import replace
 from roamkb.core.errors import UsageError
 from roamkb.core.timestamps import iso
 from roamkb.interfaces.output.encode import Json

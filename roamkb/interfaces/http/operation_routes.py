@@ -13,8 +13,6 @@ import json
 import shlex
 from collections.abc import Mapping
 from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
 from typing import TYPE_CHECKING
 from typing import Annotated
 from typing import Any
@@ -28,6 +26,8 @@ from pydantic import ConfigDict
 from pydantic import Field
 from pydantic import create_model
 
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import field
 from roamkb.core.request import ParameterShape
 from roamkb.core.request import VerbParameter
 from roamkb.interfaces.cli.fast_args import parse_words

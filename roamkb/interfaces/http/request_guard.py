@@ -8,12 +8,12 @@ each request shows the token; a body is one JSON object with nothing in it that 
 import hmac
 import json
 import math
-import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
+from roamkb.core.lazy_regex import lazily
 from roamkb.interfaces.output.encode import answer_json
 from roamkb.interfaces.output.render import dumps
 
@@ -35,7 +35,7 @@ BURST: Final = 1000.0
 _DEEPEST: Final = 4
 #: Digits of a number in a body.
 _MOST_DIGITS: Final = 18
-_PATH: Final = re.compile(rb"(?:/(?!\.{1,2}(?:/|\Z))(?:[A-Za-z0-9._~!$&'()*+,=:@-]|%[0-9A-Fa-f]{2})+)+")
+_PATH: Final = lazily(rb"(?:/(?!\.{1,2}(?:/|\Z))(?:[A-Za-z0-9._~!$&'()*+,=:@-]|%[0-9A-Fa-f]{2})+)+")
 #: Headers that a proxy and a server must not understand differently.
 _ONCE: Final = (b"host", b"authorization", b"content-length", b"content-type", b"origin")
 

@@ -1,18 +1,18 @@
 """Results as a client gets them: data within its limits, and the same as text framed for a prompt."""
 
 import json
-import re
 import secrets
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
-from dataclasses import dataclass
 from urllib.parse import quote
 from urllib.parse import unquote
 
 from roamkb.app import KnowledgeBase
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.untrusted import HANDLING
 from roamkb.core.untrusted import escaped
 from roamkb.core.untrusted import framed
@@ -29,7 +29,7 @@ _LONG, _SHORT = 40_000, 4_000
 #: Characters of text in a frame, which has room for 10,000 with what it says of itself.
 _ROOM = 9_500
 #: Half of a character, which no JSON of a client's may hold; a file's name can.
-_HALF = re.compile("[\ud800-\udfff]")
+_HALF = lazily("[\ud800-\udfff]")
 
 #: The address of a node; its id follows.
 NODE = "roamkb://node/"

@@ -4,9 +4,9 @@ Nothing here approves, curates, overrides, promotes or installs.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import field
 
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import field
 from roamkb.core.errors import UsageError
 from roamkb.core.request import ParameterShape
 from roamkb.core.request import VerbParameter
@@ -54,7 +54,7 @@ def _tool(
     also: tuple[VerbParameter, ...] = (),
 ) -> McpTool:
     """Return the tool for the operation `of`; `output` reads `name:type name:type`."""
-    from dataclasses import replace
+    from roamkb.core.dataclasses import replace
 
     operation = next(one for one in OPERATIONS if one.name == of)
     settled = fixed or {}

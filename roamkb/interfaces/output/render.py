@@ -1,15 +1,15 @@
 """Results as text and as JSON (docs/json.md). What is shown is cleaned; what is stored never is."""
 
 import json
-import re
 from collections.abc import Callable
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import Refused
 from roamkb.core.errors import RoamkbError
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import Hit
 from roamkb.core.model import NodeCandidate
 from roamkb.core.model import UnreadableFile
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 #: A line of a minified page would fill the screen; JSON has the whole of it.
 _LINE_WIDTH = 240
-_COLOUR = re.compile(r"\x1b\[\d+m")
+_COLOUR = lazily(r"\x1b\[\d+m")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,6 @@ file after the note, git's own record of what it did; and what a human's hand is
 import contextlib
 import os
 import platform
-import re
 import struct
 import time
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ from roamkb.boundary.human_consent import find_harness
 from roamkb.boundary.store.folder_evidence import PROC
 from roamkb.boundary.store.processes import commands_of_parents
 from roamkb.boundary.store.socket_peers import environment_of
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import UnreadableFile
 from roamkb.fs.files import digest
 from roamkb.fs.files import read_file
@@ -48,7 +48,7 @@ _BY_GIT: Final = (5.0, 60.0)
 _GIT_DEEDS: Final = (b"pull", b"merge", b"rebase", b"checkout", b"reset", b"revert", b"cherry-pick", b"am")
 _REFLOG_TAIL: Final = 16_384
 #: Of a line of git's record: when, and what was done.
-_REFLOG: Final = re.compile(rb"> (\d+) [+-]\d{4}\t(\w[\w-]*)")
+_REFLOG: Final = lazily(rb"> (\d+) [+-]\d{4}\t(\w[\w-]*)")
 
 
 class ChangeTraces:

@@ -11,11 +11,11 @@ import sqlite3
 import time
 from collections.abc import Callable
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 from typing import Final
 
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NoKnowledgeBase
 from roamkb.core.errors import NotFound

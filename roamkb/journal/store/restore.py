@@ -11,9 +11,9 @@ import os
 import stat
 from collections.abc import Callable
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import Busy
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import DiskError

@@ -12,7 +12,6 @@ import time
 from collections.abc import Iterator
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from os.path import realpath
@@ -23,6 +22,7 @@ from xml.etree import ElementTree
 
 from roamkb.boundary.store.folder_evidence import PROC
 from roamkb.boundary.store.socket_peers import find_peers
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import RoamkbError
 from roamkb.core.model import UnreadableFile

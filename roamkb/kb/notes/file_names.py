@@ -6,6 +6,7 @@ from datetime import datetime
 from pathlib import PurePosixPath
 
 from roamkb.core.errors import UsageError
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.text import shown
 
 #: Syncthing itself takes any name that holds this for a conflict copy.
@@ -14,14 +15,14 @@ CONFLICT_MARK = ".sync-conflict-"
 LONGEST_NAME = 200
 
 #: The device came with Syncthing 0.14.29; the ending is the last one only.
-_CONFLICT = re.compile(
+_CONFLICT = lazily(
     r"(?P<stem>.*)\.sync-conflict-\d{8}-\d{6}(?:-[A-Z2-7]{7})?(?P<ending>\.[^.]*)?", re.ASCII | re.DOTALL
 )
 _ENCRYPTED = (".org.gpg", ".org.age")
 #: What some system or syncer refuses in a name; org-roam's slugs hold none of it.
 #: NUL, and halves of characters but for those by which Python has bytes of a name that are no UTF-8.
-_NOWHERE = re.compile("[\x00\ud800-\udc7f\udd00-\udfff]")
-_UNFIT = re.compile('[/\\\\<>:"|?*\x00-\x1f\x7f\ud800-\udfff]')
+_NOWHERE = lazily("[\x00\ud800-\udc7f\udd00-\udfff]")
+_UNFIT = lazily('[/\\\\<>:"|?*\x00-\x1f\x7f\ud800-\udfff]')
 
 
 def require_name(name: str, what: str) -> str:

@@ -7,17 +7,18 @@ file itself, so that nothing that a person wrote is unfindable.
 import re
 from collections.abc import Iterator
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import Node
 from roamkb.core.model import Note
 
 #: Lines that repeat what the fields say already.
-_FIELD = re.compile(r"\s*(?:#\+(?:title|filetags):|:(?:ID|ROAM_ALIASES|PROPERTIES|END):)", re.IGNORECASE)
-_TITLE = re.compile(r"\s*#\+title:", re.IGNORECASE)
-_STAMP = re.compile(r"(?:.*/)?(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)\D[^/]*")
-_DAILY = re.compile(r"(?:.*/)?(\d{4}-\d\d-\d\d)[^/]*")
-_CREATED = re.compile(r"[\[<]?(\d{4}-\d\d-\d\d)[^\]>\d]*(\d\d:\d\d)?")
+_FIELD = lazily(r"\s*(?:#\+(?:title|filetags):|:(?:ID|ROAM_ALIASES|PROPERTIES|END):)", re.IGNORECASE)
+_TITLE = lazily(r"\s*#\+title:", re.IGNORECASE)
+_STAMP = lazily(r"(?:.*/)?(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)\D[^/]*")
+_DAILY = lazily(r"(?:.*/)?(\d{4}-\d\d-\d\d)[^/]*")
+_CREATED = lazily(r"[\[<]?(\d{4}-\d\d-\d\d)[^\]>\d]*(\d\d:\d\d)?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,6 @@
 """What a search found, before anybody shows it."""
 
-from dataclasses import dataclass
-
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.model import UnreadableFile
 
 

@@ -4,22 +4,23 @@ import re
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
 from datetime import date
 from datetime import timedelta
 from itertools import pairwise
 
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import field
+from roamkb.core.dataclasses import replace
 from roamkb.core.errors import UsageError
+from roamkb.core.lazy_regex import lazily
 from roamkb.text.tokenize import STOP_WORDS
 from roamkb.text.tokenize import terms_of
 from roamkb.text.tokenize import words
 
 #: One piece of a query: -"a phrase", tag:x, a word.
-_PIECE = re.compile(r'(-?)"([^"]*)"|(\S+)')
+_PIECE = lazily(r'(-?)"([^"]*)"|(\S+)')
 #: Only these prefixes are filters; `https:` or `std::move` are words like others.
-_FILTER = re.compile(r"(-?)(tag|is|before|after|since|id):(.+)", re.DOTALL | re.IGNORECASE)
+_FILTER = lazily(r"(-?)(tag|is|before|after|since|id):(.+)", re.DOTALL | re.IGNORECASE)
 
 #: Filters of one kind; who writes more has pasted something else than a query.
 _MOST_FILTERS = 64
@@ -110,7 +111,7 @@ def _bounded(query: Query) -> Query:
 
 
 #: Agents ask for commands with their options, `grep -iF` and `set -e`; nobody excludes two letters.
-_FLAG = re.compile(r"-[A-Za-z0-9]{1,2}")
+_FLAG = lazily(r"-[A-Za-z0-9]{1,2}")
 
 
 def _take_word(word: str, pieces: _QueryPieces, today: date) -> None:
@@ -193,8 +194,8 @@ def _pairs(found: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield one, other
 
 
-_DAY = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
-_AGO = re.compile(r"(\d{1,4})([dwmy])")
+_DAY = lazily(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
+_AGO = lazily(r"(\d{1,4})([dwmy])")
 _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
 
 

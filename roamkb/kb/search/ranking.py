@@ -13,7 +13,8 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
 from collections.abc import Set
-from dataclasses import dataclass
+
+from roamkb.core.dataclasses import dataclass
 
 #: SQLite's own, written into its source.
 FTS_K1 = 1.2

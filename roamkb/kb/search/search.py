@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
-from dataclasses import KW_ONLY
-from dataclasses import dataclass
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from typing import Protocol
 
+from roamkb.core.dataclasses import KW_ONLY
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import replace
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Hit
 from roamkb.core.model import UnreadableFile

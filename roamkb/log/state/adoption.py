@@ -6,11 +6,11 @@ Adopted history says what was learned, and never how far it is to be trusted. It
 
 from collections.abc import Iterable
 from collections.abc import Iterator
-from dataclasses import dataclass
-from dataclasses import replace
 from functools import cached_property
 from typing import Final
 
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import replace
 from roamkb.core.digests import blake2b
 from roamkb.log.learning import Learning
 from roamkb.log.state.learning_state import ATTEMPTED

@@ -5,12 +5,12 @@ from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
 from typing import Final
 from typing import Protocol
 
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import field
+from roamkb.core.dataclasses import replace
 from roamkb.core.json_form import Keys
 from roamkb.core.json_form import OrNull
 from roamkb.core.timestamps import Time

@@ -10,12 +10,12 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from typing import Final
 from typing import overload
 
+from roamkb.core.dataclasses import replace
 from roamkb.log.learning import Learning
 from roamkb.log.learning import identity
 from roamkb.log.state import confidence

@@ -6,17 +6,17 @@ not even an older line that a merge brought meanwhile.
 """
 
 import os
-import re
 import threading
 from collections.abc import Iterator
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import RoamkbError
 from roamkb.core.ids import derived_id
 from roamkb.core.ids import is_id
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.timestamps import iso
 from roamkb.fs.append import changed
 from roamkb.fs.append import opened
@@ -33,7 +33,7 @@ REUSED: Final = "pattern:reused"
 #: The ledger's events that are told, by the names that the document gives them (004, NFR-3).
 _TOLD: Final = {"promoted": PROMOTED, "reused": REUSED}
 #: An id that a line can carry as it is.
-_PLAIN: Final = re.compile(r"[!-~]{1,100}")
+_PLAIN: Final = lazily(r"[!-~]{1,100}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,19 +7,19 @@ not wait for a disk.
 import contextlib
 import json
 import os
-import re
 import stat
 from collections.abc import Iterable
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
+from roamkb.core.dataclasses import asdict
 from roamkb.core.digests import sha256
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NameTaken
 from roamkb.core.errors import RoamkbError
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.text import clipped
 from roamkb.fs.append import read_lines
 from roamkb.fs.files import disk_error
@@ -40,7 +40,7 @@ _ENDING: Final = ".jsonl"
 _DONE: Final = ".done"
 #: A transcript is elsewhere; what is kept here is what one can learn from.
 _LONGEST = 8_000
-_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_PLAIN = lazily(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 

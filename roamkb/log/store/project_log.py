@@ -11,15 +11,15 @@ import stat
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import fields
-from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 from typing import TypeVar
 
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import fields
+from roamkb.core.dataclasses import replace
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import NotDurable

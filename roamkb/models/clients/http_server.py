@@ -8,10 +8,10 @@ import time
 from base64 import b64encode
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from urllib.parse import unquote
 from urllib.parse import urlsplit
 
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.server_address import ServerAddress
 from roamkb.core.text import shown
 

@@ -5,15 +5,15 @@ it is sent is cleaned, and credentials are masked, whoever made it. Keys come fr
 """
 
 import json
-import re
 from collections.abc import Mapping
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from typing import Final
 
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import UsageError
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.server_address import ServerAddress
 from roamkb.core.text import cleaned
 from roamkb.core.text import shown
@@ -45,7 +45,7 @@ _CODEX_OFF: Final = (
     "hooks shell_tool unified_exec apps plugins multi_agent view_image image_generation".split()
 )
 #: Codex takes no other name of a server, and one with a dot would be a path of settings.
-_SERVER: Final = re.compile(r"[A-Za-z0-9_-]+")
+_SERVER: Final = lazily(r"[A-Za-z0-9_-]+")
 _INSTALL: Final = {
     ModelKind.CLAUDE: "install Claude Code, or name another model",
     ModelKind.CODEX: "install Codex, or name another model",

@@ -8,8 +8,9 @@ import time
 from collections.abc import Mapping
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Final
+
+from roamkb.core.dataclasses import dataclass
 
 _PIECE: Final = 64 * 1024
 #: Letters of standard error that tell what was wrong.

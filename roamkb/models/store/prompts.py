@@ -1,10 +1,11 @@
 """Prompts for language models: versioned files of the package, each known by its name and its digest."""
 
 import hashlib
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
+
+from roamkb.core.dataclasses import dataclass
 
 #: Characters of a digest that name it well enough in an event.
 _SHORT: Final = 12

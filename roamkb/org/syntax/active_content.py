@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 from collections.abc import Iterator
 
+from roamkb.core.lazy_regex import lazily
 from roamkb.org.syntax.elements import ElementMode
 from roamkb.org.syntax.elements import Region
 from roamkb.org.syntax.elements import RegionKind
@@ -18,9 +19,9 @@ from roamkb.org.syntax.links import Abbreviations
 from roamkb.org.syntax.links import LinkFinder
 from roamkb.org.syntax.links import LinkText
 
-_CITE = re.compile(r"\[cite[:/]", re.IGNORECASE)
-_VERBATIM_MARK = re.compile("[~=]")
-_KEY = re.compile(r"[ \t]*(?:#\+(\S*):|:(\S+):)")
+_CITE = lazily(r"\[cite[:/]", re.IGNORECASE)
+_VERBATIM_MARK = lazily("[~=]")
+_KEY = lazily(r"[ \t]*(?:#\+(\S*):|:(\S+):)")
 #: Keywords and properties whose links org-roam leaves out.
 _MUTE = frozenset(("TRANSCLUDE", "ROAM_REFS"))
 

@@ -11,6 +11,7 @@ from enum import Enum
 from enum import auto
 from typing import NamedTuple
 
+from roamkb.core.lazy_regex import lazily
 from roamkb.org.syntax.brackets import BracketPairs
 from roamkb.org.syntax.closing_lines import ClosingLines
 from roamkb.org.syntax.forward_search import ForwardSearch
@@ -62,44 +63,44 @@ class _ElementFrame(NamedTuple):
 
 
 #: One bad line, and it is no property drawer.
-PROPERTY_DRAWER = re.compile(
+PROPERTY_DRAWER = lazily(
     r"[ \t]*:PROPERTIES:[ \t]*\n"
     r"((?:(?![ \t]*:END:[ \t]*$)[ \t]*:\S{2,}+(?<=:)(?: .*+|[ \t]*+)\n)*)"
     r"[ \t]*:END:[ \t]*$",
     re.IGNORECASE | re.MULTILINE,
 )
-PLANNING = re.compile(r"[ \t]*(?:CLOSED|DEADLINE|SCHEDULED):", re.IGNORECASE)
+PLANNING = lazily(r"[ \t]*(?:CLOSED|DEADLINE|SCHEDULED):", re.IGNORECASE)
 
-_BLANK_OR_KEYWORD = re.compile(
+_BLANK_OR_KEYWORD = lazily(
     r"(?:[ \t\r]*+\n)+|(#\+(?!BEGIN|CALL:|CAPTION|RESULT|DATA:|HEADER|LABEL:|NAME:|PLOT:|RESNAME:|SOURCE:"
     r"|SRCNAME:|TBLNAME:|ATTR_)[A-Z_]++:.*+)\n?",
     re.IGNORECASE,
 )
-_COMMENTS = re.compile(r"(?:[ \t]*+#(?: .*+)?(?:\n|\Z))+")
-_CLOCK = re.compile(r"[ \t]*CLOCK:", re.IGNORECASE)
-_AFFILIATED = re.compile(
+_COMMENTS = lazily(r"(?:[ \t]*+#(?: .*+)?(?:\n|\Z))+")
+_CLOCK = lazily(r"[ \t]*CLOCK:", re.IGNORECASE)
+_AFFILIATED = lazily(
     r"[ \t]*#\+(?:(CAPTION|RESULTS)(?:\[(.*)\])?"
     r"|DATA|HEADERS?|LABEL|NAME|PLOT|RESNAME|RESULT|SOURCE|SRCNAME|TBLNAME|ATTR_[-_A-Za-z0-9]+):[ \t]*",
     re.IGNORECASE,
 )
-_DRAWER = re.compile(r"[ \t]*:([^\s:]+):[ \t]*$", re.MULTILINE)
-_FIXED_WIDTH = re.compile(r"(?:[ \t]*+:(?: .*+)?(?:\n|\Z))+")
-_BLOCK = re.compile(r"[ \t]*#\+BEGIN_(\S+)", re.IGNORECASE)
-_CALL = re.compile(r"[ \t]*#\+CALL:", re.IGNORECASE)
-_BRACKET = re.compile(r"[\[\]()]")
-_DYNAMIC_BLOCK = re.compile(r"[ \t]*#\+BEGIN:? ", re.IGNORECASE)
-_KEYWORD = re.compile(r"[ \t]*#\+\S+:")
-_HASH_PLUS = re.compile(r"[ \t]*#\+(\S*)")
-_LATEX = re.compile(r"[ \t]*\\begin\{([A-Za-z0-9*]+)\}", re.IGNORECASE)
-_FOOTNOTE = re.compile(r"\[fn:([^\]\[\s:]+)\]", re.IGNORECASE)
-_RULE = re.compile(r"[ \t]*-{5,}[ \t]*$", re.MULTILINE)
-_TABLE_END = re.compile(r"\n[ \t]*(?:$|[^| \t\n])", re.MULTILINE)
-_TABLE_EL_RULE = re.compile(r"[ \t]*\+(?:-+\+)+[ \t]*$", re.MULTILINE)
-_TABLE_EL_END = re.compile(r"\n[ \t]*(?:$|[^+| \t\n])", re.MULTILINE)
-_FORMULAS = re.compile(r"(?:[ \t]*#\+TBLFM: +.*+(?:\n|\Z))+", re.IGNORECASE)
-_ITEM = re.compile(r"(?:[ \t]*(?:[-+]|[0-9]+[.)])|[ \t]+\*)(?:[ \t]|$)", re.MULTILINE)
-_FOOTNOTE_END = re.compile(r"\n(?:\[fn:[^\]\[\s:]+\]|[ \t]*\n[ \t]*(?:\n|\Z))", re.IGNORECASE)
-_SEPARATOR = re.compile(
+_DRAWER = lazily(r"[ \t]*:([^\s:]+):[ \t]*$", re.MULTILINE)
+_FIXED_WIDTH = lazily(r"(?:[ \t]*+:(?: .*+)?(?:\n|\Z))+")
+_BLOCK = lazily(r"[ \t]*#\+BEGIN_(\S+)", re.IGNORECASE)
+_CALL = lazily(r"[ \t]*#\+CALL:", re.IGNORECASE)
+_BRACKET = lazily(r"[\[\]()]")
+_DYNAMIC_BLOCK = lazily(r"[ \t]*#\+BEGIN:? ", re.IGNORECASE)
+_KEYWORD = lazily(r"[ \t]*#\+\S+:")
+_HASH_PLUS = lazily(r"[ \t]*#\+(\S*)")
+_LATEX = lazily(r"[ \t]*\\begin\{([A-Za-z0-9*]+)\}", re.IGNORECASE)
+_FOOTNOTE = lazily(r"\[fn:([^\]\[\s:]+)\]", re.IGNORECASE)
+_RULE = lazily(r"[ \t]*-{5,}[ \t]*$", re.MULTILINE)
+_TABLE_END = lazily(r"\n[ \t]*(?:$|[^| \t\n])", re.MULTILINE)
+_TABLE_EL_RULE = lazily(r"[ \t]*\+(?:-+\+)+[ \t]*$", re.MULTILINE)
+_TABLE_EL_END = lazily(r"\n[ \t]*(?:$|[^+| \t\n])", re.MULTILINE)
+_FORMULAS = lazily(r"(?:[ \t]*#\+TBLFM: +.*+(?:\n|\Z))+", re.IGNORECASE)
+_ITEM = lazily(r"(?:[ \t]*(?:[-+]|[0-9]+[.)])|[ \t]+\*)(?:[ \t]|$)", re.MULTILINE)
+_FOOTNOTE_END = lazily(r"\n(?:\[fn:[^\]\[\s:]+\]|[ \t]*\n[ \t]*(?:\n|\Z))", re.IGNORECASE)
+_SEPARATOR = lazily(
     r"\n(?:\[fn:[^\]\[\s:]+\]|%%\(|[ \t]*+(?:$|\||\+(?:-+\+)+[ \t]*$"
     r"|#(?: |$|\+\S)"
     r"|:(?: |$|[^\s:]+:[ \t]*$)|-{5,}[ \t]*$"

@@ -1,17 +1,17 @@
 """Headings: what a line of stars says, and which heading is above which."""
 
-import re
 from collections.abc import Collection
 from typing import NamedTuple
 
+from roamkb.core.lazy_regex import lazily
 from roamkb.org.syntax.links import displayed
 from roamkb.org.syntax.syntax_table import is_alphanumeric
 
-_HEADING = re.compile(r"\n(\*+) ")
-_FIRST_HEADING = re.compile(r"(\*+) ")
-_PRIORITY = re.compile(r" +\[#(.)\](?= |$)")
-_COOKIE = re.compile(r"\[[0-9]+%\]|\[[0-9]+/[0-9]+\]")
-_TAG_ASCII = re.compile(r":[A-Za-z0-9_@#%:]+:")
+_HEADING = lazily(r"\n(\*+) ")
+_FIRST_HEADING = lazily(r"(\*+) ")
+_PRIORITY = lazily(r" +\[#(.)\](?= |$)")
+_COOKIE = lazily(r"\[[0-9]+%\]|\[[0-9]+/[0-9]+\]")
+_TAG_ASCII = lazily(r":[A-Za-z0-9_@#%:]+:")
 
 
 class Heading(NamedTuple):

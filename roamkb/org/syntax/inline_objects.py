@@ -12,6 +12,7 @@ from enum import Enum
 from enum import auto
 from typing import NamedTuple
 
+from roamkb.core.lazy_regex import lazily
 from roamkb.org.syntax.brackets import BracketPairs
 from roamkb.org.syntax.forward_search import ForwardSearch
 from roamkb.org.syntax.links import TYPE_COLON
@@ -62,7 +63,7 @@ class InlineObject(NamedTuple):
     citation: bool = False
 
 
-_ANCHOR = re.compile(
+_ANCHOR = lazily(
     r"[*~=+/](?![\s\u200b])|_(?![\s\u200b])|\^(?=[-{(*+.,\w])"
     rf"|{TYPE_COLON}"
     r"|\[(?=cite[:/]|fn:|\[|[0-9])|@(?=@)|\{(?=\{\{)|<(?=%%|<|[0-9a-z])|\$|\\(?=[a-z(\[])",
@@ -70,29 +71,27 @@ _ANCHOR = re.compile(
 )
 
 _AFTER_EMPHASIS = "-\\s\u200b.,:!?;'\")}\\["
-_CLOSERS = {
-    mark: re.compile(rf"(?<![\s\u200b]){re.escape(mark)}(?=[{_AFTER_EMPHASIS}]|\Z)") for mark in "*~=+_/"
-}
-_BEFORE_EMPHASIS = re.compile("[-\\s\u200b('\"{]")
-_SCRIPT = re.compile(r"\*|[+-]?(?:[^\W_]|[.,\\])*[^\W_]")
-_FOOTNOTE = re.compile(r"\[fn:([^\]\[\s:]*)(:|\])", re.IGNORECASE)
-_CITE = re.compile(r"\[cite(?:/(?:[^\W_]|[/_-])+)?:[\t\n ]*", re.IGNORECASE)
-_CITE_KEY = re.compile(r"@((?:[!#-+./:<>-@^-`{-~0-9A-Za-z$%'-]|[^\x00-\x7f])+)")
-_SNIPPET = re.compile(r"@@[-A-Za-z0-9]+:")
-_MACRO = re.compile(r"\{\{\{[a-zA-Z][-a-zA-Z0-9_]*(\(|\}\}\})")
-_TARGET = re.compile(r"<<(?:[^<>\n\r\t ]|[^<>\n\r\t ][^<>\n\r]*[^<>\n\r\t ])>>")
-_RADIO_TARGET = re.compile(r"<<<(?:[^<>\n\r\t ]|[^<>\n\r\t ][^<>\n\r]*[^<>\n\r\t ])>>>")
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
-_TIMESTAMP = re.compile(r"[\[<]\d{4}-\d{2}-\d{2}[ \]>]", re.ASCII)
-_ODD_TIMESTAMP = re.compile(r"<\d+-\d+-\d+", re.ASCII)
-_REPEATER = re.compile(r"\+\d++[dwmy]>", re.ASCII)
-_HALF_RANGE = re.compile(r"[\]>]--[\[<](?!\d{4}-\d{2}-\d{2})", re.ASCII)
-_LATEX_MACRO = re.compile(r"\\([a-zA-Z]+)\*?((?:\[[^\]\[\n{}]*\]|\{[^{}\n]*\})*)")
-_ENTITY_END = re.compile(r"\\(?:there4|sup[123]|frac[13][24]|[a-zA-Z]+)")
-_BLANKS = re.compile(r"[ \t]*+")
-_TIME_END = re.compile(r"[\]>\n]")
-_ANGLE_END = re.compile(r"[>\n]")
-_CODE_END = re.compile(r"[ \t\n\[({]")
+_CLOSERS = {mark: lazily(rf"(?<![\s\u200b]){re.escape(mark)}(?=[{_AFTER_EMPHASIS}]|\Z)") for mark in "*~=+_/"}
+_BEFORE_EMPHASIS = lazily("[-\\s\u200b('\"{]")
+_SCRIPT = lazily(r"\*|[+-]?(?:[^\W_]|[.,\\])*[^\W_]")
+_FOOTNOTE = lazily(r"\[fn:([^\]\[\s:]*)(:|\])", re.IGNORECASE)
+_CITE = lazily(r"\[cite(?:/(?:[^\W_]|[/_-])+)?:[\t\n ]*", re.IGNORECASE)
+_CITE_KEY = lazily(r"@((?:[!#-+./:<>-@^-`{-~0-9A-Za-z$%'-]|[^\x00-\x7f])+)")
+_SNIPPET = lazily(r"@@[-A-Za-z0-9]+:")
+_MACRO = lazily(r"\{\{\{[a-zA-Z][-a-zA-Z0-9_]*(\(|\}\}\})")
+_TARGET = lazily(r"<<(?:[^<>\n\r\t ]|[^<>\n\r\t ][^<>\n\r]*[^<>\n\r\t ])>>")
+_RADIO_TARGET = lazily(r"<<<(?:[^<>\n\r\t ]|[^<>\n\r\t ][^<>\n\r]*[^<>\n\r\t ])>>>")
+_DATE = lazily(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+_TIMESTAMP = lazily(r"[\[<]\d{4}-\d{2}-\d{2}[ \]>]", re.ASCII)
+_ODD_TIMESTAMP = lazily(r"<\d+-\d+-\d+", re.ASCII)
+_REPEATER = lazily(r"\+\d++[dwmy]>", re.ASCII)
+_HALF_RANGE = lazily(r"[\]>]--[\[<](?!\d{4}-\d{2}-\d{2})", re.ASCII)
+_LATEX_MACRO = lazily(r"\\([a-zA-Z]+)\*?((?:\[[^\]\[\n{}]*\]|\{[^{}\n]*\})*)")
+_ENTITY_END = lazily(r"\\(?:there4|sup[123]|frac[13][24]|[a-zA-Z]+)")
+_BLANKS = lazily(r"[ \t]*+")
+_TIME_END = lazily(r"[\]>\n]")
+_ANGLE_END = lazily(r"[>\n]")
+_CODE_END = lazily(r"[ \t\n\[({]")
 
 
 class ObjectReader:

@@ -5,21 +5,23 @@ import re
 from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
+
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import field
+from roamkb.core.lazy_regex import lazily
 
 #: More set-up files than any human writes; a chain that doubles at each step must end somewhere.
 MOST_SETUPFILES = 50
 
 #: Lines that say something of the file.
-INTERESTING = re.compile(
+INTERESTING = lazily(
     r"^[ \t]*#\+(?:title|filetags|todo|seq_todo|typ_todo|setupfile|startup|link):",
     re.IGNORECASE | re.MULTILINE,
 )
-_KEYWORD = re.compile(r"[ \t]*#\+(\S*):")
-_URL = re.compile(r"\A[a-zA-Z][a-zA-Z0-9+.-]*://|\A(?:file|ftp|https?):")
-_STATE = re.compile(r"(.*?)(?:\([^)]*\).*)?\Z")
-_BLANKS = re.compile(r"[ \f\t\n\r\v]+")
+_KEYWORD = lazily(r"[ \t]*#\+(\S*):")
+_URL = lazily(r"\A[a-zA-Z][a-zA-Z0-9+.-]*://|\A(?:file|ftp|https?):")
+_STATE = lazily(r"(.*?)(?:\([^)]*\).*)?\Z")
+_BLANKS = lazily(r"[ \f\t\n\r\v]+")
 
 
 @dataclass(slots=True)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from roamkb.core.lazy_regex import lazily
 from roamkb.org.syntax.forward_search import ForwardSearch
 from roamkb.org.syntax.syntax_table import is_word
 from roamkb.org.syntax.syntax_table import is_word_start
@@ -18,23 +19,23 @@ TYPES = (
 #: The colon behind a known type.
 TYPE_COLON = ":(?:" + "|".join(f"(?<={re.escape(kind)}:)" for kind in TYPES) + ")"
 
-_ANCHOR = re.compile(rf"\[(?=\[)|{TYPE_COLON}", re.IGNORECASE)
-_TYPE = re.compile("(?:" + "|".join(re.escape(kind) for kind in TYPES) + ")(?=:)", re.IGNORECASE)
+_ANCHOR = lazily(rf"\[(?=\[)|{TYPE_COLON}", re.IGNORECASE)
+_TYPE = lazily("(?:" + "|".join(re.escape(kind) for kind in TYPES) + ")(?=:)", re.IGNORECASE)
 
 # runs of backslashes escape a bracket if they are odd
-_BRACKET_PATH = re.compile(r"\[\[((?>(?:[^\]\[\\]+|\\(?:\\\\)*[\]\[]|\\+)+))\](?=[\]\[])")
+_BRACKET_PATH = lazily(r"\[\[((?>(?:[^\]\[\\]+|\\(?:\\\\)*[\]\[]|\\+)+))\](?=[\]\[])")
 
 _ROUND = r"\((?:[^\]\[ \t\n()<>]|\([^\]\[ \t\n()<>]*\))*\)"
-_PLAIN_PATH = re.compile(
+_PLAIN_PATH = lazily(
     rf"(?:[^\]\[ \t\n()<>]|{_ROUND})+(?:[^\x21-\x2f\x3a-\x40\x5b-\x60\x7b-\x7e \t\n]|/|{_ROUND})"
 )
-_ANGLE_PATH = re.compile(r"[^>\n]*(?:\n[ \t]*[^> \t\n][^>\n]*)*>")
-_BLANK_LINE = re.compile(r"\n[ \t]*(?=\n)")
+_ANGLE_PATH = lazily(r"[^>\n]*(?:\n[ \t]*[^> \t\n][^>\n]*)*>")
+_BLANK_LINE = lazily(r"\n[ \t]*(?=\n)")
 
-_NEWLINE = re.compile(r"[ \t]*\n[ \t]*")
-_ESCAPE = re.compile(r"(\\+)(?=[\]\[]|\Z)")
-_SLASHES = re.compile(r"\A//+(.:)?/")
-_RELATIVE = re.compile(r"\A(?:/|~(?:/|\Z)|\.\.?/)")
+_NEWLINE = lazily(r"[ \t]*\n[ \t]*")
+_ESCAPE = lazily(r"(\\+)(?=[\]\[]|\Z)")
+_SLASHES = lazily(r"\A//+(.:)?/")
+_RELATIVE = lazily(r"\A(?:/|~(?:/|\Z)|\.\.?/)")
 
 #: Abbreviations of `#+link:` lines.
 Abbreviations = Mapping[str, str]

@@ -3,6 +3,7 @@
 import re
 from typing import NamedTuple
 
+from roamkb.core.lazy_regex import lazily
 from roamkb.org.syntax.closing_lines import ClosingLines
 
 
@@ -16,18 +17,18 @@ class ListItem(NamedTuple):
 #: Items by where their line begins.
 Items = dict[int, ListItem]
 
-_LINE = re.compile(
+_LINE = lazily(
     r"([ \t]*)(?:((?:[-+]|[0-9]+[.)]|(?<=[ \t])\*)(?:[ \t]|$))|(\n|\Z)"
     r"|(#\+BEGIN(?::|_\S+))|(:[^\s:]+:[ \t]*$))?",
     re.IGNORECASE | re.MULTILINE,
 )
-_TWO_BLANK_LINES = re.compile(r"[ \t]*\n[ \t]*\n")
-_META = re.compile(
+_TWO_BLANK_LINES = lazily(r"[ \t]*\n[ \t]*\n")
+_META = lazily(
     r"[ \t]*(?:[-+*]|(?:[0-9]+|[A-Za-z])([.)]))(?:[ \t]+|$)"
     r"(?:\[@(?:start:)?(?:[0-9]+|[A-Za-z])\][ \t]*)?(?:\[[ X-]\](?:[ \t]+|$))?",
     re.MULTILINE | re.IGNORECASE,
 )
-_BLANK = re.compile(r"[ \t\r\n]*+")
+_BLANK = lazily(r"[ \t\r\n]*+")
 
 
 def find_items(text: str, begin: int, end: int, closings: ClosingLines) -> Items:

@@ -4,8 +4,10 @@ import re
 from datetime import datetime
 from datetime import timedelta
 
-_TIMESTAMP = re.compile(r"[ \t]*[\[<](\d{4}-\d{2}-\d{2}(?: [^\]>\n]*)?)[\]>]", re.ASCII)
-_TIME = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?: +[^\]+0-9>\r\n -]+)?(?: +(\d{1,2}):(\d{2}))?", re.ASCII)
+from roamkb.core.lazy_regex import lazily
+
+_TIMESTAMP = lazily(r"[ \t]*[\[<](\d{4}-\d{2}-\d{2}(?: [^\]>\n]*)?)[\]>]", re.ASCII)
+_TIME = lazily(r"(\d{4})-(\d{2})-(\d{2})(?: +[^\]+0-9>\r\n -]+)?(?: +(\d{1,2}):(\d{2}))?", re.ASCII)
 
 
 def planned(line: str, keyword: str) -> str | None:

@@ -1,14 +1,14 @@
 """Property drawers: an entry's id and what else it says of itself."""
 
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from roamkb.core.lazy_regex import lazily
 from roamkb.org.syntax.elements import PLANNING
 from roamkb.org.syntax.elements import PROPERTY_DRAWER
 
-_COMMENT = re.compile(r"[ \t]*#(?: |$)")
-_ENTRY = re.compile(r"[ \t]*:(\S+):(?:[ \t]*$|[ \t]+(.*?)[ \t]*$)")
+_COMMENT = lazily(r"[ \t]*#(?: |$)")
+_ENTRY = lazily(r"[ \t]*:(\S+):(?:[ \t]*$|[ \t]+(.*?)[ \t]*$)")
 #: Keys that Org answers itself, whatever a drawer says.
 _SPECIAL = frozenset(
     "ALLTAGS BLOCKED CLOCKSUM CLOCKSUM_T CLOSED DEADLINE FILE ITEM PRIORITY SCHEDULED TAGS TIMESTAMP "

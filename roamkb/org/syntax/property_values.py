@@ -2,10 +2,12 @@
 
 import re
 
+from roamkb.core.lazy_regex import lazily
+
 #: Blanks in an Org buffer: no NEL and no line separator, but the zero-width space.
-_BLANKS = re.compile("[\t\n\f\r \xa0\u2000-\u200b\u202f\u205f\u3000]+")
-_PLAIN = re.compile(r'[^"\\]*+')
-_ESCAPE = re.compile(
+_BLANKS = lazily("[\t\n\f\r \xa0\u2000-\u200b\u202f\u205f\u3000]+")
+_PLAIN = lazily(r'[^"\\]*+')
+_ESCAPE = lazily(
     r"\\(?:(?P<octal>[0-7]{1,3})|x(?P<hex>[0-9a-fA-F]*)"
     r"|u(?P<short>[0-9a-fA-F]{4})|U(?P<long>[0-9a-fA-F]{8})"
     r"|N\{U\+(?P<point>[0-9a-fA-F]{1,6})\}|(?:\^|C-)(?P<control>[ -~])"

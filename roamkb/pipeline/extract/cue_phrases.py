@@ -6,9 +6,9 @@ Everything else that is worth keeping the agent proposes when it is asked (D22);
 import re
 from collections.abc import Iterator
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.lazy_regex import lazily
 from roamkb.core.text import folded
 from roamkb.core.untrusted import FRAMED

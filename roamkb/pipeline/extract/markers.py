@@ -11,8 +11,9 @@ colon. The marker `[MEMORY] type=T` says itself that something is to be kept: th
 import re
 from collections.abc import Iterator
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.lazy_regex import lazily
 from roamkb.log.learning import ALIASES
 from roamkb.log.learning import TYPES
 from roamkb.shell.parser import read_commands
@@ -31,24 +32,24 @@ _HEAD = (
     r"(?P<item>(?:[-*+•]|\d{1,9}[.)])[ \t]++)?"
     r"(?P<bold>\*\*|__)?(?P<type>NAMES)(?:\*\*|__)?(?::(?:\*\*|__)?(?=\s|\Z)|：(?:\*\*|__)?)"
 )
-_FIRST = re.compile(r"\s*+" + _HEAD.replace("NAMES", _NAMES), re.ASCII | re.IGNORECASE)
-_LATER = re.compile(r"^[ \t]*+" + _HEAD.replace("NAMES", _NAMES.upper()), re.ASCII | re.MULTILINE)
-_SKIP = re.compile(r"\s*+SKIP:")
+_FIRST = lazily(r"\s*+" + _HEAD.replace("NAMES", _NAMES), re.ASCII | re.IGNORECASE)
+_LATER = lazily(r"^[ \t]*+" + _HEAD.replace("NAMES", _NAMES.upper()), re.ASCII | re.MULTILINE)
+_SKIP = lazily(r"\s*+SKIP:")
 #: The one blank that parts a text from its type.
-_GAP = re.compile(r"[ \t]|\r?\n")
-_MEMORY = re.compile(
+_GAP = lazily(r"[ \t]|\r?\n")
+_MEMORY = lazily(
     r"[ \t]*+\[MEMORY\](?:[ \t]++type=(?P<type>[^\s:]++))?(?:[ \t]++tags=(?P<tags>[^:]*+))?"
     r"[ \t]*+:(?P<text>.*)"
 )
-_FENCE = re.compile(r"[ \t]*+(?:(?:[-*+•]|\d{1,9}[.)])[ \t]++)?(?P<mark>`{3,}|~{3,}|<untrusted-knowledge)")
+_FENCE = lazily(r"[ \t]*+(?:(?:[-*+•]|\d{1,9}[.)])[ \t]++)?(?P<mark>`{3,}|~{3,}|<untrusted-knowledge)")
 #: What ends a paragraph, besides a blank line: an item, a quotation, a heading, a table, a rule.
-_BLOCK = re.compile(r"[ \t]*+(?:(?:[-*+•]|\d{1,9}[.)])(?:[ \t]|$)|>|#{1,6}[ \t]|\||-{3,}$|[*_]{3,}$|</?\w)")
+_BLOCK = lazily(r"[ \t]*+(?:(?:[-*+•]|\d{1,9}[.)])(?:[ \t]|$)|>|#{1,6}[ \t]|\||-{3,}$|[*_]{3,}$|</?\w)")
 
 #: How a line begins in which an agent goes on to tell what it did.
-_OWN_DEEDS = re.compile(rf"[ \t]*+{alternatives('first_person')}[ \t]+(?=\w)")
+_OWN_DEEDS = lazily(rf"[ \t]*+{alternatives('first_person')}[ \t]+(?=\w)")
 #: A line that ends so goes on in the next; and so does one as long as those that are wrapped.
-_GOES_ON = re.compile(rf"(?:[,;:(–—-]|\b(?i:{'|'.join(vocabulary('unfinished'))}))[ \t]*$")
-_ENDS = re.compile(r"[.!?][\"')\]*_`]*$")
+_GOES_ON = lazily(rf"(?:[,;:(–—-]|\b(?i:{'|'.join(vocabulary('unfinished'))}))[ \t]*$")
+_ENDS = lazily(r"[.!?][\"')\]*_`]*$")
 _WRAPPED = 60
 
 #: A script in a script in a script is read, one more is not; nor are scripts that repeat each other.
@@ -57,7 +58,7 @@ _SCRIPTS_LONG = 4
 _BD_VALUED = options_of("bd", "valued")
 #: Tasks that one comment names.
 _MOST_IDS = 10
-_BEAD = re.compile(r"[A-Za-z0-9._-]+")
+_BEAD = lazily(r"[A-Za-z0-9._-]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

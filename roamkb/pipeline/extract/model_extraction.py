@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from collections.abc import Sequence
-from dataclasses import KW_ONLY
-from dataclasses import dataclass
 from typing import Final
 
+from roamkb.core.dataclasses import KW_ONLY
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import UsageError
 from roamkb.core.request import option
 from roamkb.harnesses.transcript import Speaker

@@ -6,10 +6,10 @@ A stretch is what a transcript holds since the last ask. What decides is what wa
 import zlib
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
-from dataclasses import replace
 from typing import Final
 
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import replace
 from roamkb.core.text import clipped
 from roamkb.harnesses.transcript import Speaker
 from roamkb.harnesses.transcript import TranscriptPassage

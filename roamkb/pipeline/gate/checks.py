@@ -9,13 +9,14 @@ import re
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from decimal import InvalidOperation
 from itertools import chain
 from typing import Annotated
 from typing import Final
 
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.text import cleaned
 from roamkb.log.state.learning_state import UNVERIFIED
 from roamkb.pipeline.extract.attention import DURABLE_CATEGORIES
@@ -42,18 +43,18 @@ NO_SCORE_UNDER: Final = Decimal("0.5")
 _LEAST_WORDS = 4
 _MOST_CHARACTERS = 2000
 _MOST_SENTENCES = 8
-_SENTENCE = re.compile(r"[.!?](?:\s|\Z)")
-_SEVERAL = re.compile(
+_SENTENCE = lazily(r"[.!?](?:\s|\Z)")
+_SEVERAL = lazily(
     r"^(?:LEARNED|DECISION|FACT|PATTERN|INVESTIGATION|DEVIATION|GOTCHA|MUST-CHECK):", re.MULTILINE
 )
 
 #: What makes a project less safe is a human's to decide, true or not: words for it, and names.
-_WEAKENS: Final = re.compile(alternatives("weakening"), re.IGNORECASE)
+_WEAKENS: Final = lazily(alternatives("weakening"), re.IGNORECASE)
 _UNSAFE: Final = expression("unsafe", flags=re.IGNORECASE)
-_NEGATED: Final = re.compile(rf"\b{alternatives('negated')}(?:\s+\w+){{0,3}}\s*\Z", re.IGNORECASE)
+_NEGATED: Final = lazily(rf"\b{alternatives('negated')}(?:\s+\w+){{0,3}}\s*\Z", re.IGNORECASE)
 
 #: What tells an agent to do something, beyond how this project is built. None of it is knowledge.
-_INSTRUCTIONS: Final = re.compile(
+_INSTRUCTIONS: Final = lazily(
     f"{alternatives('instructions')}|{expression('instruction').pattern}", re.IGNORECASE
 )
 

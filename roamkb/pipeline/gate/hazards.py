@@ -8,29 +8,30 @@ it tells to act, where it names a credential's place alone.
 import re
 from collections.abc import Callable
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from roamkb.core.data_tables import rows
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.text import cleaned
 from roamkb.core.text import folded
 from roamkb.text.tokenize import UNSPACED
 
 #: A page, a mail address or a machine that isn't this one.
-_ADDRESS: Final = re.compile(
+_ADDRESS: Final = lazily(
     r"\b[a-z][a-z0-9+.-]{1,15}://(?P<host>[^\s/\"'<>)\]}`]+)"
     r"|(?<![\w.])[\w.+-]+@(?P<mail>[\w-]+(?:\.[\w-]+)+)"
     r"|(?<![\w.])(?P<ip>(?:\d{1,3}\.){3}\d{1,3})(?![\w.])",
     re.IGNORECASE,
 )
-_LOCAL: Final = re.compile(
+_LOCAL: Final = lazily(
     r"(?:localhost|127\.|0\.0\.0\.0|\[?::1|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.)"
     r"|(?:[\w-]+\.)*(?:example|test|invalid|local|internal|localhost)(?:\.(?:com|org|net))?(?::\d+)?\Z",
     re.IGNORECASE,
 )
-_FOLDER: Final = re.compile(r"(?::\d+)?[:/]+(?P<name>[\w~%+-]+(?:\.[\w~%+-]+)*)")
+_FOLDER: Final = lazily(r"(?::\d+)?[:/]+(?P<name>[\w~%+-]+(?:\.[\w~%+-]+)*)")
 #: The scripts that the lexicon's languages are written in: Latin, Cyrillic, kana, Han and Hangul.
-_SCRIPTS: Final = re.compile(
+_SCRIPTS: Final = lazily(
     "[a-z\u00df-\u024f\u0400-\u04ff\u3005-\u3007\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]"
 )
 _KINDS: Final = rows("hazards.tsv")

@@ -4,10 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.text import clipped
 from roamkb.core.text import folded
 from roamkb.log.state.learning_state import UNVERIFIED

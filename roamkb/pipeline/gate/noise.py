@@ -9,6 +9,7 @@ import re
 from typing import Final
 
 from roamkb.core.data_tables import rows
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
 from roamkb.text.similarity.shell_remnants import without_debris
@@ -30,27 +31,27 @@ _LOOKED_AT = 4000
 #: More plain words than arguments are.
 _MANY_WORDS = 4
 
-_QUOTED = re.compile(r"""(?<![^\s=(,])(?:\$?'[^']*(?:'|\Z)|"(?:[^"\\]|\\.)*(?:"|\Z))""", re.DOTALL)
-_OPEN_QUOTE = re.compile(r"""(?<![^\s=(,])"(?:[^"\\]|\\.)*\Z""", re.DOTALL)
-_PLAIN = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
-_SYNTAX = re.compile(
+_QUOTED = lazily(r"""(?<![^\s=(,])(?:\$?'[^']*(?:'|\Z)|"(?:[^"\\]|\\.)*(?:"|\Z))""", re.DOTALL)
+_OPEN_QUOTE = lazily(r"""(?<![^\s=(,])"(?:[^"\\]|\\.)*\Z""", re.DOTALL)
+_PLAIN = lazily(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_SYNTAX = lazily(
     r"(?:^|\s)--?[A-Za-z]|&&|\|\||[|;]\s*\S|\s[12&]?>>?\s*\S|<<|\$[({A-Za-z_]|(?:^|\s)\S*/\S|(?:^|\s)\w+=|\\$"
     r"|\s[\w-]+\.\w+(?:\s|$)"
 )
-_CHAINED = re.compile(r"(?:&&|\|\||\||\\)\s*\Z")
-_ASSIGNMENT = re.compile(r"\A(?:[A-Z_][A-Z0-9_]*=\S*\s+)+")
-_PROMPT = re.compile(r"\A[$>%]\s+(?=\w)")
-_CONTROL = re.compile(
+_CHAINED = lazily(r"(?:&&|\|\||\||\\)\s*\Z")
+_ASSIGNMENT = lazily(r"\A(?:[A-Z_][A-Z0-9_]*=\S*\s+)+")
+_PROMPT = lazily(r"\A[$>%]\s+(?=\w)")
+_CONTROL = lazily(
     r"\A(?:(?:if|while|until)\s+(?:!\s+)?(?:\[\[?\s[^\n]*\]\s*(?:;|&&|\|\||\n)|test\s+-|\(\(|[^\n]*;\s*(?:then|do)\b)"
     r"|for\s+\w+\s+in\s[^\n]*(?:;\s*|\n\s*)do\b|for\s+\(\(|case\s+\S+\s+in\b|#!\s*/)"
 )
 
-_COMMENT = re.compile(r"\s*#(?:\s|$)")
-_TRACKER = re.compile(r"bd (?:close|comments?|create|dep|list|ready|reopen|show|sync|update)(?!\S)")
+_COMMENT = lazily(r"\s*#(?:\s|$)")
+_TRACKER = lazily(r"bd (?:close|comments?|create|dep|list|ready|reopen|show|sync|update)(?!\S)")
 
-_HEADING = re.compile(r"#{1,6}\s[^\n]*")
-_FENCE = re.compile(r"(?:`{3,}|~{3,})[^\n`]*(?:\n(?!```|~~~)[^\n]*)*(?:\n(?:`{3,}|~{3,})\s*)?")
-_TAG = re.compile(r"</?[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?>")
+_HEADING = lazily(r"#{1,6}\s[^\n]*")
+_FENCE = lazily(r"(?:`{3,}|~{3,})[^\n`]*(?:\n(?!```|~~~)[^\n]*)*(?:\n(?:`{3,}|~{3,})\s*)?")
+_TAG = lazily(r"</?[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?>")
 
 
 def noise_of(content: str) -> str:

@@ -7,10 +7,11 @@ import posixpath
 import re
 from collections.abc import Iterator
 from collections.abc import Set
-from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.lazy_regex import lazily
 from roamkb.text.code_identifiers import is_code
 from roamkb.text.store.lexicons import alternatives
 
@@ -22,17 +23,17 @@ ACTIVE: Final = "active"
 NEEDS_REVIEW: Final = "needs_review"
 STALE: Final = "stale_candidate"
 
-_PATH = re.compile(
+_PATH = lazily(
     r"(?<![\w/.@:~$*{}<>\\-])(?:[\w.@+-]{1,100}/){1,20}[\w.@+-]{0,100}\.[A-Za-z]\w{0,7}(?![\w/*{-])"
 )
 #: `opencode.ai/docs/x.html` is a page.
-_HOST = re.compile(r"(?:www\.)?[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|ai|edu|gov|app|sh|co|de|uk|eu)/")
+_HOST = lazily(r"(?:www\.)?[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|ai|edu|gov|app|sh|co|de|uk|eu)/")
 _NAME = r"[A-Za-z_$][\w$]{1,80}(?:(?:\.|::|->|#)[A-Za-z_$][\w$]{0,80}){0,5}"
-_TICKED = re.compile(rf"`({_NAME})(?:\([^`\n]{{0,80}}\))?`")
-_CALLED = re.compile(rf"(?<![\w$.`])({_NAME})\((?!s\))(?P<closed>\)?)")
-_SEPARATORS = re.compile(r"\.|::|->|#")
+_TICKED = lazily(rf"`({_NAME})(?:\([^`\n]{{0,80}}\))?`")
+_CALLED = lazily(rf"(?<![\w$.`])({_NAME})\((?!s\))(?P<closed>\)?)")
+_SEPARATORS = lazily(r"\.|::|->|#")
 #: A learning about what went away, moved or is yet to come isn't wrong because it isn't there.
-_OF_CHANGE = re.compile(rf"\b{alternatives('change')}", re.IGNORECASE)
+_OF_CHANGE = lazily(rf"\b{alternatives('change')}", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,11 +10,12 @@ from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import replace
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.text import clipped
 from roamkb.harnesses.transcript import Speaker
 from roamkb.harnesses.transcript import TranscriptPassage
@@ -30,7 +31,7 @@ _SHORTEST_QUOTE: Final = 10
 _WORDS_BORNE_OUT: Final = 0.5
 #: Letters of a quote that may answer what was said beside it, in other words.
 _LONG_QUOTE: Final = 24
-_STROKES: Final = re.compile(r"[/,|]")
+_STROKES: Final = lazily(r"[/,|]")
 #: Shared words, or the share of the fewer, that make two texts be about one subject.
 _SHARED_WORDS: Final = 2
 _SAME_SUBJECT: Final = 0.3
@@ -38,7 +39,7 @@ _SAME_SUBJECT: Final = 0.3
 #: Letters of a command that are shown.
 _COMMAND: Final = 60
 
-_BLANKS: Final = re.compile(r"\s+")
+_BLANKS: Final = lazily(r"\s+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Final
 
+from roamkb.core.lazy_regex import lazily
 from roamkb.log.jsonl import BadLine
 from roamkb.log.jsonl import LearningLine
 from roamkb.log.learning import Learning
@@ -28,15 +29,15 @@ _TYPES: Final = {
     "reference": ("fact", "observed"),
 }
 _UNTYPED: Final = ("learned", "observed")
-_FRONT = re.compile(r"\A\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+_FRONT = lazily(r"\A\ufeff?---[ \t]*\r?\n(.*?)^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
 #: `type` may stand below `metadata:`.
-_FIELD = re.compile(r"^[ \t]*(name|description|type)[ \t]*:[ \t]*(.*?)[ \t]*\r?$", re.MULTILINE)
+_FIELD = lazily(r"^[ \t]*(name|description|type)[ \t]*:[ \t]*(.*?)[ \t]*\r?$", re.MULTILINE)
 #: `- [Title](file.md): what it is about`
-_POINTER = re.compile(r"\s*[-*+]?\s*\[[^\]]*\]\([^)\s]+\.md\)")
-_ITEM = re.compile(r"(?:[-*+]|\d{1,3}[.)])[ \t]+")
-_NO_STATEMENT = re.compile(r"\s*(?:#{1,6}(?:\s|$)|-{3,}\s*$|<!--)")
-_NOT_NAME = re.compile(r"[^A-Za-z0-9]")
-_WILD = re.compile(r"\*+|\?|\[[^\]]*\]")
+_POINTER = lazily(r"\s*[-*+]?\s*\[[^\]]*\]\([^)\s]+\.md\)")
+_ITEM = lazily(r"(?:[-*+]|\d{1,3}[.)])[ \t]+")
+_NO_STATEMENT = lazily(r"\s*(?:#{1,6}(?:\s|$)|-{3,}\s*$|<!--)")
+_NOT_NAME = lazily(r"[^A-Za-z0-9]")
+_WILD = lazily(r"\*+|\?|\[[^\]]*\]")
 
 
 def folder_names(root: PurePath) -> tuple[str, ...]:

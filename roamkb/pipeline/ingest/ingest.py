@@ -10,15 +10,15 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
-from dataclasses import KW_ONLY
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Annotated
 from typing import Final
 
+from roamkb.core.dataclasses import KW_ONLY
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import field
+from roamkb.core.dataclasses import replace
 from roamkb.core.errors import NotDurable
 from roamkb.core.json_form import Keys
 from roamkb.core.model import ProjectKind

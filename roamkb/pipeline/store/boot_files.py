@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import UnreadableFile
 from roamkb.fs.files import read_file
 
@@ -27,10 +28,10 @@ _IN_HOME = (".claude/CLAUDE.md", ".claude/rules/*.md", ".codex/AGENTS.md")
 _MEMORY = ".claude/projects/{project}/memory/*.md"
 _LIMIT = 256 * 1024
 _MOST_FILES = 200
-_BULLET = re.compile(r"\s*(?:(?:[-*+>]|\d{1,2}[.)]|#{1,6})\s+)*")
-_OUR_RULE = re.compile(r"^```roamkb:kb\s*$", re.MULTILINE)
-_FENCED = re.compile(r"^ {0,3}(`{3,}|~{3,}).*?(?:^ {0,3}\1|\Z)[^\n]*", re.MULTILINE | re.DOTALL)
-_END = re.compile(r"(?<=[.!?;])\s+")
+_BULLET = lazily(r"\s*(?:(?:[-*+>]|\d{1,2}[.)]|#{1,6})\s+)*")
+_OUR_RULE = lazily(r"^```roamkb:kb\s*$", re.MULTILINE)
+_FENCED = lazily(r"^ {0,3}(`{3,}|~{3,}).*?(?:^ {0,3}\1|\Z)[^\n]*", re.MULTILINE | re.DOTALL)
+_END = lazily(r"(?<=[.!?;])\s+")
 
 
 def boot_lines(root: Path, home: Path) -> dict[str, str]:

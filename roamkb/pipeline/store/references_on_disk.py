@@ -7,18 +7,18 @@ nothing is called missing.
 """
 
 import os
-import re
 import time
 from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.gitignore import ignoring
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import UnreadableFile
 from roamkb.fs.files import read_file
 from roamkb.pipeline.gate.references import last_part
@@ -35,7 +35,7 @@ _SKIPPED = frozenset(
     ".ruff_cache .pytest_cache .tox .cache".split()
 )
 _IGNORE = ".gitignore"
-_NAME = re.compile(rb"[A-Za-z_$][\w$]+")
+_NAME = lazily(rb"[A-Za-z_$][\w$]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from roamkb.boundary.store.folder_evidence import lies_within
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NotFound
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import Project
 from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
@@ -37,7 +38,7 @@ _BEADS = f".beads/memory/{_LOG}"
 _PLACES = (_BEADS, f".lavra/memory/{_LOG}", f".oro/{_LOG}")
 _ORO = ".oro/config.yaml"
 #: One setting of Oro's file; that is no reason to depend on YAML.
-_PROJECT_ROOT = re.compile(
+_PROJECT_ROOT = lazily(
     r"^[ \t]*project_root[ \t]*:[ \t]*(?:\"([^\"\n]+)\"|'([^'\n]+)'|([^\s#\"'][^\n#]*))", re.M
 )
 _CHUNK = 1024 * 1024

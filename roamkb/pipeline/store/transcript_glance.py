@@ -11,7 +11,6 @@ answer loses anything but time, and tests hold it to the answers of the look its
 import contextlib
 import json
 import os
-import re
 from collections.abc import Iterable
 from collections.abc import Mapping
 from collections.abc import Sequence
@@ -22,6 +21,7 @@ from typing import Final
 from roamkb.boundary.store.codex_session import is_unattended
 from roamkb.boundary.store.session_cache import INJECTION_OFF
 from roamkb.core.errors import RoamkbError
+from roamkb.core.lazy_regex import lazily
 from roamkb.fs.append import ARCHIVE
 from roamkb.fs.append import KNOWLEDGE
 from roamkb.fs.append import LEDGER
@@ -45,8 +45,8 @@ _UNATTENDED: Final = ("sdk-", "claude-code-github-action")
 _MOST_READ: Final = 64 * 1024 * 1024
 _UNPROMOTABLE: Final = "nothing-to-promote"
 #: What every line has that announces itself: a capital before a colon, or a marker.
-_ANNOUNCES: Final = re.compile(r"[A-Z](?:\*\*|__)?[:：]|\[MEMORY\]")
-_WORD: Final = re.compile(r"\w[\w.+-]*")
+_ANNOUNCES: Final = lazily(r"[A-Z](?:\*\*|__)?[:：]|\[MEMORY\]")
+_WORD: Final = lazily(r"\w[\w.+-]*")
 
 
 def is_look_due(payload: Payload, local: str, environment: Mapping[str, str]) -> bool:

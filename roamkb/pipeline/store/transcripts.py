@@ -6,12 +6,12 @@ import os
 import time
 from collections.abc import Iterator
 from collections.abc import Mapping
-from dataclasses import dataclass
-from dataclasses import field
 from pathlib import Path
 from typing import Final
 
 from roamkb.boundary.store.codex_session import file_of_session
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import field
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NameTaken

@@ -7,19 +7,19 @@ byte differs from its manifest is damaged, and nothing is taken from it.
 import hashlib
 import io
 import json
-import re
 import zipfile
 import zlib
 from collections.abc import Iterator
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NotFound
 from roamkb.core.json_form import OrNull
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import UnreadableFile
 from roamkb.fs import files as disk
 from roamkb.fs.locks import private_folder
@@ -36,7 +36,7 @@ _OTHERS: Final = "`roamkb snapshot list` shows the others"
 _CHUNK: Final = 1024 * 1024
 _SCHEMA: Final = 1
 _MANIFEST: Final = "manifest.json"
-_NAME = re.compile(r"(\d{8}-\d{6})-[0-9a-f]{8}\.zip")
+_NAME = lazily(r"(\d{8}-\d{6})-[0-9a-f]{8}\.zip")
 #: The oldest that a zip can say; the manifest has the time.
 _NO_DATE = (1980, 1, 1, 0, 0, 0)
 #: All that zipfile and json say of bytes that aren't theirs.

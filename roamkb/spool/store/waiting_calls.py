@@ -20,6 +20,7 @@ from roamkb.boundary.store.session_cache import SPOOL
 from roamkb.boundary.store.session_cache import confirmed_calls
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NameTaken
+from roamkb.core.lazy_regex import lazily
 from roamkb.fs.files import TEMPORARY
 from roamkb.fs.files import create
 from roamkb.fs.files import digest
@@ -36,7 +37,7 @@ MOST_CALLS: Final = 32
 _MOST_SEEN: Final = 1000
 #: How a file's name ends once somebody has begun to carry it out.
 BEGUN: Final = ".begun"
-_NAME: Final = re.compile(rf"[0-9a-f]{{32}}(?:\.json|{re.escape(BEGUN)})")
+_NAME: Final = lazily(rf"[0-9a-f]{{32}}(?:\.json|{re.escape(BEGUN)})")
 #: Seconds after which a file without its name was left behind.
 _LEFT_BEHIND: Final = 60
 #: Seconds: what a command printed only one hook hears, and another that has the folder is soon done.

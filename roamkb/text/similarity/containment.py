@@ -8,11 +8,11 @@ that the shorter one says is lost.
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Set
-from dataclasses import dataclass
 from typing import Final
 from typing import Generic
 from typing import TypeVar
 
+from roamkb.core.dataclasses import dataclass
 from roamkb.text.similarity.contradiction import exchanged
 from roamkb.text.similarity.jaccard import PreparedText
 from roamkb.text.similarity.synonyms import NEGATIONS

@@ -11,11 +11,12 @@ from collections import Counter
 from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
 from functools import lru_cache
 from itertools import product
 
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import replace
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.text import folded
 from roamkb.text.language import is_english
 from roamkb.text.similarity.synonyms import FUNCTION_WORDS
@@ -37,9 +38,9 @@ from roamkb.text.tokenize import UNSPACED
 from roamkb.text.tokenize import words
 
 #: A list's bullet or number, a quotation's or a heading's mark.
-_MARKER = re.compile(r"^[ \t]*(?:(?:[-*+>#]+|\d{1,2}[.)])[ \t]+)+", re.MULTILINE)
-_MARKUP = re.compile(r"(?<!\w)([=~])([^\s=~](?:[^=~]*[^\s=~])?)\1(?!\w)")
-_PIECE = re.compile(
+_MARKER = lazily(r"^[ \t]*(?:(?:[-*+>#]+|\d{1,2}[.)])[ \t]+)+", re.MULTILINE)
+_MARKUP = lazily(r"(?<!\w)([=~])([^\s=~](?:[^=~]*[^\s=~])?)\1(?!\w)")
+_PIECE = lazily(
     r"(?<![^\s`'\"(\[])(?P<option>--?[A-Za-z](?:[\w-]*\w)?)(?!\w)"
     r"|(?P<number>(?:(?<![\w)\].,:/-])-)?[$€£]?\d+(?:[.,:]\d+)*)(?:(?:st|nd|rd|th)\b)?\ ?(?P<percent>%?)"
     r"|(?P<word>[^\W\d_]+(?:\+\+|\#(?!\w))?)"
@@ -52,9 +53,9 @@ _CODE = ("'", '"', "`", "_", "/", "$", "@", "=")
 #: What may stand before a word that begins something.
 _OPENING = " \t\n\"'(*_`“‘"
 #: What parts clauses, and what one list names.
-_PARTING = re.compile(r"[,;:.!?()–—…、。，；：！？]|\s-\s|\n")
-_MAY_COUNT = re.compile(rf"\d|\b(?:{'|'.join(NUMBERS)})\b", re.IGNORECASE)
-_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
+_PARTING = lazily(r"[,;:.!?()–—…、。，；：！？]|\s-\s|\n")
+_MAY_COUNT = lazily(rf"\d|\b(?:{'|'.join(NUMBERS)})\b", re.IGNORECASE)
+_THOUSANDS = lazily(r"\d{1,3}(?:,\d{3})+")
 #: What says that nothing else does.
 _LIMITING = vocabulary("limiting")
 #: Small words that are as often things: the order table, an even number.
@@ -450,8 +451,8 @@ def _limits(claim: Claim) -> int:
 #: Beginnings that make a word its opposite, and those of them that stand for *not*: *unset*, *not set*.
 _DENYING = tuple(lexicon("denying_prefixes")[0].split())
 _NOT = tuple(" ".join(lexicon("denying_prefixes")).split())
-_NOT_SO = re.compile(r"\bnot\s+([^\W\d_]{3,})\b", re.IGNORECASE)
-_LETTERS = re.compile(r"[^\W\d_]+")
+_NOT_SO = lazily(r"\bnot\s+([^\W\d_]{3,})\b", re.IGNORECASE)
+_LETTERS = lazily(r"[^\W\d_]+")
 
 
 def _are_opposite(one: str, other: str) -> bool:
@@ -567,7 +568,7 @@ def _is_slip(one: str, other: str) -> bool:
     )
 
 
-_OPTION = re.compile(r"(?<![^\s`'\"(])-[A-Za-z]+(?!\w)")
+_OPTION = lazily(r"(?<![^\s`'\"(])-[A-Za-z]+(?!\w)")
 
 
 def _cases_differ(one: str, other: str) -> bool:

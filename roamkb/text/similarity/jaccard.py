@@ -9,11 +9,11 @@ there all other words have to be the same.
 
 from collections.abc import Sequence
 from collections.abc import Set
-from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from functools import lru_cache
 
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.text import folded
 from roamkb.text.similarity.contradiction import counted
 from roamkb.text.similarity.contradiction import differ

@@ -6,6 +6,7 @@ A word that is on no list stands for itself and its own inflections alone.
 import re
 from collections.abc import Callable
 
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.text import folded
 from roamkb.text.porter import inflection_stem
 from roamkb.text.porter import stem
@@ -19,7 +20,7 @@ FUNCTION_WORDS = STOP_WORDS | vocabulary("function_words")
 #: Each negates what follows it, or leaves something out.
 NEGATIONS = vocabulary("negations")
 #: Where words aren't parted by blanks, negations are letters of them.
-UNSPACED_NEGATION = re.compile("|".join(" ".join(lexicon("unspaced_negations")).split()))
+UNSPACED_NEGATION = lazily("|".join(" ".join(lexicon("unspaced_negations")).split()))
 
 #: Function words that relate what follows to the rest, in groups of which one may stand for another.
 _RELATING = tuple(frozenset(group.split()) for group in lexicon("relating"))
@@ -56,7 +57,7 @@ def _groups(reduced: Callable[[str], str]) -> dict[str, str]:
 
 _SAME_STEMS = _groups(stem)
 _SAME_FORMS = _groups(inflection_stem)
-_BRITISH = re.compile(r"(i|y)s(e|es|ed|ing|ation|ations|er|ers)$")
+_BRITISH = lazily(r"(i|y)s(e|es|ed|ing|ation|ations|er|ers)$")
 
 
 def canonical(word: str) -> str:
@@ -90,10 +91,10 @@ def are_contrary(one: str, other: str) -> bool:
 
 
 _CONTRACTIONS = [line.split() for line in lexicon("contractions")]
-_CONTRACTED = re.compile(
+_CONTRACTED = lazily(
     "|".join(rf"\b({begin}){end}\b" for begin, end, *_ in _CONTRACTIONS).replace("'", "['’]?"), re.IGNORECASE
 )
-_SUFFIX = re.compile(r"(?<=\w)['’](?:s|re|ve|ll|m|d)\b", re.IGNORECASE)
+_SUFFIX = lazily(r"(?<=\w)['’](?:s|re|ve|ll|m|d)\b", re.IGNORECASE)
 
 
 def spelt_out(text: str) -> str:

@@ -8,11 +8,11 @@ before something else, another thing is said.
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
 from typing import TYPE_CHECKING
 from typing import Final
 
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import replace
 from roamkb.text.store.lexicons import vocabulary
 
 if TYPE_CHECKING:

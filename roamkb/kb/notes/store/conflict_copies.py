@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from os.path import expanduser
 from os.path import lexists
 from os.path import realpath
 from pathlib import Path
 
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import NotDurable
 from roamkb.core.model import Note
 from roamkb.core.model import UnreadableFile

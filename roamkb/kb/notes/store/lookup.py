@@ -1,6 +1,5 @@
 """Find a node by what a person or an agent calls it: id, path, title or alias."""
 
-import re
 from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Sequence
@@ -10,6 +9,7 @@ from pathlib import Path
 from roamkb.core.errors import Ambiguous
 from roamkb.core.errors import NoNode
 from roamkb.core.errors import NotFound
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import Node
 from roamkb.core.model import NodeCandidate
 from roamkb.core.model import Note
@@ -29,9 +29,9 @@ MOST_CANDIDATES = 3
 #: Comparing letters takes time that grows with the square of the length.
 _LONGEST_SLIP = 100
 #: PATH:LINE, as a search prints it.
-_PLACE = re.compile(r"(.+\.org):(\d+):?")
+_PLACE = lazily(r"(.+\.org):(\d+):?")
 #: Enough of a ULID or UUID to be nobody else's by accident.
-_ID_START = re.compile(r"[0-9A-Za-z-]{8,35}")
+_ID_START = lazily(r"[0-9A-Za-z-]{8,35}")
 
 
 def get_node(notes: Notes, name: str, *, folder: Path | None = None) -> _Pair:

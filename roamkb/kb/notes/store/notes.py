@@ -4,13 +4,13 @@ import os
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import replace
 from functools import cached_property
 from os.path import expanduser  # Path's raises where there is no such user
 from pathlib import Path
 
 from roamkb.boundary.policy import WritePermit
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import replace
 from roamkb.core.errors import DiskError
 from roamkb.core.model import Node
 from roamkb.core.model import Note

@@ -9,10 +9,10 @@ import fcntl
 import os
 from collections.abc import Iterable
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.digests import blake2b
 from roamkb.fs.files import create
 from roamkb.fs.files import random_token

@@ -8,11 +8,11 @@ which is no entry, and never a note that nothing is known of.
 import json
 import os
 from collections.abc import Callable
-from dataclasses import asdict
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from roamkb.core.dataclasses import asdict
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NoKnowledgeBase
 from roamkb.core.errors import NotFound

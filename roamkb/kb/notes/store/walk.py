@@ -5,10 +5,10 @@ from collections import deque
 from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Mapping
-from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
 
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import NoKnowledgeBase
 from roamkb.core.model import UnreadableFile
 from roamkb.fs.files import why

@@ -8,13 +8,13 @@ made it another: a bad disk, a crash, a copy, a program that writes where it lik
 import contextlib
 import json
 import os
-import re
 import sqlite3
 import stat
 from collections.abc import Callable
 from collections.abc import Iterator
 from pathlib import Path
 
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import UnreadableFile
 from roamkb.fs.files import random_token
 from roamkb.fs.files import read_file
@@ -32,7 +32,7 @@ _LONGEST_SEAL = 4096
 #: What SQLite calls its journals.
 _ENDINGS = ("-journal", "-wal", "-shm")
 #: What follows the two kinds of temporary names of ours: a token, and SQLite's own endings.
-_LEFTOVER = re.compile(rf"(?:build|seal)\.[0-9a-f]{{16}}\.tmp(?:{'|'.join(_ENDINGS)})?")
+_LEFTOVER = lazily(rf"(?:build|seal)\.[0-9a-f]{{16}}\.tmp(?:{'|'.join(_ENDINGS)})?")
 
 
 class IndexFile:

@@ -7,9 +7,9 @@ ranking isn't asked for: it counts each word in all entries again.
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import chain
 
+from roamkb.core.dataclasses import dataclass
 from roamkb.kb.search.index.document_frequency import holding
 from roamkb.kb.search.index.schema import SEPARATOR
 from roamkb.text.language import unspaced_groups

@@ -11,10 +11,10 @@ import time
 from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Sequence
-from dataclasses import dataclass
-from dataclasses import field
 from pathlib import Path
 
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import field
 from roamkb.core.model import UnreadableFile
 from roamkb.fs import files as disk
 from roamkb.kb.notes.store.notes import LARGEST

@@ -12,9 +12,10 @@ import unicodedata
 from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.digests import blake2b
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import Node
 from roamkb.core.model import Note
 from roamkb.core.text import flat
@@ -285,7 +286,7 @@ def _row(passage: NotePassage) -> _PassageRow:
 
 
 #: What `supersede` leaves in the drawer of the node that was replaced.
-_REPLACED = re.compile(r"^:SUPERSEDED_BY:\s+\S", re.MULTILINE)
+_REPLACED = lazily(r"^:SUPERSEDED_BY:\s+\S", re.MULTILINE)
 
 
 def _names(title: str, aliases: str, tags: str) -> tuple[str, str, str]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from functools import cached_property
 
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.text import clipped
 from roamkb.core.text import flat
 from roamkb.core.text import folded
@@ -20,7 +21,7 @@ from roamkb.text.tokenize import words
 #: Letters of a note's title where it is named beside another.
 _LONGEST_NAME = 80
 #: Lines for programs: `#+keyword: …` and a drawer's; and our links, which say another note's fact.
-_MACHINERY = re.compile(r"\s*(?:#\+\S+?:|:\S+?:(?:\s|$)|- (?:related|superseded by) :: \[\[id:)")
+_MACHINERY = lazily(r"\s*(?:#\+\S+?:|:\S+?:(?:\s|$)|- (?:related|superseded by) :: \[\[id:)")
 
 
 class SnippetView:

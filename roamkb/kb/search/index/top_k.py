@@ -9,8 +9,8 @@ out is to the digit what weighing all would give.
 import math
 from collections.abc import Mapping
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from roamkb.core.dataclasses import dataclass
 from roamkb.kb.search.ranking import FTS_B
 from roamkb.kb.search.ranking import FTS_K1
 from roamkb.kb.search.ranking import B

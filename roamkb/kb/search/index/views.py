@@ -1,14 +1,14 @@
 """What else the index knows: tags, links, and which notes are about the same and not yet linked."""
 
-import re
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
-from dataclasses import replace
 from typing import Annotated
 
+from roamkb.core.dataclasses import dataclass
+from roamkb.core.dataclasses import replace
 from roamkb.core.json_form import Rows
+from roamkb.core.lazy_regex import lazily
 from roamkb.kb.search.hits import PassageHit
 from roamkb.kb.search.index.query import IndexQuery
 from roamkb.kb.search.index.schema import SEPARATOR
@@ -23,7 +23,7 @@ _TAG = 0.1
 #: More of either say no more.
 _MOST = 3
 #: Where a link leads; its id is no word of the text.
-_ID_LINK = re.compile(r"\[\[id:[^\]\[]*\]")
+_ID_LINK = lazily(r"\[\[id:[^\]\[]*\]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

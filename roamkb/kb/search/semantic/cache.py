@@ -16,13 +16,14 @@ from collections.abc import Sequence
 from operator import mul
 from pathlib import Path
 
+from roamkb.core.lazy_regex import lazily
 from roamkb.kb.search.semantic.models import Encode
 from roamkb.kb.search.semantic.models import get_encoder
 
 #: Fields of a drawer, which org writes in capitals, and keywords with a value.
-_MACHINERY = re.compile(r"^[ \t]*(?::[A-Z][A-Z0-9_+-]*:(?:[ \t].*)?|#\+\S+?:.*)$", re.MULTILINE)
+_MACHINERY = lazily(r"^[ \t]*(?::[A-Z][A-Z0-9_+-]*:(?:[ \t].*)?|#\+\S+?:.*)$", re.MULTILINE)
 #: A link, of which a reader sees the description.
-_LINK = re.compile(r"\[\[[^\[\]]*\](?:\[([^\[\]]*)\])?\]")
+_LINK = lazily(r"\[\[[^\[\]]*\](?:\[([^\[\]]*)\])?\]")
 #: Words of a part that has a vector of its own, about as many as a model reads at once; the best part counts.
 _PART = 180
 #: Parts of a note; whoever wrote more has said what it is about.

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from typing import Any
 
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.text import folded
 from roamkb.text.store.word_vector_file import word_lines
 from roamkb.text.word_vectors import pieces
@@ -37,7 +38,7 @@ _MOST_PIECES = 256
 _UNKNOWN, _BEGIN, _END = 100, 101, 102
 #: Pieces computed at once: more share the way of the weights from memory.
 _BATCH = 512
-_TOKEN = re.compile(r"[^\W_]+|[^\w\s]|_")
+_TOKEN = lazily(r"[^\W_]+|[^\w\s]|_")
 
 
 class MiniLM:

@@ -7,11 +7,11 @@
 import hashlib
 from collections.abc import Callable
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import UsageError
 from roamkb.core.text import shown
 from roamkb.fs.package_manager import how_to_add

@@ -7,11 +7,12 @@ import warnings
 from collections.abc import Callable
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from types import FrameType
 from typing import Protocol
 
+from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import UsageError
+from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import Note
 from roamkb.core.model import UnreadableFile
 from roamkb.core.text import shown
@@ -23,7 +24,7 @@ _PATIENCE = 10.0
 
 
 #: Python's `re` has no POSIX classes, ripgrep and the rule's own commands have.
-_POSIX = re.compile(r"\[:(\^?)(alnum|alpha|ascii|blank|cntrl|digit|lower|punct|space|upper|word|xdigit):\]")
+_POSIX = lazily(r"\[:(\^?)(alnum|alpha|ascii|blank|cntrl|digit|lower|punct|space|upper|word|xdigit):\]")
 _CLASSES = {
     "alnum": "A-Za-z0-9",
     "alpha": "A-Za-z",
@@ -41,7 +42,7 @@ _CLASSES = {
 
 
 #: A lone bracket in brackets, as grep knows it; to `re` it may be the beginning of a set within a set.
-_BRACKET = re.compile(r"\\.|\[\[\]", re.DOTALL)
+_BRACKET = lazily(r"\\.|\[\[\]", re.DOTALL)
 
 
 def _posix_class(match: re.Match[str]) -> str:
