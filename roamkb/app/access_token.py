@@ -6,10 +6,10 @@ import secrets
 import stat
 from pathlib import Path
 
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NameTaken
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.fs.append import opened
 from roamkb.fs.append import read_bytes
 from roamkb.fs.files import create

@@ -7,9 +7,9 @@ from roamkb.app import requests
 from roamkb.app.log.learn import add_learning
 from roamkb.app.log.project_log import ProjectLog
 from roamkb.app.operation_method import takes
-from roamkb.core.dataclasses import replace
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
+from roamkb.core.startup.dataclasses import replace
 
 if TYPE_CHECKING:
     from roamkb.log.learn import LearnResult

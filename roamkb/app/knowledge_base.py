@@ -160,7 +160,7 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
         return offered_nodes(self._index(notes), notes, text, limit=limit, besides=besides, loose=loose)
 
     def _related(self, name: str, text: str, *, limit: int | None, budget: int | None) -> "SearchResult":
-        from roamkb.core.dataclasses import replace
+        from roamkb.core.startup.dataclasses import replace
         from roamkb.kb.related import related
         from roamkb.kb.search.search import check_limit
         from roamkb.kb.search.search import fitting
@@ -255,7 +255,7 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
 
     def write_as(self, fact: "NodeContent", id: str, dry_run: bool) -> "WrittenNode":
         """Write `fact` as the node `id`, which nobody else uses: what was promoted has an id of its own."""
-        from roamkb.core.dataclasses import replace
+        from roamkb.core.startup.dataclasses import replace
         from roamkb.kb.write import write
 
         permit, notes = self._leave(fact.title)

@@ -67,8 +67,8 @@ class OperationMethod(Generic[Owner, Parameters, Request, Result]):
         from inspect import Parameter
         from inspect import Signature
 
-        from roamkb.core.dataclasses import MISSING
-        from roamkb.core.dataclasses import fields
+        from roamkb.core.startup.dataclasses import MISSING
+        from roamkb.core.startup.dataclasses import fields
 
         request: Any = self.request_type
         declared = sorted(fields(request), key=lambda field: bool(field.kw_only))

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from roamkb.core.lazy_names import lazy_names
+from roamkb.core.startup.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from roamkb.boundary.classify import ClassifyRequest as ClassifyRequest

@@ -44,7 +44,7 @@ class ServedKnowledgeBase(KnowledgeBase):
 
     @property
     def _session(self) -> "CallOrigin":
-        from roamkb.core.dataclasses import replace
+        from roamkb.core.startup.dataclasses import replace
 
         # who began it is gone when the shell is, and was seen
         return replace(super()._session, parents=self._parents, hidden=self._hidden)

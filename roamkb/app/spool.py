@@ -18,8 +18,6 @@ from roamkb.app import KnowledgeBase
 from roamkb.app.environment import ProcessEnvironment
 from roamkb.boundary.policy import strictest
 from roamkb.boundary.store.session_cache import has_passes
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import replace
 from roamkb.core.errors import Busy
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NoLog
@@ -29,6 +27,8 @@ from roamkb.core.errors import Refused
 from roamkb.core.errors import RoamkbError
 from roamkb.core.model import Project
 from roamkb.core.model import Rule
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import replace
 from roamkb.spool.call import QueuedCall
 from roamkb.spool.call import SpooledCall
 from roamkb.spool.call import Values

@@ -4,9 +4,9 @@ from pathlib import Path
 
 from roamkb.boundary.store.folder_evidence import classify_folder
 from roamkb.boundary.store.folder_evidence import find_rule
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.model import Project
 from roamkb.core.request import argument
+from roamkb.core.startup.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,6 @@ from collections.abc import Iterable
 from collections.abc import Sequence
 from pathlib import Path
 
-from roamkb.core.dataclasses import InitVar
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import replace
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import Refused
 from roamkb.core.gitignore import is_under
@@ -20,6 +17,9 @@ from roamkb.core.gitignore import may_contain
 from roamkb.core.model import Project
 from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
+from roamkb.core.startup.dataclasses import InitVar
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import replace
 
 #: Device and inode: what a folder is, whatever its name.
 Inode = tuple[int, int]

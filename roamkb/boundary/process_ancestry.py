@@ -11,8 +11,8 @@ from typing import Final
 
 from roamkb.boundary.human_consent import find_harness
 from roamkb.core.data_tables import words_by_role
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.lazy_regex import lazily
 
 #: The most letters of a process's name.
 _LONGEST: Final = 15

@@ -1,8 +1,8 @@
 """A user's own copy of the rule: its text, and a mark that tells whether they edited it."""
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.digests import sha256
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.digests import sha256
+from roamkb.core.startup.lazy_regex import lazily
 
 _MARK = lazily(rb"\r?\n<!-- roamkb: own copy, kept by roamkb install, sha256 ([0-9a-f]{64}) -->\r?\n")
 

@@ -36,14 +36,14 @@ from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import UsageError
 from roamkb.core.gitignore import fault_of
 from roamkb.core.gitignore import literal
 from roamkb.core.gitignore import literal_path
-from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import Rule
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import cleaned
 
 #: What a person writes who has no work roots; an empty block could be an accident.

@@ -10,12 +10,12 @@ from roamkb.context.suggestions import LearningFinder
 from roamkb.context.suggestions import counts
 from roamkb.context.suggestions import is_lasting
 from roamkb.context.suggestions import worth_a_line
-from roamkb.core.dataclasses import KW_ONLY
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.request import AgentOption
 from roamkb.core.request import SessionOption
 from roamkb.core.request import option
 from roamkb.core.request import switch
+from roamkb.core.startup.dataclasses import KW_ONLY
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.fs.git_branch import GitBranch
 from roamkb.kb.search.query import parse_words
 from roamkb.log.known_learnings import scores

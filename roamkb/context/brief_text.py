@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Annotated
 from typing import Final
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import replace
 from roamkb.core.json_form import Keys
 from roamkb.core.model import Hit
 from roamkb.core.model import Project
 from roamkb.core.model import ProjectKind
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import clipped
 from roamkb.core.text import counted
 from roamkb.core.text import shown

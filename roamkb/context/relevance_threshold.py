@@ -15,8 +15,8 @@ from functools import cache
 from typing import Final
 from typing import TypeVar
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.kb.search.query import TermWeights
 from roamkb.text.language import is_english
 from roamkb.text.store.lexicons import alternatives

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from collections.abc import Sequence
 from typing import Final
 
-from roamkb.core.digests import sha256
 from roamkb.core.ids import is_id
+from roamkb.core.startup.digests import sha256
 
 #: Characters of a digest that name it well enough.
 SHORTEST: Final = 12

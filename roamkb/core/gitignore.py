@@ -20,7 +20,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.lazy_regex import lazily
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from datetime import datetime
 
-from roamkb.core.digests import sha256
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.digests import sha256
+from roamkb.core.startup.lazy_regex import lazily
 
 _FORM = lazily(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _LAST_MOMENT = "ffffffff-ffff"

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Annotated
 from typing import Final
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import field
 from roamkb.core.json_form import OrNull
 from roamkb.core.json_form import Rows
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import field
 from roamkb.core.unreadable_file import UnreadableFile as UnreadableFile
 
 #: Where a statement, or a node's fact, comes from.

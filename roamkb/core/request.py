@@ -10,9 +10,9 @@ from functools import lru_cache
 from typing import Annotated
 from typing import Any
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import field
-from roamkb.core.dataclasses import fields
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import field
+from roamkb.core.startup.dataclasses import fields
 
 
 class ParameterShape(Enum):
@@ -104,8 +104,8 @@ AsOfOption = Annotated[str | None, Option("--as-of", "As the log stood at the en
 @lru_cache
 def parameters_of(request: type) -> tuple[VerbParameter, ...]:
     """Return what `request` declares, positional arguments first."""
-    from roamkb.core.dataclasses import MISSING
-    from roamkb.core.dataclasses import replace
+    from roamkb.core.startup.dataclasses import MISSING
+    from roamkb.core.startup.dataclasses import replace
 
     declared = []
     for one in sorted(fields(request), key=lambda one: bool(one.kw_only)):

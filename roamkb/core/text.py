@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.lazy_regex import lazily
 
 #: C0 and C1 controls but tab and newline; bidi, zero-width and tag characters; lone surrogates.
 #: ZWJ and ZWNJ stay where they join what is visible: emoji families and Persian need them.

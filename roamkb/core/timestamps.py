@@ -7,7 +7,7 @@ from typing import Annotated
 from typing import Final
 
 from roamkb.core.json_form import or_null
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.lazy_regex import lazily
 
 #: Later than the year 5138 in seconds: it is milliseconds, as JavaScript counts.
 _MILLISECONDS: Final = 1e11

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from roamkb.core.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ angle brackets are escaped, so that none can look as if it did.
 import re
 from collections.abc import Iterable
 
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import cleaned
 from roamkb.core.text import clipped
 from roamkb.core.text import shown

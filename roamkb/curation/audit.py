@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from pathlib import Path
 
-from roamkb.core.dataclasses import KW_ONLY
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import field
 from roamkb.core.request import AsOfOption
+from roamkb.core.startup.dataclasses import KW_ONLY
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import field
 from roamkb.fs.private_files import AUDIT
 from roamkb.fs.private_files import put_paper
 from roamkb.log.jsonl import json_line

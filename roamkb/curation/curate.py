@@ -15,9 +15,6 @@ from roamkb.core.change_plan import TYPED
 from roamkb.core.change_plan import digest_of
 from roamkb.core.change_plan import event_id
 from roamkb.core.change_plan import is_named
-from roamkb.core.dataclasses import KW_ONLY
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import replace
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import UsageError
 from roamkb.core.request import AgentOption
@@ -25,6 +22,9 @@ from roamkb.core.request import AsOfOption
 from roamkb.core.request import SessionOption
 from roamkb.core.request import option
 from roamkb.core.request import switch
+from roamkb.core.startup.dataclasses import KW_ONLY
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import clipped
 from roamkb.core.text import counted
 from roamkb.core.text import shown

@@ -5,8 +5,8 @@ from collections.abc import Collection
 from collections.abc import Iterator
 from collections.abc import Sequence
 
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.request import rest
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import shown
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import LearningState

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from roamkb.boundary.human_consent import HumanAtTerminal
 from roamkb.boundary.human_consent import require_human
-from roamkb.core.dataclasses import replace
 from roamkb.core.errors import UsageError
+from roamkb.core.startup.dataclasses import replace
 from roamkb.curation.curate import CurationProposal
 from roamkb.curation.curate import CurationSignature
 from roamkb.curation.curate import apply

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from typing import Final
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import clipped
 from roamkb.curation.clusters import CurationCluster
 from roamkb.log.state.confidence import as_fraction

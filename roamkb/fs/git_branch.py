@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import UnreadableFile
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.fs.files import read_file
 
 _POINTER: Final = 16 * 1024

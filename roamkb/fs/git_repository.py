@@ -19,9 +19,9 @@ from posixpath import lexists
 from posixpath import realpath
 from urllib.parse import unquote
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import UnreadableFile
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.fs.files import MissingFile
 from roamkb.fs.files import read_file
 from roamkb.fs.files import why

@@ -3,8 +3,8 @@
 import json
 import re
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.lazy_regex import lazily
 
 #: A way into a document: names in objects, numbers in lists.
 Way = tuple[str | int, ...]

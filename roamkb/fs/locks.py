@@ -10,10 +10,10 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.digests import sha256
 from roamkb.core.errors import Busy
 from roamkb.core.errors import DiskError
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.digests import sha256
 from roamkb.fs.files import disk_error
 from roamkb.fs.files import make_folder
 from roamkb.fs.user_dirs import JOURNAL

@@ -6,8 +6,8 @@ business. Putting a block in and taking it out again gives the file as it was.
 
 import re
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.lazy_regex import lazily
 
 _MARK = lazily(
     rb"^[ \t]*<!-- roamkb:(?P<which>begin|end)(?P<rest>[^\r\n]*)-->[ \t]*(?P<eol>\r?\n|\Z)", re.MULTILINE

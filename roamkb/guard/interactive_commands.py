@@ -8,7 +8,7 @@ import re
 import shlex
 
 from roamkb.core.data_tables import words_by_role
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.lazy_regex import lazily
 
 _PROGRAMS = words_by_role("interactive_programs.tsv")
 _RUNNERS = _PROGRAMS["runner"]

@@ -12,8 +12,8 @@ import tomllib
 from collections.abc import Collection
 from typing import Any
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.harnesses.hook_list import CODEX_LAST
 from roamkb.harnesses.settings_json import own_groups
 

@@ -2,7 +2,7 @@
 
 import re
 
-from roamkb.core.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import dataclass
 
 #: Claude Code's tools that change no file and run nothing: not worth a process each time.
 _READERS = (

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from roamkb.core.dataclasses import replace
-from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import Rule
+from roamkb.core.startup.dataclasses import replace
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.fs.json_edit import BadJson
 from roamkb.guard.hook_tampering import PROJECT_SETTINGS
 from roamkb.harnesses.codex_toml import BadToml

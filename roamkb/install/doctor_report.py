@@ -4,8 +4,8 @@ from collections.abc import Callable
 from collections.abc import Iterable
 from collections.abc import Sequence
 
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import RoamkbError
+from roamkb.core.startup.dataclasses import dataclass
 
 #: Names in one sentence; who wants all of them asks the command that the fix names.
 _NAMED = 5

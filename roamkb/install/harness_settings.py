@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from difflib import unified_diff
 from pathlib import Path
 
-from roamkb.core.dataclasses import replace
 from roamkb.core.errors import UsageError
+from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import cleaned
 from roamkb.core.text import clipped
 from roamkb.fs.json_edit import BadJson

@@ -4,9 +4,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.json_form import name_of
 from roamkb.core.model import Rule
+from roamkb.core.startup.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

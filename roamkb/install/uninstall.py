@@ -9,14 +9,14 @@ from roamkb.boundary.rule_copy import RuleCopy
 from roamkb.boundary.store.folder_evidence import CallOrigin
 from roamkb.boundary.store.folder_evidence import find_rule
 from roamkb.boundary.store.folder_evidence import lies_within
-from roamkb.core.dataclasses import KW_ONLY
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import replace
 from roamkb.core.errors import BadRule
 from roamkb.core.gitignore import literal_path
 from roamkb.core.model import Rule
 from roamkb.core.request import option
 from roamkb.core.request import switch
+from roamkb.core.startup.dataclasses import KW_ONLY
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import counted
 from roamkb.fs.locks import TRASH
 from roamkb.fs.locks import StateFolders

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from roamkb.core.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.fs.json_edit import BadJson
 from roamkb.guard.hook_tampering import SHELL_PREFIX
 from roamkb.harnesses.wall_settings import is_ours

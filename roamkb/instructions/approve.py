@@ -14,9 +14,6 @@ from roamkb.boundary.human_consent import require_human
 from roamkb.boundary.human_consent import require_yes
 from roamkb.core.change_plan import TYPED
 from roamkb.core.change_plan import is_named
-from roamkb.core.dataclasses import KW_ONLY
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import replace
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import NotDurable
 from roamkb.core.errors import UsageError
@@ -26,6 +23,9 @@ from roamkb.core.request import Option
 from roamkb.core.request import argument
 from roamkb.core.request import option
 from roamkb.core.request import switch
+from roamkb.core.startup.dataclasses import KW_ONLY
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import shown
 from roamkb.core.text import times
 from roamkb.curation.curate import CurationSignature

@@ -11,8 +11,8 @@ from difflib import SequenceMatcher
 from difflib import unified_diff
 from functools import lru_cache
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.org.from_markdown import MarkdownPart
 from roamkb.org.from_markdown import parts
 

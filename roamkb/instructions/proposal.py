@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from typing import Annotated
 from typing import Final
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import replace
 from roamkb.core.ids import derived_id
-from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import ProjectKind
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import replace
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import times
 from roamkb.core.timestamps import iso
 from roamkb.log.state import confidence

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from typing import Annotated
 
 from roamkb.core.change_plan import digest_of
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import UsageError
 from roamkb.core.json_form import Keys
 from roamkb.core.json_form import Rows
 from roamkb.core.model import ProjectKind
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import shown
 from roamkb.instructions.instruction_block import BadPlace
 from roamkb.instructions.instruction_block import section_named

@@ -4,15 +4,15 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from roamkb.core.change_plan import digest_of
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import field
-from roamkb.core.dataclasses import replace
 from roamkb.core.errors import Ambiguous
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import RoamkbError
 from roamkb.core.json_form import OrNull
 from roamkb.core.model import NodeCandidate
 from roamkb.core.model import ProjectKind
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import field
+from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import clipped
 from roamkb.curation.curate import CurationSignature
 from roamkb.fs.files import digest as content_digest

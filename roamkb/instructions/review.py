@@ -4,9 +4,6 @@ from collections.abc import Sequence
 
 from roamkb.boundary.human_consent import HumanAtTerminal
 from roamkb.boundary.human_consent import require_human
-from roamkb.core.dataclasses import KW_ONLY
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import replace
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import UsageError
 from roamkb.core.model import ProjectKind
@@ -15,6 +12,9 @@ from roamkb.core.request import AsOfOption
 from roamkb.core.request import SessionOption
 from roamkb.core.request import option
 from roamkb.core.request import switch
+from roamkb.core.startup.dataclasses import KW_ONLY
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import times
 from roamkb.curation.curate import CurationSignature
 from roamkb.curation.review_org import ReviewQuestion

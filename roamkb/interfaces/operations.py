@@ -4,11 +4,11 @@ The command line, MCP and HTTP are made from this table and from the requests th
 of a verb are the fields of its request, in the verb's own module.
 """
 
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.request import VerbParameter
 from roamkb.core.request import count
 from roamkb.core.request import option
 from roamkb.core.request import parameters_of
+from roamkb.core.startup.dataclasses import dataclass
 
 _KB = "Knowledge base"
 _LOG = "Project's log"

@@ -11,8 +11,6 @@ from typing import Annotated
 from typing import Final
 
 from roamkb.boundary.human_consent import HumanAtTerminal
-from roamkb.core.dataclasses import KW_ONLY
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import NoKnowledgeBase
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import NotWritable
@@ -24,6 +22,8 @@ from roamkb.core.request import argument
 from roamkb.core.request import option
 from roamkb.core.request import rest
 from roamkb.core.request import switch
+from roamkb.core.startup.dataclasses import KW_ONLY
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import counted
 from roamkb.core.text import shown
 from roamkb.fs.files import make_folder

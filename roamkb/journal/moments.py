@@ -16,9 +16,9 @@ from typing import Final
 from roamkb.boundary.human_consent import HumanAtTerminal
 from roamkb.boundary.human_consent import require_no_agent
 from roamkb.boundary.human_consent import require_yes
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import replace
 from roamkb.core.json_form import OrNull
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import replace
 from roamkb.core.timestamps import local_iso
 from roamkb.journal.names import UNREADABLE
 from roamkb.journal.names import is_closed

@@ -11,9 +11,6 @@ from datetime import datetime
 from pathlib import Path
 
 from roamkb.boundary.policy import WritePermit
-from roamkb.core.dataclasses import KW_ONLY
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import replace
 from roamkb.core.errors import NotFound
 from roamkb.core.line_diff import differing_lines
 from roamkb.core.line_diff import line_changes
@@ -22,6 +19,9 @@ from roamkb.core.model import Note
 from roamkb.core.model import UnreadableFile
 from roamkb.core.request import argument
 from roamkb.core.request import switch
+from roamkb.core.startup.dataclasses import KW_ONLY
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import replace
 from roamkb.fs.locks import lock
 from roamkb.kb.notes.file_names import note_name
 from roamkb.kb.notes.passages import created

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Annotated
 
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.json_form import Rows
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.kb.search.index.index import Index
 from roamkb.kb.search.index.views import Graph
 from roamkb.kb.search.index.views import graph as graph_view

@@ -3,14 +3,14 @@
 from pathlib import Path
 from typing import Annotated
 
-from roamkb.core.dataclasses import KW_ONLY
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.json_form import Keys
 from roamkb.core.model import Link
 from roamkb.core.model import Node
 from roamkb.core.model import Note
 from roamkb.core.request import argument
 from roamkb.core.request import switch
+from roamkb.core.startup.dataclasses import KW_ONLY
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.kb.notes.store.lookup import get_node
 from roamkb.kb.notes.store.notes import Notes
 

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.model import Node
 from roamkb.core.model import UnreadableFile
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.kb.notes.store.notes import merged
 

@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Annotated
 
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.model import Node
 from roamkb.core.model import Note
 from roamkb.core.request import Argument
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.kb.notes.store.lookup import get_place
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.org.body import body_of

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 from roamkb.boundary.policy import WritePermit
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NotDurable
 from roamkb.core.errors import RoamkbError
@@ -16,6 +15,7 @@ from roamkb.core.model import Node
 from roamkb.core.model import NodeCandidate
 from roamkb.core.model import Note
 from roamkb.core.request import Argument
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import headline
 from roamkb.core.text import shown
 from roamkb.fs import files as disk

@@ -1,6 +1,6 @@
 """The tags that are in use, with counts: what to search by, and what to tag with."""
 
-from roamkb.core.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.kb.search.index.index import Index
 from roamkb.kb.search.index.views import TagCount
 from roamkb.kb.search.index.views import tag_counts

@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Annotated
 
 from roamkb.boundary.policy import WritePermit
-from roamkb.core.dataclasses import KW_ONLY
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import NotWritable
 from roamkb.core.errors import RoamkbError
@@ -25,6 +23,8 @@ from roamkb.core.model import UnreadableFile
 from roamkb.core.request import argument
 from roamkb.core.request import option
 from roamkb.core.request import switch
+from roamkb.core.startup.dataclasses import KW_ONLY
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import headline
 from roamkb.core.text import shown
 from roamkb.fs.files import digest

@@ -11,9 +11,6 @@ from pathlib import Path
 from typing import Annotated
 
 from roamkb.boundary.policy import WritePermit
-from roamkb.core.dataclasses import KW_ONLY
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import replace
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NearDuplicate
 from roamkb.core.errors import UsageError
@@ -30,6 +27,9 @@ from roamkb.core.request import Argument
 from roamkb.core.request import option
 from roamkb.core.request import options
 from roamkb.core.request import switch
+from roamkb.core.startup.dataclasses import KW_ONLY
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import headline
 from roamkb.core.text import shown
 from roamkb.fs.files import read_file

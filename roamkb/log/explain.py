@@ -4,11 +4,11 @@ from collections.abc import Callable
 from collections.abc import Mapping
 from typing import Annotated
 
-from roamkb.core.dataclasses import KW_ONLY
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import replace
 from roamkb.core.request import Argument
 from roamkb.core.request import AsOfOption
+from roamkb.core.startup.dataclasses import KW_ONLY
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import replace
 from roamkb.log.known_learnings import called
 from roamkb.log.state import confidence
 from roamkb.log.state.confidence import Hundredths

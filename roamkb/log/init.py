@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from roamkb.boundary.store.folder_evidence import lies_within
-from roamkb.core.dataclasses import KW_ONLY
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import UsageError
 from roamkb.core.request import switch
+from roamkb.core.startup.dataclasses import KW_ONLY
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import clipped
 from roamkb.core.text import counted
 from roamkb.core.text import shown

@@ -15,9 +15,9 @@ from collections.abc import Set
 from typing import Any
 from typing import Final
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import ProjectKind
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.timestamps import iso
 from roamkb.core.timestamps import seconds
 from roamkb.log.learning import Learning

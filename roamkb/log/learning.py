@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import field
-from roamkb.core.digests import sha256
-from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import ProjectKind
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import field
+from roamkb.core.startup.digests import sha256
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.timestamps import TimeOrNull
 from roamkb.text.fuzzy import edits
 from roamkb.text.similarity.shell_remnants import without_debris

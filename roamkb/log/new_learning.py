@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import field
 from roamkb.core.errors import UsageError
 from roamkb.core.ids import next_id
 from roamkb.core.model import PROVENANCES
 from roamkb.core.model import ProjectKind
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import field
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
 from roamkb.log.auto_tags import topics

@@ -1,6 +1,6 @@
 """One thing that happened in a session, as it was recorded: hooks write one at every step."""
 
-from roamkb.core.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

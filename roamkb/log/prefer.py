@@ -2,12 +2,12 @@
 
 from typing import Annotated
 
-from roamkb.core.dataclasses import KW_ONLY
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.request import AgentOption
 from roamkb.core.request import Argument
 from roamkb.core.request import SessionOption
 from roamkb.core.request import switch
+from roamkb.core.startup.dataclasses import KW_ONLY
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.log.known_learnings import called
 from roamkb.log.new_learning import Author
 from roamkb.log.new_learning import EventFactory

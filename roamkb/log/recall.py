@@ -4,9 +4,6 @@ from collections.abc import Callable
 from collections.abc import Mapping
 from collections.abc import Sequence
 
-from roamkb.core.dataclasses import KW_ONLY
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import replace
 from roamkb.core.errors import UsageError
 from roamkb.core.json_form import Counts
 from roamkb.core.model import Hit
@@ -18,6 +15,9 @@ from roamkb.core.request import option
 from roamkb.core.request import options
 from roamkb.core.request import rest
 from roamkb.core.request import switch
+from roamkb.core.startup.dataclasses import KW_ONLY
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import replace
 from roamkb.core.timestamps import seconds
 from roamkb.kb.search.query import Query
 from roamkb.kb.search.query import narrowed

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from operator import itemgetter
 from pathlib import Path
 
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.json_form import Share
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import folded
 from roamkb.log.learning import Learning
 from roamkb.log.state.learning_state import CANONICAL

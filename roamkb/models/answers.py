@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 from typing import Final
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
 from roamkb.models.names import ModelKind

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final
 
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import UsageError
 from roamkb.core.server_address import BadAddress
 from roamkb.core.server_address import ServerAddress
 from roamkb.core.server_address import parse_address
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
 from roamkb.secrets.detector import withheld

@@ -2,9 +2,9 @@
 
 import re
 
-from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import Node
 from roamkb.core.model import Note
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.org.agent_node import AGENT_TAG
 from roamkb.org.agent_node import is_agent_node
 from roamkb.org.breaks import BREAK

@@ -2,7 +2,7 @@
 
 import re
 
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.org.file_variables import file_variables
 
 _UTF8 = lazily(r"(?:utf-8|prefer-utf-8|undecided|us-ascii)(?:-emacs|-auto)?", re.IGNORECASE)

@@ -29,7 +29,7 @@ from enum import Enum
 from enum import auto
 from itertools import accumulate
 
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.org.breaks import BREAK
 
 #: Known to Emacs or its common packages. Org calls the function LANGUAGE-mode just to colour a block, so

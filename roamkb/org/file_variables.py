@@ -2,7 +2,7 @@
 
 import re
 
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.lazy_regex import lazily
 
 _MODE_LINE = lazily(r"-\*-(.*?)-\*-")
 _BLOCK = lazily(r"^(.*?)Local Variables:[ \t]*(.*)$", re.IGNORECASE | re.MULTILINE)

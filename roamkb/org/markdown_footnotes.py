@@ -5,7 +5,7 @@ CommonMark has none, and would read a definition of one word as the address of a
 
 from typing import TYPE_CHECKING
 
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.lazy_regex import lazily
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from functools import cached_property
 
-from roamkb.core.dataclasses import replace
-from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import Citation
 from roamkb.core.model import Link
 from roamkb.core.model import Node
 from roamkb.core.model import Note
+from roamkb.core.startup.dataclasses import replace
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.org.agent_node import is_agent_node
 from roamkb.org.breaks import BREAK
 from roamkb.org.escape import unescaped_name

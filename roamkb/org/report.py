@@ -1,6 +1,6 @@
 """Parts of an org document that quotes notes; no title or name in it can do more than be read."""
 
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import shown
 from roamkb.org.breaks import BREAK
 from roamkb.org.escape import defused

@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from datetime import datetime
 from urllib.parse import quote
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import field
 from roamkb.core.errors import NotAsMeant
 from roamkb.core.errors import UsageError
-from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import Note
 from roamkb.core.model import Ref
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import field
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
 from roamkb.org.agent_node import AGENT_TAG

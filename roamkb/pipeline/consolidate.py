@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from typing import Annotated
 from typing import Final
 
-from roamkb.core.dataclasses import KW_ONLY
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import field
-from roamkb.core.dataclasses import replace
 from roamkb.core.ids import derived_id
 from roamkb.core.request import AgentOption
 from roamkb.core.request import Argument
 from roamkb.core.request import argument
+from roamkb.core.startup.dataclasses import KW_ONLY
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import field
+from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import counted
 from roamkb.log.learning import Learning
 from roamkb.log.new_learning import THIN

@@ -12,10 +12,10 @@ from itertools import chain
 from itertools import islice
 from typing import Final
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import field
 from roamkb.core.ids import derived_id
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import field
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.log.learning import NEVER_MERGED
 from roamkb.log.learning import identity
 from roamkb.log.new_learning import contradictions

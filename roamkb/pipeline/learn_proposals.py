@@ -7,12 +7,12 @@ say all of them again.
 from collections.abc import Callable
 from collections.abc import Sequence
 
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import Ambiguous
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import SecretFound
 from roamkb.core.errors import UsageError
 from roamkb.core.json_form import OrNull
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.log.known_learnings import called
 from roamkb.log.learn import LearnResult
 from roamkb.log.learning import canonical_type

@@ -12,9 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from typing import Annotated
 
-from roamkb.core.dataclasses import KW_ONLY
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import replace
 from roamkb.core.errors import SecretFound
 from roamkb.core.errors import UsageError
 from roamkb.core.request import AgentOption
@@ -22,6 +19,9 @@ from roamkb.core.request import Argument
 from roamkb.core.request import SessionOption
 from roamkb.core.request import option
 from roamkb.core.request import switch
+from roamkb.core.startup.dataclasses import KW_ONLY
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import shown
 from roamkb.log.observation import Observation
 from roamkb.log.store.observations import keep_observation

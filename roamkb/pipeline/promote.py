@@ -17,9 +17,6 @@ from itertools import islice
 from typing import Annotated
 from typing import Final
 
-from roamkb.core.dataclasses import KW_ONLY
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import field
 from roamkb.core.errors import Ambiguous
 from roamkb.core.errors import NearDuplicate
 from roamkb.core.errors import NotAsMeant
@@ -29,13 +26,16 @@ from roamkb.core.errors import UsageError
 from roamkb.core.ids import derived_id
 from roamkb.core.json_form import Keys
 from roamkb.core.json_form import Rows
-from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import NodeCandidate
 from roamkb.core.model import ProjectKind
 from roamkb.core.request import AsOfOption
 from roamkb.core.request import option
 from roamkb.core.request import rest
 from roamkb.core.request import switch
+from roamkb.core.startup.dataclasses import KW_ONLY
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import field
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
 from roamkb.kb.write import NodeContent

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from typing import Final
 
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import UsageError
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import shown
 from roamkb.log.state.learning_state import LearningState
 

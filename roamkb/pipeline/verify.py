@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
-from roamkb.core.dataclasses import KW_ONLY
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import replace
 from roamkb.core.request import option
 from roamkb.core.request import rest
 from roamkb.core.request import switch
+from roamkb.core.startup.dataclasses import KW_ONLY
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import replace
 from roamkb.harnesses.transcript import Speaker
 from roamkb.log.new_learning import Author
 from roamkb.log.new_learning import EventFactory

@@ -20,12 +20,12 @@ from functools import cached_property
 from typing import Annotated
 from typing import Final
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import field
 from roamkb.core.json_form import Keys
 from roamkb.core.json_form import OrNull
 from roamkb.core.json_form import Share
 from roamkb.core.json_form import name_of
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import field
 from roamkb.core.timestamps import Time
 from roamkb.core.wilson_score import lower_bound
 from roamkb.log.state.learning_state import ATTEMPTED as ATTEMPTED

@@ -13,9 +13,9 @@ from pathlib import PurePath
 from typing import Final
 
 from roamkb.core.data_tables import lines
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import replace
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import replace
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
 from roamkb.harnesses.transcript import CommandFailure

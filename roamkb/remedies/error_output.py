@@ -11,8 +11,8 @@ from typing import Final
 
 from roamkb.core.data_tables import lines as lines_of
 from roamkb.core.data_tables import rows
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import cleaned
 from roamkb.secrets.detector import masked
 from roamkb.text.store.lexicons import alternatives

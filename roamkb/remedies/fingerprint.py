@@ -10,8 +10,8 @@ import re
 from typing import Final
 
 from roamkb.core.data_tables import rows
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import clipped
 from roamkb.remedies.error_output import ErrorLine
 from roamkb.remedies.error_output import is_strong

@@ -6,9 +6,6 @@ from pathlib import Path
 from typing import Annotated
 from typing import Final
 
-from roamkb.core.dataclasses import KW_ONLY
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import replace
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import UsageError
 from roamkb.core.json_form import Keys
@@ -19,6 +16,9 @@ from roamkb.core.request import argument
 from roamkb.core.request import count
 from roamkb.core.request import option
 from roamkb.core.request import options
+from roamkb.core.startup.dataclasses import KW_ONLY
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import shown
 from roamkb.fs.package_manager import how_to_add
 from roamkb.kb.search.store.grep import linear

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import cleaned
 from roamkb.core.text import clipped
 from roamkb.core.text import shown

@@ -14,10 +14,10 @@ from collections.abc import Mapping
 from typing import Any
 from typing import Final
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import replace
-from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import ProjectKind
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import replace
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.timestamps import TimeOrNull
 from roamkb.core.timestamps import iso
 from roamkb.core.timestamps import seconds

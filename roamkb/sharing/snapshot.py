@@ -14,8 +14,6 @@ from typing import Annotated
 from typing import Final
 
 from roamkb.boundary.policy import WritePermit
-from roamkb.core.dataclasses import KW_ONLY
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import NameTaken
 from roamkb.core.errors import NoKnowledgeBase
 from roamkb.core.errors import NotFound
@@ -26,6 +24,8 @@ from roamkb.core.model import Note
 from roamkb.core.model import UnreadableFile
 from roamkb.core.request import argument
 from roamkb.core.request import switch
+from roamkb.core.startup.dataclasses import KW_ONLY
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.fs.append import append_lines
 from roamkb.fs.append import read_bytes
 from roamkb.fs.files import random_token

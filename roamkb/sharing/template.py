@@ -6,9 +6,6 @@ from collections.abc import Sequence
 from typing import Annotated
 from typing import Final
 
-from roamkb.core.dataclasses import KW_ONLY
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import field
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import UsageError
 from roamkb.core.json_form import Keys
@@ -19,6 +16,9 @@ from roamkb.core.request import argument
 from roamkb.core.request import option
 from roamkb.core.request import options
 from roamkb.core.request import switch
+from roamkb.core.startup.dataclasses import KW_ONLY
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import field
 from roamkb.core.text import shown
 from roamkb.log.known_learnings import called
 from roamkb.log.new_learning import Author

@@ -14,10 +14,10 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from typing import Final
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import field
 from roamkb.core.json_form import OrNull
 from roamkb.core.json_form import Share
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import field
 from roamkb.core.timestamps import Time
 from roamkb.core.wilson_score import lower_bound
 from roamkb.log.state.learning_state import SUPERSEDED

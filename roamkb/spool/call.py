@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from roamkb.core.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import counted
 
 #: Values of an operation's parameters, by name.

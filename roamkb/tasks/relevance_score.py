@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.gitignore import concerns
 from roamkb.core.json_form import Share
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.log.state.learning_state import NEEDS_REVIEW
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import YES

@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from typing import Annotated
 
-from roamkb.core.dataclasses import KW_ONLY
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.json_form import Keys
 from roamkb.core.json_form import Rows
 from roamkb.core.model import Hit
@@ -16,6 +14,8 @@ from roamkb.core.request import count
 from roamkb.core.request import option
 from roamkb.core.request import options
 from roamkb.core.request import switch
+from roamkb.core.startup.dataclasses import KW_ONLY
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.kb.search.query import Query
 from roamkb.log.known_learnings import LearningLookup
 from roamkb.log.known_learnings import scores

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final
 
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.json_form import OrNull
 from roamkb.core.json_form import rounded
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.timestamps import TimeOrNull
 from roamkb.log.state.learning_state import LedgerEvent
 from roamkb.text.similarity.jaccard import is_alike

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from math import sqrt
 from typing import Final
 
-from roamkb.core.dataclasses import KW_ONLY
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.json_form import Counts
 from roamkb.core.request import AsOfOption
 from roamkb.core.request import switch
+from roamkb.core.startup.dataclasses import KW_ONLY
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.log.state import confidence
 from roamkb.log.state.learning_state import SUPERSEDED
 from roamkb.log.state.learning_state import VALIDATED

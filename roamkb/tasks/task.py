@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from typing import Annotated
 from typing import Final
 
-from roamkb.core.dataclasses import KW_ONLY
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import UsageError
 from roamkb.core.json_form import Keys
 from roamkb.core.json_form import Rows
@@ -16,6 +14,8 @@ from roamkb.core.request import SessionOption
 from roamkb.core.request import argument
 from roamkb.core.request import option
 from roamkb.core.request import options
+from roamkb.core.startup.dataclasses import KW_ONLY
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import shown
 from roamkb.curation.refine import refine
 from roamkb.log.new_learning import Author

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Annotated
 
-from roamkb.core.dataclasses import KW_ONLY
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import UsageError
 from roamkb.core.json_form import OrNull
 from roamkb.core.request import AgentOption
@@ -12,6 +10,8 @@ from roamkb.core.request import Argument
 from roamkb.core.request import Option
 from roamkb.core.request import SessionOption
 from roamkb.core.request import option
+from roamkb.core.startup.dataclasses import KW_ONLY
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import shown
 from roamkb.log.new_learning import Author
 from roamkb.log.new_learning import EventFactory

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.lazy_regex import lazily
 
 _TICKED: Final = lazily(r"(?<!`)`([^`\n]{1,120})`(?!`)")
 #: A word as code has it: within a path, an option, a call, an address, a dotted or joined name, a version.

@@ -7,7 +7,7 @@ Words of fewer than three letters, and words with other letters than a to z, sta
 
 from functools import lru_cache
 
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.lazy_regex import lazily
 
 _C = "[^aeiou]"
 _V = "[aeiouy]"

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from collections.abc import Mapping
 from operator import mul
 
-from roamkb.core.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.text.tokenize import identifier_parts
 
 #: Bytes a lane: the sum of 16 million words fits.

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from typing import Final
 
 from roamkb.app.hooks.session import HookSession
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import replace
 from roamkb.core.errors import RoamkbError
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,9 +13,9 @@ from roamkb.app import KnowledgeBase
 from roamkb.app import ProcessEnvironment
 from roamkb.app.hooks.session_project import told_environment
 from roamkb.app.hooks.session_project import told_session
-from roamkb.core.dataclasses import replace
 from roamkb.core.errors import NoLog
 from roamkb.core.model import Project
+from roamkb.core.startup.dataclasses import replace
 
 if TYPE_CHECKING:
     from roamkb.app.hooks.journal import SessionJournal

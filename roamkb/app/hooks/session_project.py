@@ -14,10 +14,10 @@ from roamkb.boundary.store.folder_evidence import session_of
 from roamkb.boundary.store.folder_evidence import session_project
 from roamkb.boundary.store.kb_paths import keep_names
 from roamkb.boundary.store.kb_paths import kept_names
-from roamkb.core.dataclasses import replace
 from roamkb.core.errors import BadRule
 from roamkb.core.model import Project
 from roamkb.core.model import Rule
+from roamkb.core.startup.dataclasses import replace
 from roamkb.fs.mounts import other_names
 from roamkb.fs.mounts import read_mounts
 from roamkb.fs.user_dirs import usual_state

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 from typing import Final
 
 from roamkb.app.hooks.session import HookSession
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.model import ProjectKind
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.harnesses.transcript import Speaker
 from roamkb.pipeline.extract.stop_question import WorkStretch
 from roamkb.pipeline.extract.stop_question import continued

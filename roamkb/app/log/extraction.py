@@ -27,7 +27,7 @@ def extract(context: "ProjectContext", request: "requests.ExtractRequest") -> "P
         UsageError: no model, one that can't or may not be asked, or one that answered nonsense.
         NotFound: no transcript. NoLog, Refused, DiskError, NotDurable.
     """
-    from roamkb.core.dataclasses import replace
+    from roamkb.core.startup.dataclasses import replace
     from roamkb.models.answers import ModelTrouble
     from roamkb.models.store.prompts import prompt
     from roamkb.pipeline.extract.model_extraction import parse_extracted

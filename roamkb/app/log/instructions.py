@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from roamkb.app.log.curation import decision_signature
 from roamkb.app.log.curation import find_editor
 from roamkb.app.log.curation import review_curation
-from roamkb.core.dataclasses import replace
 from roamkb.core.errors import UsageError
+from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import shown
 from roamkb.core.text import texts_of
 from roamkb.kb.notes.file_names import require_name

@@ -268,7 +268,7 @@ def has_verified(context: "ProjectContext") -> bool:
 
 def promote_nodes(context: "ProjectContext", request: "requests.PromoteRequest") -> "PromoteResult":
     """Do what `promote` does without a rule file."""
-    from roamkb.core.dataclasses import replace
+    from roamkb.core.startup.dataclasses import replace
     from roamkb.log.known_learnings import called
     from roamkb.log.store.receipts import receipts
     from roamkb.pipeline import promote as promoting

@@ -31,7 +31,7 @@ def recall(context: "ProjectContext", request: "requests.RecallRequest") -> "Rec
     Raises:
         NoLog: the project has none.
     """
-    from roamkb.core.dataclasses import replace
+    from roamkb.core.startup.dataclasses import replace
     from roamkb.kb.search.query import parse_query
     from roamkb.log import recall as recalling
     from roamkb.log.learning import canonical_type

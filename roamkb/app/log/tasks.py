@@ -60,7 +60,7 @@ def relevant(context: "ProjectContext", request: "requests.RelevantRequest") -> 
     Raises:
         UsageError: nothing says what the task is about. NoLog.
     """
-    from roamkb.core.dataclasses import replace
+    from roamkb.core.startup.dataclasses import replace
     from roamkb.kb.search.query import parse_query
     from roamkb.tasks import relevant as helping
     from roamkb.tasks.signature import tasks_of

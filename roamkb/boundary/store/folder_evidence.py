@@ -38,9 +38,6 @@ from roamkb.boundary.store.processes import ParentProcess
 from roamkb.boundary.store.processes import TooManyParents
 from roamkb.boundary.store.processes import lineage_of
 from roamkb.boundary.store.processes import parents_of
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import field
-from roamkb.core.dataclasses import replace
 from roamkb.core.errors import BadRule
 from roamkb.core.gitignore import anchor
 from roamkb.core.gitignore import is_under
@@ -52,6 +49,9 @@ from roamkb.core.model import Project
 from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
 from roamkb.core.model import UnreadableFile
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import field
+from roamkb.core.startup.dataclasses import replace
 from roamkb.fs.files import MissingFile
 from roamkb.fs.files import read_file
 from roamkb.fs.files import why

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from roamkb.boundary.process_ancestry import AncestorProcess
 from roamkb.boundary.process_ancestry import ProcessAncestry
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.lazy_regex import lazily
 
 #: More parents than any session has; who has more hides something, and is told so.
 _MOST = 512

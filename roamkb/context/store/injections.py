@@ -10,10 +10,10 @@ from typing import Final
 
 from roamkb.boundary.store.session_cache import INJECTION_OFF
 from roamkb.boundary.store.session_cache import OFFERS
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.digests import sha256
 from roamkb.core.errors import DiskError
 from roamkb.core.request import argument
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.digests import sha256
 from roamkb.fs.append import opened
 from roamkb.fs.append import read_lines
 from roamkb.fs.files import disk_error

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from roamkb.core.digests import blake2b
+from roamkb.core.startup.digests import blake2b
 from roamkb.fs.append import append_lines
 from roamkb.fs.append import read_lines
 from roamkb.fs.locks import private_folder

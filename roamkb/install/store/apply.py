@@ -10,8 +10,8 @@ from pathlib import Path
 from roamkb.boundary.store.kb_paths import KEPT
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import DiskError
-from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import UnreadableFile
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.fs.files import TEMPORARY
 from roamkb.fs.files import create
 from roamkb.fs.files import digest

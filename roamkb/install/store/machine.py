@@ -11,13 +11,13 @@ from os.path import realpath
 from pathlib import Path
 from shutil import which
 
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import DiskError
-from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import Project
 from roamkb.core.model import Rule
 from roamkb.core.model import UnreadableFile
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.fs.files import TEMPORARY
 from roamkb.fs.files import MissingFile
 from roamkb.fs.files import read_file

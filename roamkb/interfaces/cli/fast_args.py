@@ -5,10 +5,10 @@ it is sure of; anything else, `--help` and mistakes included, is left to Typer, 
 the same table and finds the words for it. A test compares the two.
 """
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.lazy_regex import lazily
 from roamkb.core.request import ParameterShape
 from roamkb.core.request import VerbParameter
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.interfaces.operations import Arguments
 from roamkb.interfaces.operations import Operation
 from roamkb.interfaces.operations import find_operation

@@ -12,8 +12,8 @@ from pydantic import BeforeValidator
 from pydantic import ConfigDict
 from pydantic import Field
 
-from roamkb.core.dataclasses import replace
 from roamkb.core.errors import UsageError
+from roamkb.core.startup.dataclasses import replace
 from roamkb.core.timestamps import iso
 from roamkb.interfaces.output.encode import Json
 from roamkb.interfaces.output.encode import answer_json

@@ -26,10 +26,10 @@ from pydantic import ConfigDict
 from pydantic import Field
 from pydantic import create_model
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import field
 from roamkb.core.request import ParameterShape
 from roamkb.core.request import VerbParameter
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import field
 from roamkb.interfaces.cli.fast_args import parse_words
 from roamkb.interfaces.operations import Arguments
 from roamkb.interfaces.operations import Operation

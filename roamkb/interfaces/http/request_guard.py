@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.interfaces.output.encode import answer_json
 from roamkb.interfaces.output.render import dumps
 

@@ -9,10 +9,10 @@ from urllib.parse import quote
 from urllib.parse import unquote
 
 from roamkb.app import KnowledgeBase
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import RoamkbError
 from roamkb.core.errors import UsageError
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.untrusted import HANDLING
 from roamkb.core.untrusted import escaped
 from roamkb.core.untrusted import framed

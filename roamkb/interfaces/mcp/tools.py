@@ -5,11 +5,11 @@ Nothing here approves, curates, overrides, promotes or installs.
 
 from collections.abc import Mapping
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import field
 from roamkb.core.errors import UsageError
 from roamkb.core.request import ParameterShape
 from roamkb.core.request import VerbParameter
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import field
 from roamkb.core.text import shown
 from roamkb.interfaces.operations import OPERATIONS
 from roamkb.interfaces.operations import Arguments
@@ -54,7 +54,7 @@ def _tool(
     also: tuple[VerbParameter, ...] = (),
 ) -> McpTool:
     """Return the tool for the operation `of`; `output` reads `name:type name:type`."""
-    from roamkb.core.dataclasses import replace
+    from roamkb.core.startup.dataclasses import replace
 
     operation = next(one for one in OPERATIONS if one.name == of)
     settled = fixed or {}

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import Refused
 from roamkb.core.errors import RoamkbError
-from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import Hit
 from roamkb.core.model import NodeCandidate
 from roamkb.core.model import UnreadableFile
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import HIDDEN
 from roamkb.core.text import clipped
 from roamkb.core.text import headline

@@ -20,8 +20,8 @@ from roamkb.boundary.human_consent import find_harness
 from roamkb.boundary.store.folder_evidence import PROC
 from roamkb.boundary.store.processes import commands_of_parents
 from roamkb.boundary.store.socket_peers import environment_of
-from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import UnreadableFile
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.fs.files import digest
 from roamkb.fs.files import read_file
 from roamkb.journal.human_edits import is_like_a_hands

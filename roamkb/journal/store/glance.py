@@ -11,7 +11,7 @@ import os
 import time
 
 from roamkb.boundary.store.kb_paths import names_of_kb
-from roamkb.core import digests
+from roamkb.core.startup import digests
 from roamkb.fs.user_dirs import JOURNAL
 from roamkb.fs.user_dirs import JOURNAL_DB
 from roamkb.fs.user_dirs import usual_state

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Annotated
 from typing import Final
 
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NoKnowledgeBase
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import NotWritable
 from roamkb.core.json_form import Rows
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.fs.files import disk_error
 from roamkb.fs.files import why
 from roamkb.fs.locks import lock

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from typing import Final
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import replace
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import replace
 from roamkb.journal.moments import FULL_BYTES
 from roamkb.journal.moments import KEPT_DAYS
 from roamkb.journal.moments import MOST_BYTES

@@ -13,12 +13,12 @@ from collections.abc import Callable
 from collections.abc import Iterable
 from pathlib import Path
 
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import Busy
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NameTaken
 from roamkb.core.errors import NotDurable
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.fs import files as disk
 from roamkb.fs.locks import lock
 from roamkb.journal.moments import EntryForm

@@ -22,10 +22,10 @@ from xml.etree import ElementTree
 
 from roamkb.boundary.store.folder_evidence import PROC
 from roamkb.boundary.store.socket_peers import find_peers
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import RoamkbError
 from roamkb.core.model import UnreadableFile
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.fs.files import MissingFile
 from roamkb.fs.files import read_file
 from roamkb.journal.moments import FolderEntry

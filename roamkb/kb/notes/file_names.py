@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import PurePosixPath
 
 from roamkb.core.errors import UsageError
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import shown
 
 #: Syncthing itself takes any name that holds this for a conflict copy.

@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterator
 from collections.abc import Sequence
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import Node
 from roamkb.core.model import Note
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.lazy_regex import lazily
 
 #: Lines that repeat what the fields say already.
 _FIELD = lazily(r"\s*(?:#\+(?:title|filetags):|:(?:ID|ROAM_ALIASES|PROPERTIES|END):)", re.IGNORECASE)

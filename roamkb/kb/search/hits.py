@@ -1,7 +1,7 @@
 """What a search found, before anybody shows it."""
 
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.model import UnreadableFile
+from roamkb.core.startup.dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

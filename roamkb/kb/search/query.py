@@ -8,11 +8,11 @@ from datetime import date
 from datetime import timedelta
 from itertools import pairwise
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import field
-from roamkb.core.dataclasses import replace
 from roamkb.core.errors import UsageError
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import field
+from roamkb.core.startup.dataclasses import replace
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.text.tokenize import STOP_WORDS
 from roamkb.text.tokenize import terms_of
 from roamkb.text.tokenize import words

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from collections.abc import Set
 
-from roamkb.core.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import dataclass
 
 #: SQLite's own, written into its source.
 FTS_K1 = 1.2

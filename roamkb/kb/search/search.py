@@ -7,9 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from typing import Protocol
 
-from roamkb.core.dataclasses import KW_ONLY
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import replace
 from roamkb.core.errors import UsageError
 from roamkb.core.model import Hit
 from roamkb.core.model import UnreadableFile
@@ -18,6 +15,9 @@ from roamkb.core.request import option
 from roamkb.core.request import options
 from roamkb.core.request import rest
 from roamkb.core.request import switch
+from roamkb.core.startup.dataclasses import KW_ONLY
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import clipped
 from roamkb.kb.notes.passages import passage_at
 from roamkb.kb.notes.passages import passages

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import Final
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import replace
-from roamkb.core.digests import blake2b
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import replace
+from roamkb.core.startup.digests import blake2b
 from roamkb.log.learning import Learning
 from roamkb.log.state.learning_state import ATTEMPTED
 from roamkb.log.state.learning_state import CANONICAL

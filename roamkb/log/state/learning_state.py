@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from typing import Final
 from typing import Protocol
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import field
-from roamkb.core.dataclasses import replace
 from roamkb.core.json_form import Keys
 from roamkb.core.json_form import OrNull
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import field
+from roamkb.core.startup.dataclasses import replace
 from roamkb.core.timestamps import Time
 from roamkb.core.timestamps import TimeOrNull
 from roamkb.log.learning import Learning

@@ -15,7 +15,7 @@ from itertools import chain
 from typing import Final
 from typing import overload
 
-from roamkb.core.dataclasses import replace
+from roamkb.core.startup.dataclasses import replace
 from roamkb.log.learning import Learning
 from roamkb.log.learning import identity
 from roamkb.log.state import confidence

@@ -11,10 +11,10 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NameTaken
 from roamkb.core.model import UnreadableFile
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.fs.files import MissingFile
 from roamkb.fs.files import create
 from roamkb.fs.files import digest

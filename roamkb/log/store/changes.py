@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import RoamkbError
 from roamkb.core.ids import derived_id
 from roamkb.core.ids import is_id
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.timestamps import iso
 from roamkb.fs.append import changed
 from roamkb.fs.append import opened

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
 
-from roamkb.core.digests import blake2b
+from roamkb.core.startup.digests import blake2b
 from roamkb.fs.append import read_bytes
 from roamkb.log.jsonl import BadLine
 from roamkb.log.jsonl import LearningLine

@@ -13,13 +13,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from roamkb.core.dataclasses import asdict
-from roamkb.core.digests import sha256
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NameTaken
 from roamkb.core.errors import RoamkbError
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.dataclasses import asdict
+from roamkb.core.startup.digests import sha256
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import clipped
 from roamkb.fs.append import read_lines
 from roamkb.fs.files import disk_error

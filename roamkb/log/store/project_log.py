@@ -17,14 +17,14 @@ from pathlib import Path
 from typing import NamedTuple
 from typing import TypeVar
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import fields
-from roamkb.core.dataclasses import replace
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NoLog
 from roamkb.core.errors import NotDurable
 from roamkb.core.errors import RoamkbError
 from roamkb.core.ids import is_id
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import fields
+from roamkb.core.startup.dataclasses import replace
 from roamkb.fs.append import ARCHIVE
 from roamkb.fs.append import KNOWLEDGE
 from roamkb.fs.append import LEDGER

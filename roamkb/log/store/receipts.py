@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from typing import Any
 
-from roamkb.core.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.fs.append import append_lines
 from roamkb.fs.append import read_lines
 from roamkb.secrets.detector import refuse_secrets

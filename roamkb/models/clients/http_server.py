@@ -11,8 +11,8 @@ from contextlib import suppress
 from urllib.parse import unquote
 from urllib.parse import urlsplit
 
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.server_address import ServerAddress
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import shown
 
 

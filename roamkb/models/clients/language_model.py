@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 from typing import Final
 
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import UsageError
-from roamkb.core.lazy_regex import lazily
 from roamkb.core.server_address import ServerAddress
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import cleaned
 from roamkb.core.text import shown
 from roamkb.core.untrusted import HANDLING

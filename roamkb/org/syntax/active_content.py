@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 from collections.abc import Iterator
 
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.org.syntax.elements import ElementMode
 from roamkb.org.syntax.elements import Region
 from roamkb.org.syntax.elements import RegionKind

@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_left
 
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.lazy_regex import lazily
 
 _CLOSING = lazily(
     r"^[ \t]*(?:#\+END(_\S+|:?)|:(END):)[ \t]*$|\\end\{([A-Za-z0-9*]+)\}[ \t]*$", re.IGNORECASE | re.MULTILINE

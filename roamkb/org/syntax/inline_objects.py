@@ -12,7 +12,7 @@ from enum import Enum
 from enum import auto
 from typing import NamedTuple
 
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.org.syntax.brackets import BracketPairs
 from roamkb.org.syntax.forward_search import ForwardSearch
 from roamkb.org.syntax.links import TYPE_COLON

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from collections.abc import Iterator
 from collections.abc import Sequence
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import field
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import field
+from roamkb.core.startup.lazy_regex import lazily
 
 #: More set-up files than any human writes; a chain that doubles at each step must end somewhere.
 MOST_SETUPFILES = 50

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.org.syntax.forward_search import ForwardSearch
 from roamkb.org.syntax.syntax_table import is_word
 from roamkb.org.syntax.syntax_table import is_word_start

@@ -3,7 +3,7 @@
 import re
 from typing import NamedTuple
 
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.org.syntax.closing_lines import ClosingLines
 
 

@@ -4,7 +4,7 @@ import re
 from datetime import datetime
 from datetime import timedelta
 
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.lazy_regex import lazily
 
 _TIMESTAMP = lazily(r"[ \t]*[\[<](\d{4}-\d{2}-\d{2}(?: [^\]>\n]*)?)[\]>]", re.ASCII)
 _TIME = lazily(r"(\d{4})-(\d{2})-(\d{2})(?: +[^\]+0-9>\r\n -]+)?(?: +(\d{1,2}):(\d{2}))?", re.ASCII)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.org.syntax.elements import PLANNING
 from roamkb.org.syntax.elements import PROPERTY_DRAWER
 

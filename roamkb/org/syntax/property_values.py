@@ -2,7 +2,7 @@
 
 import re
 
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.lazy_regex import lazily
 
 #: Blanks in an Org buffer: no NEL and no line separator, but the zero-width space.
 _BLANKS = lazily("[\t\n\f\r \xa0\u2000-\u200b\u202f\u205f\u3000]+")

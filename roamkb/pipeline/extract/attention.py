@@ -8,7 +8,7 @@ is a feature.
 from collections.abc import Mapping
 from typing import Final
 
-from roamkb.core.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import folded
 from roamkb.log.learning import canonical_type
 from roamkb.log.observation import Observation as Observation

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from typing import Final
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import folded
 from roamkb.core.untrusted import FRAMED
 from roamkb.text.store.lexicons import lexicon

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator
 from collections.abc import Sequence
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.log.learning import ALIASES
 from roamkb.log.learning import TYPES
 from roamkb.shell.parser import read_commands

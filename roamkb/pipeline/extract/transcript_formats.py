@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 from typing import Final
 
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.timestamps import seconds
 from roamkb.core.untrusted import FRAMED
 from roamkb.harnesses.transcript import Speaker

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from roamkb.core.data_tables import rows
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import cleaned
 from roamkb.core.text import folded
 from roamkb.text.tokenize import UNSPACED

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Final
 
-from roamkb.core.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import clipped
 from roamkb.core.text import folded
 from roamkb.log.state.learning_state import UNVERIFIED

@@ -9,7 +9,7 @@ import re
 from typing import Final
 
 from roamkb.core.data_tables import rows
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import clipped
 from roamkb.core.text import shown
 from roamkb.text.similarity.shell_remnants import without_debris

@@ -10,8 +10,8 @@ from collections.abc import Set
 from itertools import islice
 from typing import Final
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.text.code_identifiers import is_code
 from roamkb.text.store.lexicons import alternatives
 

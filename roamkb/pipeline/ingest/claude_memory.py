@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Final
 
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.log.jsonl import BadLine
 from roamkb.log.jsonl import LearningLine
 from roamkb.log.learning import Learning

@@ -15,10 +15,6 @@ from pathlib import Path
 from typing import Annotated
 from typing import Final
 
-from roamkb.core.dataclasses import KW_ONLY
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import field
-from roamkb.core.dataclasses import replace
 from roamkb.core.errors import NotDurable
 from roamkb.core.json_form import Keys
 from roamkb.core.model import ProjectKind
@@ -26,6 +22,10 @@ from roamkb.core.model import UnreadableFile
 from roamkb.core.request import argument
 from roamkb.core.request import option
 from roamkb.core.request import switch
+from roamkb.core.startup.dataclasses import KW_ONLY
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import field
+from roamkb.core.startup.dataclasses import replace
 from roamkb.core.text import shown
 from roamkb.log.jsonl import BadLine
 from roamkb.log.jsonl import LearningLine

@@ -16,10 +16,10 @@ from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.gitignore import ignoring
-from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import UnreadableFile
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.fs.files import read_file
 from roamkb.pipeline.gate.references import last_part
 

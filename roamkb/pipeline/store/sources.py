@@ -14,11 +14,11 @@ from roamkb.boundary.store.folder_evidence import lies_within
 from roamkb.core.errors import BadRule
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NotFound
-from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import Project
 from roamkb.core.model import ProjectKind
 from roamkb.core.model import Rule
 from roamkb.core.model import UnreadableFile
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.fs.files import disk_error
 from roamkb.fs.files import read_file
 from roamkb.fs.git_repository import is_marked

@@ -21,7 +21,7 @@ from typing import Final
 from roamkb.boundary.store.codex_session import is_unattended
 from roamkb.boundary.store.session_cache import INJECTION_OFF
 from roamkb.core.errors import RoamkbError
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.fs.append import ARCHIVE
 from roamkb.fs.append import KNOWLEDGE
 from roamkb.fs.append import LEDGER

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Final
 
 from roamkb.boundary.store.codex_session import file_of_session
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import field
 from roamkb.core.errors import ChangedOnDisk
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NameTaken
 from roamkb.core.errors import RoamkbError
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import field
 from roamkb.fs.append import opened
 from roamkb.fs.locks import private_folder
 from roamkb.fs.private_files import put_paper

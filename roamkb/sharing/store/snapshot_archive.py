@@ -15,12 +15,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NotFound
 from roamkb.core.json_form import OrNull
-from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import UnreadableFile
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.fs import files as disk
 from roamkb.fs.locks import private_folder
 

@@ -20,7 +20,7 @@ from roamkb.boundary.store.session_cache import SPOOL
 from roamkb.boundary.store.session_cache import confirmed_calls
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NameTaken
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.fs.files import TEMPORARY
 from roamkb.fs.files import create
 from roamkb.fs.files import digest

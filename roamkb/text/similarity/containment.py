@@ -12,7 +12,7 @@ from typing import Final
 from typing import Generic
 from typing import TypeVar
 
-from roamkb.core.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.text.similarity.contradiction import exchanged
 from roamkb.text.similarity.jaccard import PreparedText
 from roamkb.text.similarity.synonyms import NEGATIONS

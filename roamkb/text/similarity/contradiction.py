@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import product
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import replace
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import replace
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import folded
 from roamkb.text.language import is_english
 from roamkb.text.similarity.synonyms import FUNCTION_WORDS

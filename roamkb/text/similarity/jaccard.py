@@ -13,7 +13,7 @@ from enum import Enum
 from functools import cached_property
 from functools import lru_cache
 
-from roamkb.core.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import folded
 from roamkb.text.similarity.contradiction import counted
 from roamkb.text.similarity.contradiction import differ

@@ -6,7 +6,7 @@ A word that is on no list stands for itself and its own inflections alone.
 import re
 from collections.abc import Callable
 
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import folded
 from roamkb.text.porter import inflection_stem
 from roamkb.text.porter import stem

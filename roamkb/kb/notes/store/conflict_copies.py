@@ -8,10 +8,10 @@ from os.path import lexists
 from os.path import realpath
 from pathlib import Path
 
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import NotDurable
 from roamkb.core.model import Note
 from roamkb.core.model import UnreadableFile
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.fs import files as disk
 from roamkb.kb.notes.file_names import conflict_original
 from roamkb.kb.notes.file_names import is_encrypted_name

@@ -9,11 +9,11 @@ from pathlib import Path
 from roamkb.core.errors import Ambiguous
 from roamkb.core.errors import NoNode
 from roamkb.core.errors import NotFound
-from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import Node
 from roamkb.core.model import NodeCandidate
 from roamkb.core.model import Note
 from roamkb.core.model import UnreadableFile
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import flat
 from roamkb.core.text import shown
 from roamkb.kb.notes.store.notes import Notes

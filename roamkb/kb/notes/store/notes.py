@@ -9,12 +9,12 @@ from os.path import expanduser  # Path's raises where there is no such user
 from pathlib import Path
 
 from roamkb.boundary.policy import WritePermit
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import replace
 from roamkb.core.errors import DiskError
 from roamkb.core.model import Node
 from roamkb.core.model import Note
 from roamkb.core.model import UnreadableFile
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import replace
 from roamkb.fs import files as disk
 from roamkb.kb.notes.file_names import is_note
 from roamkb.kb.notes.store.own_writes import OwnWrite

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.digests import blake2b
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.digests import blake2b
 from roamkb.fs.files import create
 from roamkb.fs.files import random_token
 from roamkb.fs.user_dirs import JOURNAL_DB

@@ -11,13 +11,13 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
-from roamkb.core.dataclasses import asdict
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import DiskError
 from roamkb.core.errors import NoKnowledgeBase
 from roamkb.core.errors import NotFound
 from roamkb.core.errors import RoamkbError
 from roamkb.core.model import UnreadableFile
+from roamkb.core.startup.dataclasses import asdict
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.fs import files as disk
 from roamkb.fs.locks import lock
 from roamkb.fs.locks import private_folder

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from operator import attrgetter
 from pathlib import Path
 
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import NoKnowledgeBase
 from roamkb.core.model import UnreadableFile
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.fs.files import why
 from roamkb.kb.notes.file_names import CONFLICT_MARK
 from roamkb.kb.notes.file_names import is_copied_note

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from collections.abc import Iterator
 from pathlib import Path
 
-from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import UnreadableFile
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.fs.files import random_token
 from roamkb.fs.files import read_file
 from roamkb.fs.locks import lock

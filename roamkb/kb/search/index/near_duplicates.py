@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
 
-from roamkb.core.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.kb.search.index.document_frequency import holding
 from roamkb.kb.search.index.schema import SEPARATOR
 from roamkb.text.language import unspaced_groups

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from collections.abc import Sequence
 from pathlib import Path
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import field
 from roamkb.core.model import UnreadableFile
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import field
 from roamkb.fs import files as disk
 from roamkb.kb.notes.store.notes import LARGEST
 from roamkb.kb.notes.store.notes import Notes

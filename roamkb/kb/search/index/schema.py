@@ -13,11 +13,11 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Sequence
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.digests import blake2b
-from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import Node
 from roamkb.core.model import Note
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.digests import blake2b
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import flat
 from roamkb.core.text import folded
 from roamkb.core.text import unpointed

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from collections.abc import Sequence
 from functools import cached_property
 
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import clipped
 from roamkb.core.text import flat
 from roamkb.core.text import folded

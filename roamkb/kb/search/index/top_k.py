@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from collections.abc import Sequence
 
-from roamkb.core.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.kb.search.ranking import FTS_B
 from roamkb.kb.search.ranking import FTS_K1
 from roamkb.kb.search.ranking import B

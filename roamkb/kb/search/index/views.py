@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Annotated
 
-from roamkb.core.dataclasses import dataclass
-from roamkb.core.dataclasses import replace
 from roamkb.core.json_form import Rows
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import replace
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.kb.search.hits import PassageHit
 from roamkb.kb.search.index.query import IndexQuery
 from roamkb.kb.search.index.schema import SEPARATOR

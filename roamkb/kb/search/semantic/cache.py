@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from operator import mul
 from pathlib import Path
 
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.kb.search.semantic.models import Encode
 from roamkb.kb.search.semantic.models import get_encoder
 

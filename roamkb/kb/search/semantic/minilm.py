@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from typing import Any
 
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import folded
 from roamkb.text.store.word_vector_file import word_lines
 from roamkb.text.word_vectors import pieces

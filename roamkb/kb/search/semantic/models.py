@@ -11,8 +11,8 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import UsageError
+from roamkb.core.startup.dataclasses import dataclass
 from roamkb.core.text import shown
 from roamkb.fs.package_manager import how_to_add
 from roamkb.fs.package_manager import how_to_mend

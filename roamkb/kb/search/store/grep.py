@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Protocol
 
-from roamkb.core.dataclasses import dataclass
 from roamkb.core.errors import UsageError
-from roamkb.core.lazy_regex import lazily
 from roamkb.core.model import Note
 from roamkb.core.model import UnreadableFile
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.lazy_regex import lazily
 from roamkb.core.text import shown
 from roamkb.kb.notes.store.notes import Notes
 from roamkb.org.body import lines_as_shown

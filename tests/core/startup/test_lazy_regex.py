@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from roamkb.core.lazy_regex import lazily
+from roamkb.core.startup.lazy_regex import lazily
 
 
 def test_it_answers_as_the_compiled_one_does() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from roamkb.core import dataclasses as ours
+from roamkb.core.startup import dataclasses as ours
 
 
 def _defined(library: Any) -> list[type]:
@@ -135,7 +135,7 @@ def test_the_standard_library_is_not_imported() -> None:
     """To define a class and use it takes nothing of what makes the standard ones slow."""
     script = """
 import json, sys
-from roamkb.core.dataclasses import dataclass, replace
+from roamkb.core.startup.dataclasses import dataclass, replace
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Value:
     text: str

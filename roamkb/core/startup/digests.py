@@ -21,4 +21,4 @@ def __getattr__(name: str) -> object:
             return getattr(__import__(module), name)
         except ImportError:
             continue
-    raise AttributeError(f"module 'roamkb.core.digests' has no attribute {name!r}")
+    raise AttributeError(f"module 'roamkb.core.startup.digests' has no attribute {name!r}")
