@@ -59,8 +59,8 @@ def replay(
             if as_of is None or learning.ts <= as_of
         )
     }
-    last, counted = _counted(event for event in events if as_of is None or event.ts <= as_of)
-    unmet = _fold(counted, standings.get)
+    last, taken_back, counted = _counted(event for event in events if as_of is None or event.ts <= as_of)
+    unmet = _fold(counted, standings.get) | taken_back
     return LogState(
         standings=_ordered(standings.values()),
         events=counted,
@@ -170,7 +170,8 @@ def advances(
         return None
     last, unmet = reach
     for event in events:
-        if event.id <= last or event.event == UNDONE or event.is_adopted:
+        # a slower clock can have taken it back before it was read
+        if event.id <= last or event.event == UNDONE or event.is_adopted or event.id in unmet:
             return None
         last = event.id
     changed: dict[str, LearningState] = {}
@@ -263,8 +264,11 @@ def _fullness(learning: Learning) -> tuple[int, str]:
     return len(told), told
 
 
-def _counted(events: Iterable[LedgerEvent]) -> tuple[str, list[LedgerEvent]]:
-    """Return the greatest id, and the events in order, each once, without those that were taken back."""
+def _counted(events: Iterable[LedgerEvent]) -> tuple[str, set[str], list[LedgerEvent]]:
+    """Return the greatest id, the ids taken back that aren't there, and the events in order that count.
+
+    Each counts once, and none that was taken back.
+    """
     by_id: dict[str, LedgerEvent] = {}
     for event in events:
         other = by_id.get(event.id)
@@ -275,7 +279,8 @@ def _counted(events: Iterable[LedgerEvent]) -> tuple[str, list[LedgerEvent]]:
     for event in sorted(by_id.values(), key=lambda event: event.id, reverse=True):
         if event.event == UNDONE and event.id not in undone:
             undone.add(event.of)
-    return max(by_id, default=""), list(counting(by_id[id] for id in sorted(by_id) if id not in undone))
+    counted = list(counting(by_id[id] for id in sorted(by_id) if id not in undone))
+    return max(by_id, default=""), undone - by_id.keys(), counted
 
 
 def start_of(learning: Learning) -> int:

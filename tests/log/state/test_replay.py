@@ -148,6 +148,15 @@ def test_later_lines_are_added_to_what_the_earlier_ones_gave() -> None:
     assert advanced(before, [first], []) is None
 
 
+def test_what_a_slower_clock_took_back_counts_in_neither_way_of_reading() -> None:
+    """Its undoing was read first: the line that comes after it isn't merely added."""
+    undone = LedgerEvent(id="e1", ts=1, event="undone", of="e2")
+    late = LedgerEvent(id="e2", ts=2, event="repeated", of="L", agent="b")
+    before = replay([learning(ts=1)], [undone])
+    assert 1 == replay([learning(ts=1)], [undone, late]).standings["L"].occurrences
+    assert advanced(before, [], [late]) is None
+
+
 @given(said=st.lists(LEARNINGS, max_size=4), events=st.lists(EVENTS, max_size=12), pick=st.integers(0, 11))
 def test_an_undone_event_never_was(said: list[Learning], events: list[LedgerEvent], pick: int) -> None:
     """And an undoing that was undone wasn't either."""
