@@ -199,6 +199,10 @@ def _fields(record: "Any") -> tuple[_Field, ...]:
     return kept
 
 
+def _is_dataclass(kind: object) -> bool:
+    return hasattr(kind, "__field_table__")
+
+
 def _replace(record: object, /, **changes: object) -> object:
     return type(record)(**{field.name: getattr(record, field.name) for field in _fields(record)} | changes)
 
@@ -224,8 +228,9 @@ if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass  # noqa: TID251
     from dataclasses import field as field  # noqa: TID251
     from dataclasses import fields as fields  # noqa: TID251
+    from dataclasses import is_dataclass as is_dataclass  # noqa: TID251
     from dataclasses import replace as replace  # noqa: TID251
 else:
     KW_ONLY, MISSING = _KeywordsOnly, _MISSING
-    InitVar, field, fields = _Argument, _Field, _fields
+    InitVar, field, fields, is_dataclass = _Argument, _Field, _fields, _is_dataclass
     dataclass, replace, asdict = _dataclass, _replace, _asdict

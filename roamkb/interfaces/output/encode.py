@@ -15,6 +15,8 @@ from typing import Final
 
 from roamkb.core.json_form import Keys
 from roamkb.core.json_form import Rows
+from roamkb.core.startup.dataclasses import fields
+from roamkb.core.startup.dataclasses import is_dataclass
 
 SCHEMA: Final = 1
 
@@ -108,4 +110,5 @@ def _named(names: Sequence[str], rows: Iterable[Iterable[object]]) -> list[Json]
 
 def _fields_of(kind: type) -> dict[str, Any]:
     """Return the fields of a class with their annotations; nothing else knows how it lists them."""
-    return {name: field.type for name, field in getattr(kind, "__dataclass_fields__", {}).items()}
+    record: Any = kind
+    return {field.name: field.type for field in fields(record)} if is_dataclass(kind) else {}

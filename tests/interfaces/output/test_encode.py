@@ -4,9 +4,6 @@ import importlib
 import pkgutil
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from dataclasses import field
-from dataclasses import fields
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -25,6 +22,9 @@ from roamkb.core.json_form import name_of
 from roamkb.core.model import NodeCandidate
 from roamkb.core.model import Project
 from roamkb.core.model import ProjectKind
+from roamkb.core.startup.dataclasses import dataclass
+from roamkb.core.startup.dataclasses import field
+from roamkb.core.startup.dataclasses import fields
 from roamkb.core.timestamps import Time
 from roamkb.core.timestamps import TimeOrNull
 from roamkb.interfaces.output.encode import answer_json
