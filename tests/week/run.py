@@ -19,6 +19,7 @@ from pathlib import Path
 
 from roamkb.app import KnowledgeBase
 from roamkb.app import ProcessEnvironment
+from roamkb.app.log.project_log import ProjectLog
 from roamkb.boundary.rule_file import render_rule
 from roamkb.core.ids import new_id
 from roamkb.pipeline.promote import PromoteResult
@@ -208,13 +209,13 @@ def matched(nodes: list[str], wanted: list[Fact]) -> tuple[list[str], list[str]]
     return right, wrong
 
 
-def _missed(log: object, week: Week, right: list[str]) -> dict[str, str]:
+def _missed(log: ProjectLog, week: Week, right: list[str]) -> dict[str, str]:
     """Return what of the wanted facts isn't there, and how the log has them."""
-    standings = log._log_to_read().read().state().standings.values()  # type: ignore[attr-defined]
+    standings = log.log_to_read().read().state().standings.values()
     return {
         fact.label: " || ".join(
             f"{one.learning.type} {one.learning.category} {one.confidence} x{one.occurrences} {one.status}"
-            f" {one.verdict} {[why for step in one.history for why in step.event.fields.get('failed') or ()]}:"
+            f" {one.verdict} {[why for step in one.history for why in step.event.texts('failed')]}:"
             f" {one.learning.content}"
             for one in standings
             if re.search(fact.phrase, one.learning.content, re.IGNORECASE) and one.learning.type != "summary"
