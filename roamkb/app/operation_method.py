@@ -36,6 +36,7 @@ class OperationMethod(Generic[Owner, Parameters, Request, Result]):
         """The request's class."""
         return self._load()[0]
 
+    # a class's documentation is a text; here it is one for each object, and read with the verb's module
     @property
     def __doc__(self) -> str | None:  # type: ignore[override]
         """The documentation of what carries it out."""

@@ -108,9 +108,9 @@ def parameters_of(request: type) -> tuple[VerbParameter, ...]:
     from roamkb.core.startup.dataclasses import replace
 
     declared = []
-    for one in sorted(fields(request), key=lambda one: bool(one.kw_only)):
+    for member in sorted(fields(request), key=lambda member: bool(member.kw_only)):
         # a field without a default has its words in the annotation
-        annotation: Any = one.type
-        parameter = one.metadata.get("parameter") or annotation.__metadata__[0].parameter
-        declared.append(replace(parameter, name=one.name, required=one.default is MISSING))
+        annotation: Any = member.type
+        parameter = member.metadata.get("parameter") or annotation.__metadata__[0].parameter
+        declared.append(replace(parameter, name=member.name, required=member.default is MISSING))
     return tuple(declared)

@@ -164,9 +164,7 @@ class HookEventSession(HookSession):
         return True
 
     def _shown(self, log: "Log", offer: HookSuggestions, *, by: str) -> HookSuggestions:
-        from roamkb.app.log.brief import keep_shown
-
-        keep_shown(self._door, log, self._door.author(session=self.session), offer.ids, by=by)
+        self._door.keep_receipt(log, self._door.author(session=self.session), offer.ids, by=by)
         return offer
 
     def failed(self) -> "Remedy | None":

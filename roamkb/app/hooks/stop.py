@@ -142,7 +142,6 @@ class StoppedSession(HookSession):
 
     def _wrap_up(self) -> "PromoteResult | None":
         """Return what could be promoted, once a session and only if there is something; else None."""
-        from roamkb.app.log.brief import keep_shown
         from roamkb.pipeline.store.transcript_glance import is_known_unpromotable
         from roamkb.pipeline.store.transcript_glance import keep_unpromotable
         from roamkb.pipeline.store.transcript_glance import log_stamp
@@ -154,7 +153,7 @@ class StoppedSession(HookSession):
         if found is None:
             keep_unpromotable(self.log.local, stamp)
             return None
-        keep_shown(self._door, self.log, self._door.author(session=self.session), [_WRAP_UP], by=_WRAP_UP)
+        self._door.keep_receipt(self.log, self._door.author(session=self.session), [_WRAP_UP], by=_WRAP_UP)
         return found
 
     def _promotable(self) -> "PromoteResult | None":

@@ -1,7 +1,6 @@
 """What a project's sessions are told: the brief at their start, what fits a prompt, a file, or nothing."""
 
 from collections.abc import Container
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from roamkb.app.log.project_context import ProjectContext
     from roamkb.context.brief_text import SessionBrief
     from roamkb.core.model import Hit
-    from roamkb.log.new_learning import Author
     from roamkb.log.state.learning_state import LearningState
     from roamkb.log.store.project_log import Log
 
@@ -56,6 +54,7 @@ def make_brief(
     from roamkb.context.brief_text import SessionBrief
     from roamkb.context.brief_text import told
     from roamkb.context.brief_text import wants
+    from roamkb.context.store.injections import AFRESH
     from roamkb.context.store.injections import troubles
     from roamkb.fs.git_branch import branch_of
 
@@ -104,7 +103,8 @@ def make_brief(
         nonce="0" * 8,
     )
     if log and keeps:
-        keep_shown(context, log, hand, found.shown, by=by, task=task or "")
+        # what forgets all that was shown is kept although it showed nothing
+        context.keep_receipt(log, hand, found.shown, by=by, task=task, is_empty_kept=by == AFRESH)
     return found
 
 
@@ -187,22 +187,6 @@ def _unadopted(context: "ProjectContext") -> str:
     except DiskError as error:
         return f"the project's log isn't used: {error.message}"
     return ""
-
-
-def keep_shown(
-    context: "ProjectContext", log: "Log", hand: "Author", ids: Sequence[str], *, by: str, task: str = ""
-) -> None:
-    """Record what was shown to the session; where that may not be, it is shown all the same (D11)."""
-    from contextlib import suppress
-
-    from roamkb.boundary.policy import require_as_strict
-    from roamkb.context.store.injections import AFRESH
-    from roamkb.log.store.receipts import keep_receipt
-
-    if ids or by == AFRESH:
-        with suppress(RoamkbError):
-            require_as_strict(context.session_project(), context.project, "")
-            keep_receipt(log.local, hand, ids, by=by, task=task)
 
 
 def _wall_trouble(context: "ProjectContext") -> str:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from collections.abc import Sequence
 from datetime import datetime
 from datetime import time
 from datetime import timedelta
@@ -183,3 +184,28 @@ class ProjectContext:
             return self.log_to_read()
         except (NoLog, DiskError):
             return None
+
+    def keep_receipt(
+        self,
+        log: "Log",
+        author: "Author",
+        ids: Sequence[str],
+        *,
+        by: str,
+        task: str | None = None,
+        is_empty_kept: bool = False,
+    ) -> None:
+        """Record what is shown to a session; where that can't be, it is shown all the same.
+
+        What a stricter project's session asks for is its own affair, and recorded in no other's tree (D11).
+        """
+        from contextlib import suppress
+
+        from roamkb.boundary.policy import require_as_strict
+        from roamkb.core.errors import RoamkbError
+        from roamkb.log.store.receipts import keep_receipt
+
+        if ids or is_empty_kept:
+            with suppress(RoamkbError):
+                require_as_strict(self.session_project(), self.project, "")
+                keep_receipt(log.local, author, ids, by=by, task=task or "")

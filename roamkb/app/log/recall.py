@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from roamkb.app import requests
     from roamkb.app.log.project_context import ProjectContext
     from roamkb.core.model import Hit
-    from roamkb.log.new_learning import Author
     from roamkb.log.recall import LogFigures
     from roamkb.log.recall import RecallResult
     from roamkb.log.state.learning_state import LearningState
@@ -82,7 +81,7 @@ def recall(context: "ProjectContext", request: "requests.RecallRequest") -> "Rec
         nodes = matching_nodes(context, request.words, found.limit)
         found = recalling.joined(found, nodes, agent=hand.agent, now=hand.ts)
     ids = [one.standing.id for one in found.learnings]
-    keep_receipt(context, log, hand, ids, by="recall", task=request.task)
+    context.keep_receipt(log, hand, ids, by="recall", task=request.task)
     wanted = canonical_type(request.type) if request.type else ""
     return replace(
         found,
@@ -104,25 +103,6 @@ def noise_of(log: "Log") -> "Callable[[LearningState], Mapping[str, str]]":
 
     grounds = ProjectReferences(log.root)
     return lambda standing: doubts_about(standing, grounds)
-
-
-def keep_receipt(
-    context: "ProjectContext", log: "Log", hand: "Author", ids: Sequence[str], *, by: str, task: str | None
-) -> None:
-    """Record what is shown; where that can't be, it is shown all the same.
-
-    What a stricter project's session asks for is its own affair, and recorded in no other's tree (D11).
-    """
-    from contextlib import suppress
-
-    from roamkb.boundary.policy import require_as_strict
-    from roamkb.core.errors import RoamkbError
-    from roamkb.log.store.receipts import keep_receipt
-
-    if ids:
-        with suppress(RoamkbError):
-            require_as_strict(context.session_project(), context.project, "")
-            keep_receipt(log.local, hand, ids, by=by, task=task or "")
 
 
 def _concerns(

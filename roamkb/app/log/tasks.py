@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from roamkb.app.log.recall import keep_receipt
 from roamkb.app.log.recall import matching_nodes
 from roamkb.core.errors import UsageError
 from roamkb.core.text import texts_of
@@ -95,7 +94,7 @@ def relevant(context: "ProjectContext", request: "requests.RelevantRequest") -> 
         now=hand.ts,
     )
     ids = [one.standing.id for one in found.learnings]
-    keep_receipt(context, log, hand, ids, by="relevant", task=request.task)
+    context.keep_receipt(log, hand, ids, by="relevant", task=request.task)
     return replace(found, is_known=request.task is None or known is not None)
 
 

@@ -142,6 +142,7 @@ class _StandardFields:
                 "repr": field.repr,
                 "compare": field.compare,
                 "metadata": field.metadata,
+                "kw_only": field.kw_only,
             }
             if field.default is not _MISSING:
                 options["default"] = field.default
@@ -151,7 +152,7 @@ class _StandardFields:
             if isinstance(hint, _Argument):
                 hint = dataclasses.InitVar[hint.annotation]  # type: ignore[name-defined]
             made.append((name, hint, dataclasses.field(**options)))
-        standard: Any = dataclasses.make_dataclass(owner.__name__, made, kw_only=True)
+        standard: Any = dataclasses.make_dataclass(owner.__name__, made)
         return standard.__dataclass_fields__
 
 

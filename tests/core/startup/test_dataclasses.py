@@ -57,7 +57,19 @@ def _defined(library: Any) -> list[type]:
     class Derived(Value):
         more: str = "more"
 
-    return [Value, Pair, Open, Changing, Sealed, Empty, Derived]
+    @library.dataclass(frozen=True, slots=True)
+    class Options:
+        _: library.KW_ONLY
+        is_dry: bool = False
+
+    @library.dataclass(frozen=True, slots=True)
+    class Request(Options):
+        title: str
+        name: str = ""
+        _: library.KW_ONLY
+        more: str = "more"
+
+    return [Value, Pair, Open, Changing, Sealed, Empty, Derived, Request]
 
 
 _CASES: dict[str, Callable[..., object]] = {
@@ -99,6 +111,11 @@ _CASES: dict[str, Callable[..., object]] = {
         len({classes[5](), classes[5]()}),
     ),
     "derived": lambda *classes: repr(classes[6](text="a", more="b")),
+    "by name alone": lambda *classes: repr(classes[7]("t", "n", is_dry=True, more="x")),
+    "by position what has a name alone": lambda *classes: classes[7]("t", "n", "x"),
+    "without what is required": lambda *classes: classes[7](is_dry=True),
+    "matched by position": lambda *classes: classes[7].__match_args__,
+    "which are by name": lambda *classes: [field.kw_only for field in dataclasses.fields(classes[7])],
     "as a dict": lambda value, pair, *_: dataclasses.asdict(pair([value(text="a")], {"k": (1,)})),
     "fields": lambda *classes: [[field.name for field in dataclasses.fields(one)] for one in classes],
     "defaults": lambda value, *_: [
