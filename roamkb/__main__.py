@@ -54,7 +54,6 @@ def main() -> int:
 
 def _version_is_printed() -> bool:
     """Print the version, and return whether it could be printed; the command line then says why not."""
-
     """Print the version, and return whether it could be; the command line says why not."""
     from roamkb import __version__
 

@@ -156,7 +156,7 @@ class World:
         around = ProcessEnvironment(
             home=self.home,
             account_home=self.home,
-            environment={"HOME": str(self.home), **environment},
+            variables={"HOME": str(self.home), **environment},
             cwd=cwd or self.personal,
             pid=os.getpid(),
             now=lambda: now,

@@ -23,7 +23,7 @@ class Agent:
         """Work in the project that `kb` stands in; without one, where the process does."""
         self.name = name
         self.kb = KnowledgeBase.open() if kb is None else kb
-        around = self.kb._around
+        around = self.kb.environment
         self.session = session or around.new_id(around.now())
 
     @property
@@ -39,7 +39,6 @@ class Agent:
             NoLog, Refused, UsageError, SecretFound, NotFound, Ambiguous, DiskError: nothing was written.
             NotDurable: it was written, and the disk would not promise to keep it.
         """
-
         if request.text is None or request.proposals is not None:
             raise UsageError("learn what?", hint="give a text; proposals go through `log.learn`")
         learned = add_learning(self.log, replace(request, agent=self.name, session=self.session))

@@ -45,8 +45,8 @@ class KnowledgeBaseContext(ABC):
         progress: Callable[[int, int], None] | None = None,
         human: "HumanAtTerminal | None" = None,
     ) -> None:
-        self._around = around
-        self._project_folder = None if project is None else Path(project)
+        self.environment = around
+        self.project_folder = None if project is None else Path(project)
         self._ask = ask
         self._progress = progress
         self._human = human
@@ -57,30 +57,36 @@ class KnowledgeBaseContext(ABC):
         """The log of the current project."""
 
     @property
-    def _rule(self) -> Rule:
+    def rule(self) -> Rule:
+        """The rule that holds here; raise `BadRule` where it can't be read."""
         from roamkb.boundary.store.folder_evidence import load_rule
 
-        return load_rule(self._around.home, account_home=self._around.account_home)
+        return load_rule(self.environment.home, account_home=self.environment.account_home)
 
     @property
     def _project(self) -> Project:
         """What this session's project is, by the strictest of all evidence."""
         from roamkb.boundary.store.folder_evidence import find_rule
 
-        return self._judged(find_rule(self._around.home, account_home=self._around.account_home))
+        return self.judge_project(
+            find_rule(self.environment.home, account_home=self.environment.account_home)
+        )
 
-    def _judged(self, rule: Rule | BadRule) -> Project:
+    def judge_project(self, rule: Rule | BadRule) -> Project:
         """Return what `rule` makes of this session, and of who had it begun from inside of a wall."""
         from roamkb.app.hooks.session_project import judged_session
 
-        return judged_session(self._session, rule, self._around)
+        return judged_session(self._session, rule, self.environment)
 
     @property
     def _session(self) -> "CallOrigin":
         from roamkb.boundary.store.folder_evidence import session_of
 
         return session_of(
-            self._around.environment, cwd=self._around.cwd, pid=self._around.pid, project=self._project_folder
+            self.environment.variables,
+            cwd=self.environment.cwd,
+            pid=self.environment.pid,
+            project=self.project_folder,
         )
 
     def _leave(
@@ -96,8 +102,8 @@ class KnowledgeBaseContext(ABC):
         from roamkb.boundary.store.folder_evidence import find_rule
         from roamkb.boundary.store.folder_evidence import missing_roots
 
-        rule = find_rule(self._around.home, account_home=self._around.account_home)
-        project = self._judged(rule)
+        rule = find_rule(self.environment.home, account_home=self.environment.account_home)
+        project = self.judge_project(rule)
         kept = keep_refused(self.log, keep()) if keep and project.kind is not ProjectKind.PERSONAL else None
         if isinstance(rule, BadRule):
             # no project is personal then, so there is no KB to name either
@@ -113,7 +119,7 @@ class KnowledgeBaseContext(ABC):
 
     def _notes(self) -> "Notes":
         """Return the notes as they are now; what one call read is not kept for the next."""
-        return self._notes_of(self._rule)
+        return self._notes_of(self.rule)
 
     def _notes_of(self, rule: Rule) -> "Notes":
         from roamkb.kb.notes.store.notes import Notes
@@ -123,14 +129,14 @@ class KnowledgeBaseContext(ABC):
     def _own_writes(self, kb: Path) -> "OwnWrites | None":
         from roamkb.kb.notes.store.own_writes import OwnWrites
 
-        folder = self._state.journal_folder(kb)
+        folder = self.state_folders.journal_folder(kb)
         return None if folder is None else OwnWrites(kb=kb, folder=folder)
 
     def _index(self, notes: "Notes", *, semantic: bool = False) -> "Index":
         from roamkb import __version__
         from roamkb.kb.search.index.index import Index
 
-        folder = self._state.cache_folder(notes.kb)
+        folder = self.state_folders.cache_folder(notes.kb)
         model = None
         if semantic:
             from roamkb.kb.search.semantic.cache import sentence_model
@@ -139,12 +145,13 @@ class KnowledgeBaseContext(ABC):
         return Index(notes, folder, version=__version__, progress=self._progress, model=model)
 
     @cached_property
-    def _state(self) -> "StateFolders":
+    def state_folders(self) -> "StateFolders":
+        """Where this account keeps what roamkb remembers beside the notes."""
         from roamkb.fs.locks import StateFolders
 
         return StateFolders(
-            state=self._around.state or Path(usual_state()),
-            cache=self._around.cache or Path(usual_cache()),
+            state=self.environment.state or Path(usual_state()),
+            cache=self.environment.cache or Path(usual_cache()),
         )
 
     def _trash(self, kb: Path) -> "Trash":
@@ -152,31 +159,31 @@ class KnowledgeBaseContext(ABC):
 
         return Trash(
             kb=kb,
-            folder=self._state.trash_folder(kb),
-            lock_file=self._state.lock_file(kb),
-            now=self._around.now,
+            folder=self.state_folders.trash_folder(kb),
+            lock_file=self.state_folders.lock_file(kb),
+            now=self.environment.now,
             own=self._own_writes(kb),
         )
 
     def _stamp(self) -> "NodeStamp":
         from roamkb.kb.write import NodeStamp
 
-        now = self._around.now()
-        return NodeStamp(new_id=lambda: self._around.new_id(now), now=now)
+        now = self.environment.now()
+        return NodeStamp(new_id=lambda: self.environment.new_id(now), now=now)
 
     def _day(self, option: str, text: str | None) -> str | None:
         from roamkb.kb.search.query import parse_day
 
         if text is None:
             return None
-        day = parse_day(text, today=self._around.now().date())
+        day = parse_day(text, today=self.environment.now().date())
         if day is None:
             raise UsageError(f"{option} {shown(text)} is no day", hint="say 2026-06-10, 2026-06, today or 7d")
         return day
 
     def _absolute(self, path: str) -> Path:
         """Return `path` as the user meant it, from the current folder."""
-        return (self._around.cwd or Path("/")) / expanduser(require_name(path, "the path"))
+        return (self.environment.cwd or Path("/")) / expanduser(require_name(path, "the path"))
 
     def _place(self, path: str | None) -> Path | None:
         return None if path is None else self._absolute(path)
@@ -202,7 +209,7 @@ class KnowledgeBaseContext(ABC):
         return frozenset(map(stored_value, names))
 
     def _tilde(self, folder: Path) -> str:
-        home = self._around.home
+        home = self.environment.home
         return (
             f"~/{folder.relative_to(home)}" if folder.is_relative_to(home) and folder != home else str(folder)
         )

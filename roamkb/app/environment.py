@@ -28,7 +28,7 @@ class ProcessEnvironment:
     home: Path
     #: The home that the password database names, whatever HOME says.
     account_home: Path
-    environment: Mapping[str, str]
+    variables: Mapping[str, str]
     #: None where the current folder was deleted.
     cwd: Path | None
     pid: int
@@ -44,13 +44,13 @@ class ProcessEnvironment:
     @property
     def agent(self) -> str:
         """The agent that is running, as far as the environment tells."""
-        running = (name for variable, name in _AGENTS.items() if self.environment.get(variable))
+        running = (name for variable, name in _AGENTS.items() if self.variables.get(variable))
         return next(running, "agent")
 
     @property
     def session(self) -> str:
         """The session of the harness that runs this, as it tells its commands; empty where none does."""
-        told = (self.environment.get(variable, "") for variable in _SESSIONS)
+        told = (self.variables.get(variable, "") for variable in _SESSIONS)
         return next((one for one in told if one), "")
 
     @property
@@ -69,8 +69,8 @@ class ProcessEnvironment:
         from roamkb.boundary.store.folder_evidence import hidden_from
 
         harness = self.harness
-        hidden = "" if harness else hidden_from(self.pid, self.environment)
-        return agent_at_work(self.environment, harness, hidden=hidden)
+        hidden = "" if harness else hidden_from(self.pid, self.variables)
+        return agent_at_work(self.variables, harness, hidden=hidden)
 
     @property
     def no_login(self) -> str:
@@ -90,7 +90,7 @@ class ProcessEnvironment:
         return ProcessEnvironment(
             home=home,
             account_home=_account_home(home),
-            environment=dict(os.environ),
+            variables=dict(os.environ),
             cwd=_current_folder(),
             pid=os.getpid(),
             now=datetime.now,

@@ -25,6 +25,7 @@ from roamkb.core.text import texts_of
 if TYPE_CHECKING:
     from roamkb.app.log.project_log import ProjectLog
     from roamkb.boundary.human_consent import HumanAtTerminal
+    from roamkb.boundary.policy import WritePermit
     from roamkb.core.model import Hit
     from roamkb.kb.graph import LinkGraph
     from roamkb.kb.index_admin import IndexState
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from roamkb.kb.trash import RestoredNodes
     from roamkb.kb.trash import TrashedNodes
     from roamkb.kb.write import NodeContent
+    from roamkb.kb.write import WriteOptions
     from roamkb.kb.write import WrittenNode
     from roamkb.sharing.snapshot import KbSide
 
@@ -84,9 +86,9 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
         from roamkb.app.log.project_log import ProjectLog
 
         return ProjectLog(
-            self._around,
+            self.environment,
             self,
-            folder=self._project_folder,
+            folder=self.project_folder,
             ask=self._ask,
             progress=self._progress,
             human=self._human,
@@ -114,7 +116,7 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
         if request.related is not None:
             return self._related(request.related, text, limit=request.limit, budget=request.budget)
         query = narrowed(
-            parse_query("" if request.regex else text, today=self._around.now().date()),
+            parse_query("" if request.regex else text, today=self.environment.now().date()),
             tags=tuple(tag.strip(":") for tag in texts_of(request.tags)),
             by_agent=True if request.agent else False if request.human else None,
             since=self._day("--since", request.since),
@@ -170,7 +172,7 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
         check_limit(budget, option="--budget")
         notes = self._notes()
         with self._offering_nodes(notes):
-            found = related(self._index(notes), notes, name, limit=limit, folder=self._around.cwd)
+            found = related(self._index(notes), notes, name, limit=limit, folder=self.environment.cwd)
         return replace(found, hits=fitting(found.hits, budget))
 
     @takes(lambda: requests.ShowRequest)
@@ -180,7 +182,7 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
 
         notes = self._notes()
         with self._offering_nodes(notes):
-            return show(notes, request.name, folder=self._around.cwd)
+            return show(notes, request.name, folder=self.environment.cwd)
 
     @takes(lambda: requests.LinksRequest)
     def links(self, request: "requests.LinksRequest") -> "NodeLinks | LinkGraph":
@@ -196,7 +198,7 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
 
         notes = self._notes()
         with self._offering_nodes(notes):
-            return links(notes, request.name, folder=self._around.cwd)
+            return links(notes, request.name, folder=self.environment.cwd)
 
     def tags(self) -> "TagList":
         """Return the tags that are in use, with counts."""
@@ -247,10 +249,7 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
                 permit,
                 fact(),
                 self._stamp(),
-                project_name=self._project_name(permit.project),
-                anyway=request.anyway,
-                dry_run=request.dry_run,
-                folder=self._around.cwd,
+                self._write_options(permit, anyway=request.anyway, dry_run=request.dry_run),
             )
 
     def write_as(self, fact: "NodeContent", id: str, dry_run: bool) -> "WrittenNode":
@@ -265,9 +264,19 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
             permit,
             fact,
             replace(self._stamp(), new_id=lambda: id),
+            self._write_options(permit, dry_run=dry_run),
+        )
+
+    def _write_options(
+        self, permit: "WritePermit", *, anyway: bool = False, dry_run: bool = False
+    ) -> "WriteOptions":
+        from roamkb.kb.write import WriteOptions
+
+        return WriteOptions(
             project_name=self._project_name(permit.project),
+            anyway=anyway,
             dry_run=dry_run,
-            folder=self._around.cwd,
+            folder=self.environment.cwd,
         )
 
     def has(self, id: str) -> bool:
@@ -276,7 +285,7 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
         from roamkb.kb.search.query import parse_query
 
         notes = self._notes()
-        query = parse_query(f"id:{id}", today=self._around.now().date())
+        query = parse_query(f"id:{id}", today=self.environment.now().date())
         if self._index(notes).find(query, limit=1).answers:
             return True
         try:
@@ -310,11 +319,8 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
                 request.name,
                 fact(),
                 self._stamp(),
-                lock=lock(self._state.lock_file(permit.kb)),
-                project_name=self._project_name(permit.project),
-                anyway=request.anyway,
-                dry_run=request.dry_run,
-                folder=self._around.cwd,
+                self._write_options(permit, anyway=request.anyway, dry_run=request.dry_run),
+                lock=lock(self.state_folders.lock_file(permit.kb)),
             )
 
     @takes(lambda: requests.TrashRequest)
@@ -330,7 +336,7 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
             raise UsageError("trash what?", hint="roamkb trash ID, or roamkb trash --all-agent [--since D]")
         if request.name is not None:
             with self._offering_nodes(notes):
-                return trash(notes, permit, self._trash(permit.kb), request.name, folder=self._around.cwd)
+                return trash(notes, permit, self._trash(permit.kb), request.name, folder=self.environment.cwd)
         return sweep(
             notes,
             permit,
@@ -353,7 +359,7 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
             permit, notes = self._leave("agent nodes", undone="nothing was taken out of the trash")
             return restore_last(notes, permit, self._trash(permit.kb))
         if request.name is None:
-            kb = self._rule.kb
+            kb = self.rule.kb
             return trashed(self._trash(kb), kb)
         permit, notes = self._leave(request.name, undone="nothing was taken out of the trash")
         return restore(notes, permit, self._trash(permit.kb), request.name)
@@ -370,9 +376,9 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
             permit, notes = self._leave(fact)
         except (BadRule, Refused):
             return None
-        folder = self._state.snapshot_folder(permit.kb)
+        folder = self.state_folders.snapshot_folder(permit.kb)
         # whoever put the state folder at work has no place for what is personal
-        if folder is None or classify_folder(folder, self._rule).kind is ProjectKind.WORK:
+        if folder is None or classify_folder(folder, self.rule).kind is ProjectKind.WORK:
             return None
         return KbSide(notes=notes, permit=permit, trash=self._trash(permit.kb), folder=folder)
 
@@ -412,5 +418,5 @@ class KnowledgeBase(KnowledgeBaseMaintenance):
             refs=texts_of(request.refs),
             links=texts_of(request.links),
             source=request.source or "observed",
-            by=request.by or self._around.agent,
+            by=request.by or self.environment.agent,
         )

@@ -35,7 +35,9 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
         if request.folder is None:
             return self._project
         return classify(
-            self._absolute(request.folder), home=self._around.home, account_home=self._around.account_home
+            self._absolute(request.folder),
+            home=self.environment.home,
+            account_home=self.environment.account_home,
         )
 
     @takes(lambda: requests.HygieneRequest)
@@ -51,17 +53,17 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
         if not request.adopt:
             from roamkb.kb.conflicts import conflicts
 
-            return conflicts(self._notes(), file=request.file, folder=self._around.cwd)
+            return conflicts(self._notes(), file=request.file, folder=self.environment.cwd)
         permit, notes = self._leave(request.file or "conflict copies", undone="nothing was renamed")
         from roamkb.kb.conflicts import adopt as adopt_copies
 
         return adopt_copies(
             notes,
             permit,
-            lock_file=self._state.lock_file(permit.kb),
-            now=self._around.now(),
+            lock_file=self.state_folders.lock_file(permit.kb),
+            now=self.environment.now(),
             file=request.file,
-            folder=self._around.cwd,
+            folder=self.environment.cwd,
         )
 
     def doctor(self) -> "DoctorReport":
@@ -75,18 +77,18 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
         from roamkb.install.doctor_report import DoctorReport
         from roamkb.install.doctor_wall import checks_of_wall
 
-        rule = find_rule(self._around.home, account_home=self._around.account_home)
+        rule = find_rule(self.environment.home, account_home=self.environment.account_home)
         log = None
         with suppress(RoamkbError):
             log = self.log.whole()
         patient = DoctorContext(
             rule=rule,
             project=self._project,
-            home=self._around.home,
-            search_path=self._around.environment.get("PATH", ""),
+            home=self.environment.home,
+            search_path=self.environment.variables.get("PATH", ""),
             host=platform.node(),
-            state=self._state,
-            now=self._around.now(),
+            state=self.state_folders,
+            now=self.environment.now(),
             version=__version__,
             log=log,
         )
@@ -102,7 +104,7 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
         """
         from roamkb.journal import journal
 
-        keeper = self._keeper(led_by=self._around.led_by)
+        keeper = self.journal_context(led_by=self.environment.led_by)
         if keeper is None:
             raise UsageError(
                 "the journal has no place",
@@ -124,23 +126,23 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
                 )
         raise UsageError(f"the journal can't {request.action}", hint="roamkb journal [show|restore]")
 
-    def _keeper(self, *, led_by: str = "") -> "JournalContext | None":
+    def journal_context(self, *, led_by: str = "") -> "JournalContext | None":
         """Return the journal with what is around it; None where it has no place."""
         from roamkb.boundary.store.folder_evidence import classify_folder
         from roamkb.core.model import ProjectKind
         from roamkb.journal.journal import JournalContext
         from roamkb.journal.store.journal import Journal
 
-        rule = self._rule
-        folder = self._state.journal_folder(rule.kb)
+        rule = self.rule
+        folder = self.state_folders.journal_folder(rule.kb)
         # whoever put the state folder at work has no place for what is personal
         if folder is None or classify_folder(folder, rule).kind is ProjectKind.WORK:
             return None
         return JournalContext(
-            journal=Journal(kb=rule.kb, folder=folder, clock=lambda: self._around.now().timestamp()),
-            lock_file=self._state.lock_file(rule.kb),
-            folder=self._around.cwd,
-            home=self._around.home,
+            journal=Journal(kb=rule.kb, folder=folder, clock=lambda: self.environment.now().timestamp()),
+            lock_file=self.state_folders.lock_file(rule.kb),
+            folder=self.environment.cwd,
+            home=self.environment.home,
             human=self._human,
             agent=led_by,
         )
@@ -154,7 +156,7 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
         from roamkb.install.plan import InstallOptions
         from roamkb.install.store.apply import shipped_rules
 
-        now = self._around.now()
+        now = self.environment.now()
         wishes = InstallOptions(
             kb=self._place(request.kb),
             work_roots=tuple(map(self._absolute, texts_of(request.work_roots))),
@@ -171,14 +173,14 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
         )
         return install(
             wishes,
-            home=self._around.home,
+            home=self.environment.home,
             data=self._data,
-            account_home=self._around.account_home,
+            account_home=self.environment.account_home,
             session=self._session,
             rules=shipped_rules(),
             wall=self._wall,
             now=now,
-            new_id=lambda: self._around.new_id(now),
+            new_id=lambda: self.environment.new_id(now),
             ask=self._ask,
         )
 
@@ -199,10 +201,10 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
         )
         return uninstall(
             wishes,
-            home=self._around.home,
+            home=self.environment.home,
             data=self._data,
-            state=self._state,
-            account_home=self._around.account_home,
+            state=self.state_folders,
+            account_home=self.environment.account_home,
             session=self._session,
             rules=shipped_rules(),
             wall=self._wall,
@@ -213,16 +215,19 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
         """Where what is installed is kept for this user."""
         from roamkb.fs.user_dirs import usual_data
 
-        return self._around.data or Path(usual_data())
+        return self.environment.data or Path(usual_data())
 
     @property
     def _wall(self) -> "WallSetup":
         """What keeps agents' commands out of the notes, for this user."""
         from roamkb.install.wall_setup import WallSetup
 
-        around = self._around
+        around = self.environment
         return WallSetup(
-            home=around.home, account_home=around.account_home, state=self._state.state, data=self._data
+            home=around.home,
+            account_home=around.account_home,
+            state=self.state_folders.state,
+            data=self._data,
         )
 
     def _program(self) -> Path | None:
@@ -231,5 +236,5 @@ class KnowledgeBaseMaintenance(KnowledgeBaseContext):
 
         from roamkb.harnesses.store.probe import find_program
 
-        search_path = self._around.environment.get("PATH", "")
-        return find_program(self._around.home, search_path, Path(sys.executable))
+        search_path = self.environment.variables.get("PATH", "")
+        return find_program(self.environment.home, search_path, Path(sys.executable))

@@ -35,7 +35,7 @@ class ServedKnowledgeBase(KnowledgeBase):
         self._parents: Mapping[str, str] = dict(_parents(around.pid))
         self._hidden = super()._session.hidden
         #: Who asks; nobody else where that is who began this.
-        self._callers: tuple[CallOrigin | None, ...] = ()
+        self.callers: tuple[CallOrigin | None, ...] = ()
 
     @classmethod
     def begin(cls, *, project: str | None = None) -> "ServedKnowledgeBase":
@@ -65,16 +65,16 @@ class ServedKnowledgeBase(KnowledgeBase):
         with suppress(OSError):
             found = find_peers(client, server, PROC) if client and server else ()
         served = copy(self)
-        served._callers = tuple(map(session_of_peer, found)) or (None,)
+        served.callers = tuple(map(session_of_peer, found)) or (None,)
         return served
 
-    def _judged(self, rule: "Rule | BadRule") -> Project:
+    def judge_project(self, rule: "Rule | BadRule") -> Project:
         """Return the strictest of what began the server and of who asks."""
         from roamkb.app.callers import judged_asker
         from roamkb.boundary.policy import strictest
 
-        callers = (judged_asker(one, rule) for one in self._callers)
-        return strictest((super()._judged(rule), *callers))
+        callers = (judged_asker(one, rule) for one in self.callers)
+        return strictest((super().judge_project(rule), *callers))
 
     def bearer(self) -> "AccessToken":
         """Return the token that callers of the server must show.
@@ -85,25 +85,25 @@ class ServedKnowledgeBase(KnowledgeBase):
         from roamkb.app.access_token import bearer
         from roamkb.boundary.store.folder_evidence import find_rule
 
-        rule = find_rule(self._around.home, account_home=self._around.account_home)
+        rule = find_rule(self.environment.home, account_home=self.environment.account_home)
         if not isinstance(rule, BadRule):
             # who syncs the knowledge base would sync the token
-            self._state.lock_file(rule.kb)
-        return bearer(self._state.state)
+            self.state_folders.lock_file(rule.kb)
+        return bearer(self.state_folders.state)
 
     def keep_port(self, port: int) -> None:
         """Let hooks know on which port the server listens."""
         from roamkb.guard.store.server_ports import keep_port
 
-        keep_port(str(self._state.state), port)
+        keep_port(str(self.state_folders.state), port)
 
     def feed(self) -> "LogChangeFeed":
         """Return the news of the project's log; there are none as long as it has no log."""
         from roamkb.log.store.changes import LogChangeFeed
         from roamkb.log.store.project_log import Log
 
-        root = self.classify(str(self._project_folder or self._around.cwd or "/")).root
-        return LogChangeFeed(None if root is None else Log(root, self._state.state))
+        root = self.classify(str(self.project_folder or self.environment.cwd or "/")).root
+        return LogChangeFeed(None if root is None else Log(root, self.state_folders.state))
 
     def stamp(self) -> int:
         """Return what is another number once a note is written, moved or gone: by their stats alone."""
@@ -125,12 +125,12 @@ class ServedKnowledgeBase(KnowledgeBase):
     @property
     def now(self) -> float:
         """The time, in seconds since 1970."""
-        return self._around.now().timestamp()
+        return self.environment.now().timestamp()
 
     @property
     def agent(self) -> str:
         """The agent that began the server, as far as the environment tells."""
-        return self._around.agent
+        return self.environment.agent
 
 
 def _parents(pid: int) -> list[tuple[str, str]]:

@@ -56,7 +56,7 @@ def queue(kb: KnowledgeBase, verb: str, values: Values) -> QueuedCall | None:
     Raises:
         DiskError: it is too large to wait, or too many do.
     """
-    around = kb._around
+    around = kb.environment
     if not around.session or around.cwd is None or values.get("dry_run"):
         return None
     try:
@@ -67,7 +67,7 @@ def queue(kb: KnowledgeBase, verb: str, values: Values) -> QueuedCall | None:
         # no hook of a session's was ever here
         return None
     folder, now = around.cwd, around.now()
-    project = kb._project_folder
+    project = kb.project_folder
     call = SpooledCall(
         id=around.new_id(now),
         verb=verb,
@@ -101,16 +101,16 @@ class _SpooledKnowledgeBase(KnowledgeBase):
     """The knowledge base as a call that waited sees it: by the hook's session, and by its own folder."""
 
     def __init__(self, session: "HookEventSession", call: SpooledCall, *, id: str) -> None:
-        around: ProcessEnvironment = session._around
+        around: ProcessEnvironment = session.environment
         folder = Path(call.folder)
         super().__init__(
             replace(around, cwd=folder if folder.is_dir() else None, new_id=lambda _: id),
             project=call.project,
         )
-        self._hooked = session._kb
+        self._hooked = session.knowledge_base
 
-    def _judged(self, rule: "Rule | BadRule") -> Project:
-        return strictest((self._hooked._judged(rule), super()._judged(rule)))
+    def judge_project(self, rule: "Rule | BadRule") -> Project:
+        return strictest((self._hooked.judge_project(rule), super().judge_project(rule)))
 
 
 def carry_out(
@@ -127,7 +127,7 @@ def carry_out(
     """
     if session.log is None:
         return ()
-    began, state = time.monotonic(), session._kb._state.state
+    began, state = time.monotonic(), session.knowledge_base.state_folders.state
     hearing = _SessionCalls(
         session=session, local=session.log.local, state=state, printed=printed, is_over=is_over
     )
@@ -185,7 +185,7 @@ def _no_call() -> RoamkbError:
 def _dropped_if_stale(
     session: "HookEventSession", spool: CallSpool, name: str, call: SpooledCall
 ) -> SpooledOutcome | None:
-    if not call.is_stale(session._around.now().timestamp()):
+    if not call.is_stale(session.environment.now().timestamp()):
         return None
     spool.drop(name)
     return SpooledOutcome(call=call, error=RoamkbError("it waited for more than a day", hint="call it again"))
@@ -236,7 +236,7 @@ def _again(session: "HookEventSession", call: SpooledCall, values: Values) -> Sp
             return SpooledOutcome(call=call, was_done=True)
         # it got no further than the new node
         kb.trash(call.id)
-        return _once(session, call, values, id=session._around.new_id(session._around.now()))
+        return _once(session, call, values, id=session.environment.new_id(session.environment.now()))
     if call.verb == "trash" and values.get("name"):
         try:
             kb.show(name)

@@ -1,4 +1,4 @@
-"""The rule `knowledge-base.md` as data: its marked blocks, nothing else of its prose.
+r"""The rule `knowledge-base.md` as data: its marked blocks, nothing else of its prose.
 
 A block is a fence at the beginning of a line whose info string is `roamkb:NAME`:
 

@@ -1,6 +1,7 @@
 """Which commands are a human's word to roamkb (design D19), however an agent would start them."""
 
 import re
+from collections.abc import Callable
 
 from roamkb.shell.programs import ProgramRow
 
@@ -11,6 +12,15 @@ _APPROVALS = frozenset("approve override reject rollback uninstall".split())
 _STARTS_ROAMKB = r"roamkb(?:[@=].*)?|-mroamkb|roamkb\.__main__|(?:[/~.$].*|.*bin)/roamkb"
 #: `--yes` would write a harness's settings; without it they are only shown to who isn't at a terminal.
 _INSTALL_RULE = ("--kb", "--work-root", "--project-parent", "--yes")
+#: By verb: what is asked for, and whether the words ask for it; without those words the verb only lists.
+_HUMAN_ONLY_IF: dict[str, tuple[str, Callable[[list[str]], bool]]] = {
+    "review": ("review", lambda words: bool({"--curate", "--edit"} & set(words))),
+    "curate": ("curate --apply", lambda words: _has_option(words, "--apply")),
+    "journal": ("journal restore", lambda words: "restore" in words and "--dry-run" not in words),
+    "install": ("install", lambda words: "--dry-run" not in words and _has_option(words, *_INSTALL_RULE)),
+    # without it a log that came with the project is refused to the agent that our process finds above it
+    "init": ("init --yes", lambda words: "--yes" in words),
+}
 _APPROVAL_IN_TEXT = (
     r"roamkb['\"]?[,\s\]]{1,9}(?:['\"]?--?[\w-]{1,40}['\"]?[,\s]{1,9}){0,8}"
     r"['\"]?(?P<verb>approve|override|reject|review\b[^\n;|&]{0,60}?--(?:curate|edit)|init\b[^\n;|&]{0,60}?--yes|rollback|uninstall|journal\b[^\n;|&]{0,60}?\brestore)\b(?!['\"]?[,\s]+['\"]?--help)"
@@ -34,6 +44,11 @@ def find_approval(words: list[str], program: ProgramRow, stdin: str, text: str) 
     return ""
 
 
+def _has_option(words: list[str], *options: str) -> bool:
+    """Say whether one of the options is given, with `=` or without."""
+    return any(word.partition("=")[0] in options for word in words)
+
+
 def approval_in_text(text: str) -> str:
     """Return which approval a piece of code asks for, or nothing."""
     found = re.search(_APPROVAL_IN_TEXT, text)
@@ -54,18 +69,9 @@ def _approval(words: list[str], text: str) -> str:
         return ""
     if word in _APPROVALS:
         return word
-    # without these it only lists
-    if word == "review":
-        return word if {"--curate", "--edit"} & set(words) else ""
-    if word == "curate":
-        return "curate --apply" if any(one.partition("=")[0] == "--apply" for one in words) else ""
-    if word == "journal":
-        return "journal restore" if "restore" in words and "--dry-run" not in words else ""
-    if word == "install" and "--dry-run" not in words:
-        return "install" if any(one.partition("=")[0] in _INSTALL_RULE for one in words) else ""
-    if word == "init":
-        # without it a log that came with the project is refused to the agent that our process finds above it
-        return "init --yes" if "--yes" in words else ""
+    if word in _HUMAN_ONLY_IF:
+        approval, is_asked = _HUMAN_ONLY_IF[word]
+        return approval if is_asked(words) else ""
     if word.startswith(("$", "`")):
         return next((verb for verb in _APPROVALS if re.search(rf"\b{verb}\b", text)), "")
     return ""

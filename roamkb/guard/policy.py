@@ -23,7 +23,7 @@ class GuardContext:
         "variables", "wall_stands",
     )  # fmt: skip
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a value, without what dataclasses cost
         self,
         *,
         kb: tuple[str, ...],
@@ -78,7 +78,7 @@ class GuardContext:
         moved = GuardContext.__new__(GuardContext)
         for name in GuardContext.__slots__:
             setattr(moved, name, getattr(self, name))
-        moved._kind, moved.cwd = lambda: self.kind, posixpath.normpath(cwd)
+        moved._kind, moved.cwd = lambda: self.kind, posixpath.normpath(cwd)  # noqa: SLF001
         return moved
 
 

@@ -231,15 +231,18 @@ class _ShellJudge:
         for word in call.values("run") if call.program.kind not in ("runs", "starts") else ():
             # `-c core.pager=…`, `--checkpoint-action=exec=…`
             self._inner(re.sub(r"^[\w.-]+=", "", word).lstrip("|!"), call)
-        for word in call.values("share"):
-            # a container's processes aren't behind the wall
-            if not re.search(r":ro\b|readonly", word):
-                for place in re.split(r"[:=,]", word):
-                    self._reach(place, call, f"`{call.name}` may write to what it is shown", "filled")
+        self._judge_shares(call)
         if call.values("code") and call.program.kind not in ("code", "edits"):
             self.code(call.name, call.values("code"), call)
         if call.has("all"):
             self._write_all(call)
+
+    def _judge_shares(self, call: ShellCall) -> None:
+        """Judge what a container is shown: its processes aren't behind the wall."""
+        for word in call.values("share"):
+            if not re.search(r":ro\b|readonly", word):
+                for place in re.split(r"[:=,]", word):
+                    self._reach(place, call, f"`{call.name}` may write to what it is shown", "filled")
 
     def _write_all(self, call: ShellCall, how: str = "") -> None:
         has_code = call.has("first") and not call.values("code")

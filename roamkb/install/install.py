@@ -116,7 +116,7 @@ class InstallRequest:
     dry_run: bool = switch("--dry-run", "Say what would be done; do nothing.")
 
 
-def install(
+def install(  # noqa: PLR0913 - facts of this machine, each by name
     wishes: InstallOptions,
     *,
     home: Path,

@@ -31,6 +31,7 @@ from roamkb.kb.write import ContentOptions
 from roamkb.kb.write import NodeContent
 from roamkb.kb.write import NodeStamp
 from roamkb.kb.write import PlannedNode
+from roamkb.kb.write import WriteOptions
 from roamkb.kb.write import WrittenNode
 from roamkb.kb.write import plan_write
 from roamkb.kb.write import put
@@ -63,12 +64,9 @@ def supersede(
     name: str,
     fact: NodeContent,
     stamp: NodeStamp,
+    options: WriteOptions,
     *,
     lock: AbstractContextManager[object],
-    project_name: str,
-    anyway: bool = False,
-    dry_run: bool = False,
-    folder: Path | None = None,
 ) -> SupersededNode:
     """Write `fact` and mark the agent node called `name` as superseded by it; both or neither.
 
@@ -79,7 +77,7 @@ def supersede(
         ChangedOnDisk: the old node changed meanwhile or is open in Emacs.
         and what `write` raises.
     """
-    note, old, data = get_agent_node(notes, name, folder=folder)
+    note, old, data = get_agent_node(notes, name, folder=options.folder)
     if newer := old.properties.get(SUPERSEDED_BY):
         is_there = any(node.id == newer for _, node in notes.read_all().nodes())
         raise UsageError(
@@ -92,20 +90,10 @@ def supersede(
         )
     path = notes.path(note)
     text = _exact_text(path, data)
-    planned = plan_write(
-        notes,
-        index,
-        permit,
-        fact,
-        stamp,
-        project_name=project_name,
-        anyway=anyway,
-        folder=folder,
-        supersedes=old,
-    )
+    planned = plan_write(notes, index, permit, fact, stamp, options, supersedes=old)
     marked = _marked(notes, note, old, text, planned.node)
     written = planned.node
-    if not dry_run:
+    if not options.dry_run:
         mark = partial(_mark, notes, path, marked.encode(), was=disk.digest(data), lock=lock)
         written = _put_and_mark(notes, permit, planned, mark)
     return SupersededNode(written=written, old=candidate(notes, note, old))

@@ -148,6 +148,18 @@ class NodeStamp:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WriteOptions:
+    """How a node is to be written."""
+
+    #: Stands in the node's drawer.
+    project_name: str
+    anyway: bool = False
+    dry_run: bool = False
+    #: Paths of related nodes are relative to it.
+    folder: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedNode:
     """A node that may be written: checked, and not yet on the disk."""
 
@@ -163,11 +175,7 @@ def write(
     permit: WritePermit,
     fact: NodeContent,
     stamp: NodeStamp,
-    *,
-    project_name: str,
-    anyway: bool = False,
-    dry_run: bool = False,
-    folder: Path | None = None,
+    options: WriteOptions,
 ) -> WrittenNode:
     """Write `fact` and return what is now on the disk.
 
@@ -175,10 +183,8 @@ def write(
         SecretFound, UsageError, NotFound, Ambiguous, NearDuplicate: nothing was written.
         DiskError: nothing was written. NotDurable: it was, but see there.
     """
-    planned = plan_write(
-        notes, index, permit, fact, stamp, project_name=project_name, anyway=anyway, folder=folder
-    )
-    return planned.node if dry_run else put(notes, permit, planned)
+    planned = plan_write(notes, index, permit, fact, stamp, options)
+    return planned.node if options.dry_run else put(notes, permit, planned)
 
 
 def put(notes: Notes, permit: WritePermit, planned: PlannedNode) -> WrittenNode:
@@ -194,24 +200,22 @@ def plan_write(
     permit: WritePermit,
     fact: NodeContent,
     stamp: NodeStamp,
+    options: WriteOptions,
     *,
-    project_name: str,
-    anyway: bool = False,
-    folder: Path | None = None,
     supersedes: Node | None = None,
 ) -> PlannedNode:
     """Return the node that `write` would write; raise what it raises before it writes."""
     refuse_secrets([*fact.texts()])
     if fact.source not in PROVENANCES:
         raise UsageError(f"no source {shown(fact.source)}", hint=f"one of {', '.join(PROVENANCES)}")
-    related = [get_node(notes, name, folder=folder)[1] for name in fact.links]
+    related = [get_node(notes, name, folder=options.folder)[1] for name in fact.links]
     if supersedes:
         related.insert(0, supersedes)
     draft = NodeDraft(
         id=stamp.new_id(),
         created=stamp.now,
         agent=fact.by,
-        project=project_name,
+        project=options.project_name,
         source=fact.source,
         title=fact.title,
         body=_org(fact),
@@ -225,7 +229,7 @@ def plan_write(
     warnings = [*permit.warnings, *_warnings(fact)]
     near = _near(notes, index, read.title, draft.body, besides=supersedes)
     alike = [one for one, how in near if how is not TextLikeness.MAY_CONTRADICT]
-    if alike and not anyway:
+    if alike and not options.anyway:
         raise NearDuplicate(alike)
     for one, how in near:
         says = "may contradict" if how is TextLikeness.MAY_CONTRADICT else "looks like"

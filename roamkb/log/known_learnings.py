@@ -51,9 +51,11 @@ class LearningMatches(Protocol):
 class LearningLookup(Protocol):
     """What finds learnings by words."""
 
-    def find(self, query: Query, *, limit: int | None = None) -> Sequence[PassageHit]: ...
+    def find(self, query: Query, *, limit: int | None = None) -> Sequence[PassageHit]:
+        """Return the learnings that match, the best first."""
 
-    def asking(self, query: Query) -> AbstractContextManager[LearningMatches]: ...
+    def asking(self, query: Query) -> AbstractContextManager[LearningMatches]:
+        """Open the matches of `query`, to be read as far as they are needed."""
 
 
 def scores(finder: LearningLookup, query: Query, *, limit: int) -> Mapping[str, float]:

@@ -371,7 +371,7 @@ def _of_technique(group: Sequence[tuple[RemedyAttempt, RemedyTier, float]]) -> R
 
 
 def _rank(remedy: Remedy, trouble: CurrentError) -> tuple[object, ...]:
-    """What worked, what nobody tried, what only failed; then by closeness, effectiveness, recency."""
+    """Rank what worked before the untried and the failed; then by closeness, effectiveness, recency."""
     standing = 0 if remedy.successes else 2 if remedy.failures else 1
     shared = sum(trouble.context.get(key) in values for key, values in remedy.context.items())
     is_to_the_letter = any(one.error.line == trouble.error.line for one in remedy.attempts)

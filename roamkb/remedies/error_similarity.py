@@ -212,7 +212,7 @@ def _overlap(one: Mapping[str, float], other: Mapping[str, float]) -> float:
     return 2 * sum(min(one[key], other[key]) for key in one.keys() & other.keys()) / whole if whole else 0.0
 
 
-def _marked(weight: int, line: str) -> MarkedLine:
+def _marked(weight: int, line: str) -> MarkedLine:  # noqa: C901 - a row a kind of token
     words: dict[str, None] = {}
     names: dict[str, None] = {}
 

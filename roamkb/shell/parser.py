@@ -102,7 +102,7 @@ class _ShellReader:
             del self._found[self._whole :]
         return self._found
 
-    def _read_list(self, *, is_nested: bool) -> None:
+    def _read_list(self, *, is_nested: bool) -> None:  # noqa: C901 - one loop over the grammar
         """Read commands up to the end, or behind the `)` that closes a substitution."""
         command = ShellCommand(scope=self._scope)
         opened: list[str] = []

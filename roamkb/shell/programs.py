@@ -207,6 +207,7 @@ def parse_words(words: Sequence[str]) -> tuple[ProgramRow, ParsedArguments]:
 
 
 def name_of(program: str) -> str:
+    """Return a program's name without its folder."""
     return program.rpartition("/")[2]
 
 

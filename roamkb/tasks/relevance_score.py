@@ -93,10 +93,8 @@ def relevance(
         reasons.append((_SEEN * alike, f"learned in {learning.task or learning.bead}"))
     elif again := max(_told_again_in(standing, seen), default=None):
         reasons.append((_SEEN * again[0], f"told again in {again[1]}"))
-    if actions and learning.actions:
-        told = {action.casefold() for action in actions} & {action.casefold() for action in learning.actions}
-        if told:
-            reasons.append((_ACTION, f"action {', '.join(sorted(told))}"))
+    if shared := {action.casefold() for action in actions} & set(map(str.casefold, learning.actions)):
+        reasons.append((_ACTION, f"action {', '.join(sorted(shared))}"))
     # alone it is no reason, and it may take a look at the whole text
     if reasons and task.category:
         from roamkb.pipeline.consolidation_plan import category

@@ -70,55 +70,60 @@ class RelevantFound:
         Rows("task likeness"),
         Keys("task.id task.title likeness"),
     ]
-    nodes: Annotated[tuple[Hit, ...], Keys("id title path")]
+    nodes: Annotated[tuple[Hit, ...], Keys("id title path")] = ()
     #: Whether the task that was named was ever started here; True where none was named.
     is_known: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelevantQuery:
+    """What is asked of `relevant`, beside the task itself."""
+
+    #: The task's words.
+    words: Query
+    actions: Sequence[str] = ()
+    #: What it prefers comes before its equals.
+    agent: str = ""
+    #: In hundredths.
+    least_confidence: int
+    limit: int
+    offset: int = 0
 
 
 def relevant(
     state: LogState,
     finder: LearningLookup,
     task: TaskRecord,
-    query: Query,
+    query: RelevantQuery,
     *,
     tasks: Mapping[str, TaskRecord],
-    agent: str = "",
-    actions: Sequence[str],
-    least_confidence: int,
-    limit: int,
-    offset: int,
-    nodes: Sequence[Hit],
     now: float,
 ) -> RelevantFound:
-    """Return the learnings that fit `task`, whose words `query` asks for, among all `tasks`.
-
-    Confidence is in hundredths.
-    """
+    """Return the learnings that fit `task` among all `tasks`; `now` is in seconds since 1970."""
     alike = similar(task, tasks)
     seen = {other.id: how for other, how in alike} | {task.id: 1.0}
     seen.pop("", None)
-    words = scores(finder, query, limit=_BY_WORDS) if query.text.strip() else {}
+    words = scores(finder, query.words, limit=_BY_WORDS) if query.words.text.strip() else {}
     found = [
         fits
-        for standing in may_fit(state, words=words, seen=seen, actions=actions)
-        if standing.confidence >= least_confidence
+        for standing in may_fit(state, words=words, seen=seen, actions=query.actions)
+        if standing.confidence >= query.least_confidence
         and not standing.is_archived
         and (
             fits := relevance(
                 standing,
                 task,
-                actions=actions,
+                actions=query.actions,
                 words=words.get(standing.id, 0.0),
                 seen=seen,
-                agent=agent,
+                agent=query.agent,
             )
         )
     ]
     kept = ordered(found, now)
     return RelevantFound(
         task=task,
-        learnings=tuple(kept[offset : offset + limit]),
+        learnings=tuple(kept[query.offset : query.offset + query.limit]),
         count=len(kept),
         similar=tuple(alike),
-        nodes=tuple(nodes),
     )

@@ -83,7 +83,8 @@ class BrokerListener:
         Raises:
             OSError: there is none, or no more.
         """
-        descriptor: int = self.socket._accept()[0]  # type: ignore[attr-defined]
+        # without `socket`, which takes long to import
+        descriptor: int = self.socket._accept()[0]  # type: ignore[attr-defined]  # noqa: SLF001
         return descriptor
 
     def shut(self) -> None:
@@ -127,7 +128,9 @@ def listen(folder: str = "") -> BrokerListener | None:
     return BrokerListener(socket, path)
 
 
-def serve(listener: BrokerListener | None, child: int, passed_on: "Sequence[int]" = _PASSED_ON) -> int:
+def serve(  # noqa: C901 - its signal handlers share its state
+    listener: BrokerListener | None, child: int, passed_on: "Sequence[int]" = _PASSED_ON
+) -> int:
     """Answer requests until `child` has ended, and return its wait status; signals go on to it."""
     # each is written on one side of the signal alone
     begun, reaped, ended = 0, 0, None

@@ -34,7 +34,7 @@ _VERSION_FLAG, _PATH_BENEATH = 1, 1
 _OLDEST_ABI = 2
 
 
-class _Long(_ctypes._SimpleCData):  # type: ignore[type-arg]
+class _Long(_ctypes._SimpleCData):  # type: ignore[type-arg]  # noqa: SLF001 - as ctypes makes its own
     _type_ = "l"
 
 

@@ -132,28 +132,24 @@ def read_plan(path: str) -> WallPlan | None:
     if len(fields) < 2 or fields[0] != _HEAD or fields[-1] != _END or len(fields) % 3 != 2:
         return None
     plan = WallPlan()
+    pairs = {"way": plan.ways, "source": plan.sources, "closed-but": plan.closed_but}
+    singles = {
+        "home": plan.homes,
+        "notes": plan.notes,
+        "closed": plan.closed,
+        "opened": plan.opened,
+        "pinned": plan.pinned,
+    }
     for at in range(1, len(fields) - 1, 3):
         kind, one, other = map(os.fsdecode, fields[at : at + 3])
-        if kind == "way":
-            plan.ways.append((one, other))
-        elif kind == "source":
-            plan.sources.append((one, other))
-        elif kind == "notes":
-            plan.notes.append(one)
-        elif kind == "closed":
-            plan.closed.append(one)
-        elif kind == "closed-but":
-            plan.closed_but.append((one, other))
-        elif kind == "opened":
-            plan.opened.append(one)
-        elif kind == "pinned":
-            plan.pinned.append(one)
+        if kind in pairs:
+            pairs[kind].append((one, other))
+        elif kind in singles:
+            singles[kind].append(one)
         elif kind == "free":
             plan.free[one] = other
         elif kind == "name":
             plan.names.setdefault(one, []).append(other)
-        elif kind == "home":
-            plan.homes.append(one)
         elif kind == "brokers":
             plan.brokers = one
         elif kind == "folders":

@@ -60,7 +60,7 @@ def test_a_call_writes_into_the_knowledge_base_that_it_was_judged_for(
     around = ProcessEnvironment(
         home=world.home,
         account_home=world.home,
-        environment=Swapping(world, other),
+        variables=Swapping(world, other),
         cwd=world.personal,
         pid=os.getpid(),
         now=lambda: NOON,

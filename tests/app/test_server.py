@@ -54,7 +54,7 @@ def test_a_personal_project_is_served_as_such(world: World) -> None:
     """What is pinned adds denials, and no more."""
     from roamkb.app.server import ServedKnowledgeBase
 
-    around = world.open()._around
+    around = world.open().environment
     kb = ServedKnowledgeBase(around)
     assert ProjectKind.PERSONAL is kb.classify().kind
     assert kb.write("Zebras are striped").path.exists()
@@ -69,7 +69,7 @@ def test_the_token_does_not_lie_in_the_knowledge_base(world: World) -> None:
 
     from roamkb.app.server import ServedKnowledgeBase
 
-    kb = ServedKnowledgeBase(replace(world.open()._around, state=world.kb / "state"))
+    kb = ServedKnowledgeBase(replace(world.open().environment, state=world.kb / "state"))
     with pytest.raises(DiskError, match="may not lie in the knowledge base"):
         kb.bearer()
     assert not (world.kb / "state").exists()

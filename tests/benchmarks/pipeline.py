@@ -78,7 +78,7 @@ def stages(size: int, folder: Path, text: Callable[[random.Random], str]) -> dic
     around = ProcessEnvironment(
         home=home,
         account_home=home,
-        environment={"HOME": str(home)},
+        variables={"HOME": str(home)},
         cwd=project,
         pid=1,
         now=lambda: now,

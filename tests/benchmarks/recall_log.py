@@ -146,7 +146,7 @@ def recall(log: Path, folder: Path) -> Search:
     around = ProcessEnvironment(
         home=home,
         account_home=home,
-        environment={"HOME": str(home)},
+        variables={"HOME": str(home)},
         cwd=project,
         pid=1,
         now=lambda: _NOW,

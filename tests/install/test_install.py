@@ -742,7 +742,7 @@ def lived_in(world: World) -> None:
     world.run("exec", "--", "true")
     world.run("search", "lions")
     world.run("hook", "pre-tool-use", input=json.dumps({"tool_name": "Read", "cwd": str(world.personal)}))
-    ServedKnowledgeBase(world.open()._around).bearer()
+    ServedKnowledgeBase(world.open().environment).bearer()
 
 
 def test_uninstall_names_what_it_leaves(world: World) -> None:

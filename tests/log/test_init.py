@@ -118,7 +118,7 @@ def test_at_a_terminal_it_asks(answer: str, taken: bool, world: World) -> None:
         asked.append(question)
         return answer
 
-    log = ProjectLog(world.open()._around, world.open(), folder=None, ask=ask)
+    log = ProjectLog(world.open().environment, world.open(), folder=None, ask=ask)
     if taken:
         assert log.init().adopted is not None
         assert log.init().adopted is None
@@ -314,7 +314,7 @@ def test_who_is_asked_sees_what_agents_would_be_told(world: World) -> None:
         return "n"
 
     with pytest.raises(UsageError, match="wasn't adopted"):
-        ProjectLog(world.open()._around, world.open(), folder=None, ask=ask).init()
+        ProjectLog(world.open().environment, world.open(), folder=None, ask=ask).init()
     (question,) = asked
     lines = question.splitlines()
     assert any("[MUST-CHECK] Deploys go through" in line and "the relay host" in line for line in lines)

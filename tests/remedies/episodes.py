@@ -142,7 +142,7 @@ def _record(world: World, number: int, case: Case) -> str:
         "cwd": str(world.personal),
         "transcript_path": str(transcript),
     }
-    StoppedSession(payload, world.open()._around).stop()
+    StoppedSession(payload, world.open().environment).stop()
     new = [technique for technique in _techniques(world) if technique not in before]
     return new[0] if len(new) == 1 else ""
 
@@ -193,7 +193,7 @@ def _offered(world: World, case: Case, error: str) -> str:
         "tool_input": {"command": case.command},
         "error": f"Exit code 1\n{error}",
     }
-    found = HookEventSession(payload, world.open()._around).failed()
+    found = HookEventSession(payload, world.open().environment).failed()
     return found.technique if found else ""
 
 

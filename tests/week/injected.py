@@ -190,7 +190,7 @@ def _edited(steps: list[Payload], pick: random.Random, needs: Needs) -> list[str
 
 
 def _hear(listener: Listener, base: KnowledgeBase, payload: Payload, need: str) -> None:
-    session, needs = HookEventSession(payload, replace(base._around)), listener.needs
+    session, needs = HookEventSession(payload, replace(base.environment)), listener.needs
     match payload["hook_event_name"]:
         case "SessionStart":
             found = session.start()

@@ -104,7 +104,7 @@ def _world(folder: Path, week: Week) -> tuple[KnowledgeBase, Path, Clock]:
     around = ProcessEnvironment(
         home=home,
         account_home=home,
-        environment={"HOME": str(home)},
+        variables={"HOME": str(home)},
         cwd=project,
         pid=1,
         now=clock,

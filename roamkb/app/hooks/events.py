@@ -75,7 +75,7 @@ class HookEventSession(HookSession):
         from roamkb.context.store.injections import is_briefed
 
         # the day may come when the rule can't be read
-        _ = SessionProject(self._payload, self._around).kb_names
+        _ = SessionProject(self._payload, self.environment).kb_names
         # so that the brief knows what the last sessions learned
         has_done = self._does(lambda log: self._sweep(log, within=_BEFORE_THE_BRIEF))
         afresh = self.text("source") in ("clear", "compact")
@@ -145,7 +145,7 @@ class HookEventSession(HookSession):
         from roamkb.context.store.session_shown import SessionShown
 
         try:
-            folder = self._kb._state.shown_folder(self._kb._rule.kb)
+            folder = self.knowledge_base.state_folders.shown_folder(self.knowledge_base.rule.kb)
             return SessionShown(folder, self.session) if folder and self.session else None
         except RoamkbError:
             return None
@@ -269,7 +269,7 @@ class HookEventSession(HookSession):
 
     def may(self) -> dict[str, object]:
         """Return what is remembered of this session for hooks that run at every step."""
-        return {"keeps": self.log is not None, "agent": self._around.agent}
+        return {"keeps": self.log is not None, "agent": self.environment.agent}
 
     # Chores
 
@@ -343,7 +343,7 @@ class HookEventSession(HookSession):
         Where nothing is to be kept there is none afterwards, and the notes aren't all read again for it.
         """
         mark = log.local / "kept-safe"
-        today = self._around.now().date().isoformat()
+        today = self.environment.now().date().isoformat()
         if mark.is_file() and mark.read_text() == today:
             return False
         self._door.snapshot(daily=True)

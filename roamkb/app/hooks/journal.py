@@ -59,7 +59,7 @@ class SessionJournal:
     def _looked(self, *, marks: bool = False, at_work: bool | None) -> str:
         """Look, and remember whether the agent is at work from now on."""
         with suppress(RoamkbError, OSError):
-            keeper = self._kb._keeper()
+            keeper = self._kb.journal_context()
             if keeper is None or not self._id:
                 return ""
             journal = keeper.journal
@@ -98,7 +98,9 @@ class SessionJournal:
 
         if not is_new:
             return JournalSession(id=self._id)
-        return JournalSession(id=self._id, kind=self._kb.classify().kind.value, agent=self._kb._around.agent)
+        return JournalSession(
+            id=self._id, kind=self._kb.classify().kind.value, agent=self._kb.environment.agent
+        )
 
 
 def _told(looked: "LookResult") -> str:

@@ -46,7 +46,7 @@ class _HookKnowledgeBase(KnowledgeBase):
 
     @property
     def _session(self) -> "CallOrigin":
-        return told_session(self._around, self._told_cwd)
+        return told_session(self.environment, self._told_cwd)
 
 
 class HookSession:
@@ -56,12 +56,12 @@ class HookSession:
         """Take the payload, and what is around this process."""
         self._payload = payload
         around = around or ProcessEnvironment.gathered()
-        self._around = replace(around, environment=told_environment(around.environment, payload))
+        self.environment = replace(around, variables=told_environment(around.variables, payload))
         self.session = self.text("session_id")
         cwd = self.text("cwd")
-        self._kb = _HookKnowledgeBase(
-            self._around,
-            project=around.environment.get("CLAUDE_PROJECT_DIR") or cwd or None,
+        self.knowledge_base = _HookKnowledgeBase(
+            self.environment,
+            project=around.variables.get("CLAUDE_PROJECT_DIR") or cwd or None,
             told_cwd=cwd,
         )
         self._began = time.monotonic()
@@ -74,7 +74,7 @@ class HookSession:
 
     @cached_property
     def _door(self) -> "ProjectLog":
-        return self._kb.log
+        return self.knowledge_base.log
 
     @cached_property
     def log(self) -> "Log | None":
@@ -92,7 +92,7 @@ class HookSession:
         """The journal of the notes, as this session keeps it."""
         from roamkb.app.hooks.journal import SessionJournal
 
-        return SessionJournal(self._kb, self.session)
+        return SessionJournal(self.knowledge_base, self.session)
 
     @property
     def may_inject(self) -> bool:

@@ -34,7 +34,7 @@ class SessionProject:
     def __init__(self, payload: Mapping[str, Any], around: ProcessEnvironment | None = None) -> None:
         """Take the payload, and what is around this process."""
         around = around or ProcessEnvironment.gathered()
-        self._around = replace(around, environment=told_environment(around.environment, payload))
+        self._around = replace(around, variables=told_environment(around.variables, payload))
         cwd = payload.get("cwd")
         self._cwd = cwd if isinstance(cwd, str) else ""
 
@@ -101,9 +101,9 @@ def told_environment(environment: Mapping[str, str], payload: Mapping[str, Any])
 
 def told_session(around: ProcessEnvironment, told_cwd: str) -> CallOrigin:
     """Return the evidence of where a session works, what its harness says of its folder among it."""
-    project = around.environment.get("CLAUDE_PROJECT_DIR") or told_cwd
+    project = around.variables.get("CLAUDE_PROJECT_DIR") or told_cwd
     found = session_of(
-        around.environment, cwd=around.cwd, pid=around.pid, project=Path(project) if project else None
+        around.variables, cwd=around.cwd, pid=around.pid, project=Path(project) if project else None
     )
     return replace(found, harness={**found.harness, "cwd": told_cwd}) if told_cwd else found
 
@@ -111,11 +111,11 @@ def told_session(around: ProcessEnvironment, told_cwd: str) -> CallOrigin:
 def judged_session(session: CallOrigin, rule: Rule | BadRule, around: ProcessEnvironment) -> Project:
     """Return what `rule` makes of a session, and of who had it begun from inside of a wall."""
     project = session_project(session, rule)
-    if not around.environment.get(_ASKED_BY):
+    if not around.variables.get(_ASKED_BY):
         return project
     from roamkb.app.callers import judged_asker
     from roamkb.app.callers import sessions_of_askers
     from roamkb.boundary.policy import strictest
 
-    askers = sessions_of_askers(around.environment)
+    askers = sessions_of_askers(around.variables)
     return strictest((project, *(judged_asker(one, rule) for one in askers)))

@@ -58,11 +58,11 @@ class StoppedSession(HookSession):
         stretch = continued(progress.stretch, passages, mended=bool(mended))
         answered = self._payload.get("stop_hook_active") is True
         is_contested = self._settled(passages, since=progress.looked, answered=answered)
-        may_ask = may_be_asked(self._payload, str(self.log.local), self._around.environment)
+        may_ask = may_be_asked(self._payload, str(self.log.local), self.environment.variables)
         is_asked = may_ask and (is_contested or bool(stretch.reasons))
         # what an agent does when asked is no work to ask about
         kept = WorkStretch() if is_asked or answered else stretch
-        looked = progress.looked if answered else self._around.now().timestamp()
+        looked = progress.looked if answered else self.environment.now().timestamp()
         seen = TranscriptProgress(
             end=end,
             stretch=kept,
@@ -159,7 +159,7 @@ class StoppedSession(HookSession):
     def _promotable(self) -> "PromoteResult | None":
         from roamkb.app.log.pipeline import has_verified
 
-        if self._kb.classify().kind is not ProjectKind.PERSONAL or not has_verified(self._door):
+        if self.knowledge_base.classify().kind is not ProjectKind.PERSONAL or not has_verified(self._door):
             return None
         from roamkb.pipeline.promote import PromoteResult
 

@@ -83,7 +83,7 @@ def make_brief(
     unknown = "" if log or is_narrow else _unadopted(context)
     wrong = () if is_narrow else (troubles(log.local, now=hand.ts) if log else ())
     wall = "" if is_narrow else _wall_trouble(context)
-    waiting = _waiting(log, context.kb._state.state, now=hand.ts) if log and not is_narrow else ""
+    waiting = _waiting(log, context.kb.state_folders.state, now=hand.ts) if log and not is_narrow else ""
     _, found = told(
         SessionBrief(
             project=project,
@@ -195,13 +195,13 @@ def _wall_trouble(context: "ProjectContext") -> str:
 
     around = context.environment
     # Claude Code alone sets it, for its hooks and servers
-    if not around.environment.get("CLAUDE_PROJECT_DIR"):
+    if not around.variables.get("CLAUDE_PROJECT_DIR"):
         return ""
     from roamkb.fs.files import read_file
     from roamkb.harnesses.wall_settings import wall_trouble
 
     data = read_file(around.home / CLAUDE_SETTINGS)
-    return wall_trouble(data, around.environment) if isinstance(data, bytes) else ""
+    return wall_trouble(data, around.variables) if isinstance(data, bytes) else ""
 
 
 def _kb_folder(context: "ProjectContext") -> Path | None:

@@ -84,7 +84,7 @@ def find_editor(context: "ProjectContext") -> list[str]:
     """Return the words that open the human's editor."""
     import shlex
 
-    environment = context.environment.environment
+    environment = context.environment.variables
     return shlex.split(environment.get("VISUAL") or environment.get("EDITOR") or "") or [_EDITOR]
 
 
@@ -158,6 +158,7 @@ def export(context: "ProjectContext", request: "requests.ExportRequest") -> "Lea
 def decision_signature(
     context: "ProjectContext", reason: str | None, *, agent: str | None, session: str | None
 ) -> "CurationSignature":
+    """Return what signs a decision about learnings."""
     from roamkb.curation.curate import CurationSignature
 
     return CurationSignature(

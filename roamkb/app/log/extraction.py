@@ -76,7 +76,7 @@ def _transcript(context: "ProjectContext", session: str | None) -> "Path":
     from roamkb.pipeline.store.transcripts import find_transcript
     from roamkb.pipeline.store.transcripts import transcripts
 
-    home, environment = context.environment.home, context.environment.environment
+    home, environment = context.environment.home, context.environment.variables
     if session is not None:
         found = find_transcript(session, home=home, environment=environment)
     else:

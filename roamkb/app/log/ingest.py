@@ -62,11 +62,12 @@ def ingest(context: "ProjectContext", request: "requests.IngestRequest") -> "Ing
 
 
 def ingest_sources(context: "ProjectContext", file: str | None) -> tuple[Path, ...]:
+    """Return the files to take in: `file`, or the ones that are usual in this project."""
     from roamkb.pipeline.store.sources import find_sources
 
     file = None if file is None else require_name(file, "the file")
     return find_sources(
-        context.root, file=file, environment=context.environment.environment, base=context.current_folder
+        context.root, file=file, environment=context.environment.variables, base=context.current_folder
     )
 
 
@@ -74,7 +75,7 @@ def _require_own_tree(context: "ProjectContext", path: Path) -> None:
     """Raise where a file that nobody named is another project's: this log may be anybody's to read."""
     from roamkb.pipeline.store.sources import leads_out
 
-    if leads_out(path, context.root, environment=context.environment.environment):
+    if leads_out(path, context.root, environment=context.environment.variables):
         raise UsageError(
             f"{shown(str(path))} leads out of the project; nothing was read",
             hint="a link or a setting of the repository says so: if you want it, name it with --file",

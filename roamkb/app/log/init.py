@@ -23,7 +23,7 @@ def init(context: "ProjectContext", request: "requests.InitRequest") -> "Initial
 
     rule = find_rule(context.environment.home, account_home=context.environment.account_home)
     kb = None if isinstance(rule, BadRule) else rule.kb
-    state = context.kb._state
+    state = context.kb.state_folders
     if kb is not None:
         # who syncs the knowledge base would sync the machine's secret
         state.lock_file(kb)

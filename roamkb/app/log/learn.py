@@ -165,9 +165,7 @@ def weigh_session(context: "ProjectContext", log: "Log", session: str, hand: "Au
     from roamkb.pipeline import verify as verifying
     from roamkb.pipeline.store.transcripts import find_transcript
 
-    if not find_transcript(
-        session, home=context.environment.home, environment=context.environment.environment
-    ):
+    if not find_transcript(session, home=context.environment.home, environment=context.environment.variables):
         return
     state = log.read().state()
     wanted = [one for one in state.having("session", session) if verifying.wants_judging(one)]
@@ -221,10 +219,11 @@ def undone_in(context: "ProjectContext", state: "LogState", session: str) -> dic
 
 
 def session_witnesses(context: "ProjectContext", log: "Log") -> "SessionWitnesses":
+    """Return the transcripts that can witness what sessions of this log did."""
     from roamkb.pipeline.gate.witnesses import SessionWitnesses
 
     return SessionWitnesses(
-        log.root, home=context.environment.home, environment=context.environment.environment
+        log.root, home=context.environment.home, environment=context.environment.variables
     )
 
 

@@ -26,7 +26,7 @@ def named_model(context: "ProjectContext", name: str) -> "LanguageModel":
     """Return the model that `name` means; `UsageError` where it means none."""
     from roamkb.models.names import parse_model_name
 
-    return parse_model_name(name, context.environment.environment)
+    return parse_model_name(name, context.environment.variables)
 
 
 def model_asker(
@@ -44,7 +44,7 @@ def model_asker(
     from roamkb.boundary.policy import strictest
     from roamkb.models.clients.language_model import ask_model
 
-    model, environment = named_model(context, name), context.environment.environment
+    model, environment = named_model(context, name), context.environment.variables
     project = strictest((context.session_project(), context.project))
     if project.kind is not ProjectKind.PERSONAL:
         _require_named(context, model, project)

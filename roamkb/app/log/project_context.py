@@ -49,7 +49,7 @@ class ProjectContext:
         self.progress = progress
 
     def session_project(self) -> "Project":
-        """What this session's project is, by the strictest of all evidence."""
+        """Judge this session's project by the strictest of all evidence."""
         return self.kb.classify()
 
     @property
@@ -103,6 +103,7 @@ class ProjectContext:
 
     @property
     def root(self) -> Path:
+        """The project's folder; raise `NoLog` where there is none."""
         if self.project.root is None:
             raise NoLog(None)
         return self.project.root
@@ -111,9 +112,10 @@ class ProjectContext:
         """Return the log of the project's place, whether it is there or counts, for who looks after it."""
         from roamkb.log.store.project_log import Log
 
-        return Log(self.root, self.kb._state.state)
+        return Log(self.root, self.kb.state_folders.state)
 
     def log_to_read(self) -> "Log":
+        """Return the project's log; raise `NoLog` where it has none."""
         return self.whole().require()
 
     def log_to_write(self, fact: str) -> "Log":
@@ -125,6 +127,7 @@ class ProjectContext:
         return log
 
     def learning_index(self, log: "Log", state: "LogState") -> "LogIndex":
+        """Return the index of the learnings that are in force in `state`."""
         from roamkb import __version__
         from roamkb.log.store.index import LogIndex
 
@@ -137,6 +140,7 @@ class ProjectContext:
         )
 
     def author(self, *, agent: str | None = None, session: str | None = None) -> "Author":
+        """Return what signs new lines: this agent, session and moment, unless others are named."""
         from roamkb.log.new_learning import Author
 
         now = self.environment.now()

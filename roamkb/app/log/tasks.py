@@ -79,23 +79,29 @@ def relevant(context: "ProjectContext", request: "requests.RelevantRequest") -> 
     if known is not None:
         about = {name: getattr(told, name) for name in ("title", "category", "files") if getattr(told, name)}
         told = replace(known, **about)
+    least = 50 if request.min_confidence is None else hundredths(request.min_confidence) or 0
     found = helping.relevant(
         state,
         context.learning_index(log, state if at is None else contents.state()),
         told,
-        parse_query(told.title, today=hand.now.date()),
+        helping.RelevantQuery(
+            words=parse_query(told.title, today=hand.now.date()),
+            actions=texts_of(request.actions),
+            agent=hand.agent,
+            least_confidence=least,
+            limit=helping.DEFAULT if request.limit is None else request.limit,
+            offset=request.offset or 0,
+        ),
         tasks=tasks,
-        agent=hand.agent,
-        actions=texts_of(request.actions),
-        least_confidence=50 if request.min_confidence is None else hundredths(request.min_confidence) or 0,
-        limit=helping.DEFAULT if request.limit is None else request.limit,
-        offset=request.offset or 0,
-        nodes=matching_nodes(context, told.title, 5) if request.kb else (),
         now=hand.ts,
     )
     ids = [one.standing.id for one in found.learnings]
     context.keep_receipt(log, hand, ids, by="relevant", task=request.task)
-    return replace(found, is_known=request.task is None or known is not None)
+    return replace(
+        found,
+        is_known=request.task is None or known is not None,
+        nodes=tuple(matching_nodes(context, told.title, 5)) if request.kb else (),
+    )
 
 
 def used(context: "ProjectContext", request: "requests.UsedRequest") -> "UsedLearning":

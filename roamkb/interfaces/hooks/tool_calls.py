@@ -79,5 +79,6 @@ def edited(payload: "Payload") -> str:
 
 
 def cwd(payload: "Payload") -> str:
+    """Return the folder that a payload names, else the process's own."""
     told = payload.get("cwd")
     return told if isinstance(told, str) and os.path.isabs(told) else os.getcwd()

@@ -194,7 +194,7 @@ def _one_or_many(value: object) -> object:
 
 
 def _no_bare_dash(value: str) -> str:
-    """A `-` asks the command line to read standard input, and nobody sits at the server's."""
+    """Refuse `-`: it asks the command line to read standard input, and the server has none."""
     if value == "-":
         raise ValueError("there is no standard input here")
     return value

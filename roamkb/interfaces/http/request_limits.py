@@ -46,13 +46,14 @@ class ImpatientProtocol(H11Protocol):
         if self in _WAITING or self.transport.is_closing():
             return
         if len(_WAITING) >= _MOST:
-            next(iter(_WAITING))._give_up()
-        _WAITING[self] = self.loop.call_later(PATIENCE, self._give_up)
+            next(iter(_WAITING)).give_up()
+        _WAITING[self] = self.loop.call_later(PATIENCE, self.give_up)
 
     def _wait_no_longer(self) -> None:
         if timer := _WAITING.pop(self, None):
             timer.cancel()
 
-    def _give_up(self) -> None:
+    def give_up(self) -> None:
+        """Close the connection of a client that sent too little in time."""
         self._wait_no_longer()
         self.transport.close()

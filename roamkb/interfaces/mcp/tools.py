@@ -41,7 +41,7 @@ _SHELL_ONLY = ("; - reads standard input", " (again for more)", " (again for mor
 _NUMBERS = ("confidence", "min_confidence", "accuracy", "relevance", "specificity")
 
 
-def _tool(
+def _tool(  # noqa: PLR0913 - a row of the table
     name: str,
     description: str,
     output: str,

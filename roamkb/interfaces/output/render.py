@@ -98,15 +98,15 @@ class TerminalStyle:
         return f"\x1b[{code}m{text}\x1b[0m" if self._terminal and text else text
 
     def bold(self, text: str) -> str:
-        """What counts."""
+        """Make text stand out."""
         return self._paint(1, text)
 
     def dim(self, text: str) -> str:
-        """What is beside it."""
+        """Make text recede."""
         return self._paint(2, text)
 
     def green(self, text: str) -> str:
-        """What is well."""
+        """Mark text as good news."""
         return self._paint(32, text)
 
     def cyan(self, text: str) -> str:

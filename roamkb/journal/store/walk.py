@@ -49,7 +49,7 @@ class FolderListing:
         return path.startswith(self.unlisted) if self.unlisted else False
 
 
-def list_folder(root: bytes, *, deadline: float | None = None) -> FolderListing:
+def list_folder(root: bytes, *, deadline: float | None = None) -> FolderListing:  # noqa: C901 - the hot loop
     """Return every name below `root`.
 
     Raises:

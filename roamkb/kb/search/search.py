@@ -66,7 +66,8 @@ class SearchRequest:
 class NoteFinder(Protocol):
     """What ranks."""
 
-    def find(self, query: Query, *, limit: int | None = None) -> PassageHits: ...
+    def find(self, query: Query, *, limit: int | None = None) -> PassageHits:
+        """Return the best passages, the best first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -102,7 +102,7 @@ def read_events(rows: Iterable[bytes]) -> list[LedgerEvent]:
     return [_event(*told) for told in _decode(rows)]
 
 
-def _learning(
+def _learning(  # noqa: PLR0913 - a row of the table
     id: str,
     key: str,
     type: str,
@@ -148,7 +148,7 @@ def _learning(
     )
 
 
-def _event(
+def _event(  # noqa: PLR0913 - a row of the table
     id: str,
     ts: float,
     event: str,

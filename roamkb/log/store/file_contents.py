@@ -45,12 +45,12 @@ class FileVersion:
         self.path = path
         self.data = data
         self._read: _Read = read_events if is_ledger else read_learnings
-        self._hash: blake2b = before._hash.copy() if before else blake2b(digest_size=16)
+        self._hash: blake2b = before._hash.copy() if before else blake2b(digest_size=16)  # noqa: SLF001
         self._hash.update(memoryview(data)[len(before.data) if before else 0 :])
         #: One thing for all pages that grew out of one another.
         self.strain: object = before.strain if before else object()
         # the latest of them that was read
-        self._base: FileVersion | None = before if before is None or before._is_read else before._base
+        self._base: FileVersion | None = before if before is None or before._is_read else before._base  # noqa: SLF001
 
     @property
     def digest(self) -> str:

@@ -114,7 +114,7 @@ class LogContents:
 
     def state(self, *, as_of: float | None = None) -> LogState:
         """Return what the lines amount to, today or at a time in seconds since 1970."""
-        return self._today if as_of is None else self.until(as_of)._today
+        return self._today if as_of is None else self.until(as_of)._today  # noqa: SLF001
 
     def until(self, as_of: float | None) -> "LogContents":
         """Return the lines of that time, in seconds since 1970, and before; one without a time always was."""

@@ -31,7 +31,7 @@ _META = lazily(
 _BLANK = lazily(r"[ \t\r\n]*+")
 
 
-def find_items(text: str, begin: int, end: int, closings: ClosingLines) -> Items:
+def find_items(text: str, begin: int, end: int, closings: ClosingLines) -> Items:  # noqa: C901 - one loop over lines
     """Return all items of the list that begins at `begin`, those of inner lists too."""
     items: Items = {}
     open_ones: list[tuple[int, int]] = []

@@ -221,8 +221,8 @@ def _commands(text: str) -> Iterator[ShellCommand]:
             yield command
 
 
-def _comment(words: list[str], stdin: str | None, files: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the comment that `bd` is asked to add; its options may stand anywhere."""
+def _split_bd_options(words: list[str]) -> tuple[list[str], str | None]:
+    """Return the operands of a `bd` command, and the file that `-f` names."""
     file: str | None = None
     names: list[str] = []
     rest = iter(words)
@@ -237,6 +237,12 @@ def _comment(words: list[str], stdin: str | None, files: dict[str, str]) -> Iter
             file = word.removeprefix("-f").removeprefix("--file=").removeprefix("=")
         elif word in _BD_VALUED:
             next(rest, None)
+    return names, file
+
+
+def _comment(words: list[str], stdin: str | None, files: dict[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield the comment that `bd` is asked to add; its options may stand anywhere."""
+    names, file = _split_bd_options(words)
     match names:
         case ["comment" | "comments", "add", bead, *said] | ["comment", bead, *said]:
             pass

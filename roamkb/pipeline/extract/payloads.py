@@ -42,7 +42,7 @@ class PayloadEvent:
     # no dataclass, since hooks import this: their module takes as long as Python to start
     __slots__ = ("announced", "outcome", "provenance", "tags", "task", "text", "tool", "ts", "type")
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a value, without what dataclasses cost
         self,
         *,
         type: str,

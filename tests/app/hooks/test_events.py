@@ -27,7 +27,7 @@ def snapshots(world: World) -> int:
 
 def start(world: World, *, days: int) -> None:
     """Begin a session so many days after the first."""
-    around = replace(world.open()._around, now=lambda: NOON + timedelta(days=days))
+    around = replace(world.open().environment, now=lambda: NOON + timedelta(days=days))
     payload = {"session_id": f"s-{days}", "cwd": str(world.personal), "hook_event_name": "SessionStart"}
     HookEventSession(payload, around).start()
 
@@ -52,7 +52,7 @@ class Talk:
 
     def __init__(self, world: World, project: Path, *, days: int = 0) -> None:
         """Begin it in a project."""
-        self.around = replace(world.open(project)._around, now=lambda: NOON + timedelta(days=days))
+        self.around = replace(world.open(project).environment, now=lambda: NOON + timedelta(days=days))
         self.transcript = world.home / f"talk-{days}.jsonl"
         self.transcript.write_text("")
         self.payload = {
@@ -186,4 +186,4 @@ def test_without_a_transcript_the_tools_hooks_tell(world: World) -> None:
     assert ["edit Makefile: x"] == [line["technique"] for line in attempted(world.personal)]
     assert [] == list((world.personal / ".roamkb").rglob("offers/*"))
     stop = {**payload, "hook_event_name": "Stop"}
-    assert '"mended":' in StoppedSession(stop, world.open()._around).stop().question
+    assert '"mended":' in StoppedSession(stop, world.open().environment).stop().question

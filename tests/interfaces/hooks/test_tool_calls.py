@@ -200,5 +200,5 @@ def test_a_note_is_an_agents_by_its_marks(linked: World, text: str, is_agents: b
     """Which personal projects may change; where there is none, the file isn't parsed."""
     (linked.kb / "20260101000000-a.org").write_text(text)
     payload = {"cwd": str(linked.personal)}
-    project = SessionProject(payload, linked.open()._around)
+    project = SessionProject(payload, linked.open().environment)
     assert is_agents is project.is_agent_note(str(linked.kb / "20260101000000-a.org"))
